@@ -1,0 +1,5 @@
+"""strictwire: the contract layer for MCP."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

@@ -1,0 +1,21 @@
+"""Digests over canonical JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final
+
+from strictwire.canon.json import JsonValue, render_sorted
+
+PREFIX: Final = "sha256:"
+"""Digests name their algorithm, so that a later one can stand beside it."""
+
+
+def digest_bytes(raw: bytes) -> str:
+    """The digest of exact bytes."""
+    return PREFIX + hashlib.sha256(raw).hexdigest()
+
+
+def digest(value: JsonValue) -> str:
+    """The digest of a value: equal values have equal digests whatever their member order."""
+    return digest_bytes(render_sorted(value))
