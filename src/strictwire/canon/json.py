@@ -133,9 +133,22 @@ def render(value: JsonValue) -> bytes:
     return _encode(value)
 
 
+def is_rendered(raw: bytes) -> bool:
+    """Whether the bytes are exactly what `render` writes for some value: so no key is there twice and no space is."""
+    try:
+        return _encode(_decode(raw)) == raw
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
 def render_sorted(value: JsonValue) -> bytes:
     """Write a value with sorted keys, for digests and comparison."""
     return _encode_sorted(value)
+
+
+def indent(raw: bytes) -> bytes:
+    """The same document for people: two spaces of indent, one item a line, `[]` and `{}` for what is empty."""
+    return msgspec.json.format(raw, indent=2)
 
 
 def as_json(value: object, limits: Limits = DEFAULT_LIMITS) -> tuple[JsonValue, bytes]:

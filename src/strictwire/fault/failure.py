@@ -23,6 +23,9 @@ from typing import Final
 from strictwire.canon.json import JsonValue
 from strictwire.fault.catalogue import CATALOGUE, Blame, Stage
 
+EPOCH: Final = "1970-01-01T00:00:00.000Z"
+"""The time where no clock was asked."""
+
 NO_DETAILS: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 
 
@@ -80,7 +83,7 @@ class Facts:
 
     tool: str = ""
     """The tool asked for; for `system/1.0` also `startup`."""
-    timestamp: str = ""
+    timestamp: str = EPOCH
     """ISO 8601 in UTC with milliseconds, from the injected clock."""
     role: str | None = None
     session_id: str | None = None

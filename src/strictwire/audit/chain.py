@@ -1,0 +1,70 @@
+"""The hash chain: how a record becomes a line of the log, and what binds each line to the one before it.
+
+A line is `{"seq":N,"prev":"<hex>",...}`: N counts from 0, `prev` is the leaf hash of the exact bytes of the line before.
+Chain and Merkle tree share that one hash, so a line is hashed once. A line never contains a line break.
+
+Not here: what the members mean (`event`), where lines are kept (`stores`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from strictwire.audit.merkle import Frontier, leaf_hash
+
+GENESIS: Final = bytes(32)
+"""What the first record names as the hash before it."""
+
+_LINK: Final = re.compile(rb'\{"seq":(0|[1-9][0-9]{0,17}),"prev":"([0-9a-f]{64})",')
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a line says about its place."""
+
+    seq: int
+    prev: bytes
+
+
+def render_prefix(seq: int, prev: bytes) -> bytes:
+    """How the line at this place begins."""
+    return b'{"seq":%d,"prev":"%s",' % (seq, prev.hex().encode())
+
+
+def seal(body: bytes, *, seq: int, prev: bytes) -> bytes:
+    """The line of a record whose body, a JSON object with at least one member, is given; without the line break."""
+    return render_prefix(seq, prev) + body[1:]
+
+
+def maybe_link(line: bytes) -> Link | None:
+    """The place a line claims, or None where it does not begin as every line of the log does."""
+    found = _LINK.match(line)
+    return None if found is None else Link(int(found[1]), bytes.fromhex(found[2].decode()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """Lines ready to be written, and what they add."""
+
+    lines: bytes
+    """Each ends in a line break."""
+    hashes: bytes
+    """What the tree has to store for them, in stored order."""
+    head: bytes
+    """The leaf hash of the last line: what the next record names."""
+
+
+def seal_batch(bodies: Iterable[bytes], *, frontier: Frontier, head: bytes) -> Sealed:
+    """Chain bodies on to the log that ends in `head`; the frontier grows by them."""
+    lines: list[bytes] = []
+    hashes: list[bytes] = []
+    for body in bodies:
+        line = b'{"seq":%d,"prev":"%s",' % (frontier.size, head.hex().encode()) + body[1:]
+        head = leaf_hash(line)
+        hashes += frontier.push(head)
+        lines.append(line)
+    lines.append(b"")
+    return Sealed(lines=b"\n".join(lines), hashes=b"".join(hashes), head=head)

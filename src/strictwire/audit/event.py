@@ -1,0 +1,252 @@
+"""What the audit trail records, as frozen values, and the JSON body of each.
+
+    Call       one call of a read-only tool: a single record
+    Intent     a call that may change something, before it runs
+    Outcome    the same call, after it ran (or was given up)
+    Refusal    something that was turned away before it became a running call
+    Flood      refusals of malformed input that were counted instead of recorded one by one
+    Recovery   the log was repaired after a crash or restored; what was set aside
+    Prune      records were removed from the front; the tree still covers them
+
+Values are digested. Arguments and results are written only with `Values.STORED`. Whatever is written passes the redactor
+here, so that no caller can forget it. Not here: chaining (`chain`), time and ids (given by the caller).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from strictwire.audit.redact import redact
+from strictwire.canon.json import JsonObject, JsonValue, render
+
+
+class Values(StrEnum):
+    """Whether the arguments and results of calls are kept beside their digests."""
+
+    DIGESTED = "digested"
+    STORED = "stored"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Who asked for what, and by which way: the same in every record of one call."""
+
+    call_id: str | None = None
+    """Joins an intent to its outcome."""
+    principal: str | None = None
+    role: str | None = None
+    session_id: str | None = None
+    transport: str | None = None
+    profile: str | None = None
+    method: str | None = None
+    tool_name: str | None = None
+    contract: str | None = None
+    """Fingerprint of the contract the call was judged by."""
+    policy: str | None = None
+    """Version of the policy the call was judged by."""
+    args_digest: str | None = None
+    """`canon.digest.digest` over the full arguments."""
+    plan_hash: str | None = None
+    phase_id: str | None = None
+
+
+NOWHERE: Final = Origin()
+"""For input that could not be read far enough to know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """How a call ended. `error_code` is None when it succeeded."""
+
+    duration_us: int
+    result_digest: str | None = None
+    """`canon.digest.digest` over what the tool returned, before a profile dressed it."""
+    error_code: str | None = None
+    invariant_id: str | None = None
+    cause: JsonValue = None
+    """The normalised origin of the failure."""
+    envelope: JsonValue = None
+    """The failure as it is sent to the client."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a tool declared read-only."""
+
+    timestamp: str
+    origin: Origin
+    end: End
+    arguments: JsonValue = None
+    result: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A call that may change something is about to run."""
+
+    timestamp: str
+    origin: Origin
+    arguments: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The call of an earlier Intent has ended."""
+
+    timestamp: str
+    origin: Origin
+    end: End
+    result: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Turned away at a stage before running: malformed, unknown, denied, not fitting its schema."""
+
+    timestamp: str
+    stage: str
+    origin: Origin
+    end: End
+    arguments: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flood:
+    """How many malformed inputs of each kind came since `since` without a record of their own."""
+
+    timestamp: str
+    since: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """The log was repaired before this record. `digest` is of the bytes set aside, `kept_as` the file they are in."""
+
+    timestamp: str
+    reason: str
+    size: int
+    """How many bytes were set aside."""
+    digest: str
+    kept_as: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prune:
+    """Records before `first` were removed because they were made before `before`."""
+
+    timestamp: str
+    before: str
+    first: int
+
+
+Event: TypeAlias = Call | Intent | Outcome | Refusal | Flood | Recovery | Prune
+"""Anything that becomes a record."""
+
+
+def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
+    """The JSON object of a record, in declared order, without its place in the chain.
+
+    Raises KeyError for a value that is not an Event.
+    """
+    return render(_RENDERERS[type(event)](event, values))
+
+
+def _call(event: Call, values: Values) -> JsonObject:
+    return _entry("call", event) | _ended(event.end) | _kept(values, arguments=event.arguments, result=event.result)
+
+
+def _intent(event: Intent, values: Values) -> JsonObject:
+    return _entry("intent", event) | _kept(values, arguments=event.arguments)
+
+
+def _outcome(event: Outcome, values: Values) -> JsonObject:
+    return _entry("outcome", event) | _ended(event.end) | _kept(values, result=event.result)
+
+
+def _refusal(event: Refusal, values: Values) -> JsonObject:
+    body = _entry("refusal", event) | {"stage": event.stage}
+    return body | _ended(event.end) | _kept(values, arguments=event.arguments)
+
+
+def _flood(event: Flood, _values: Values) -> JsonObject:
+    return {
+        "kind": "flood",
+        "timestamp": event.timestamp,
+        "since": event.since,
+        "counts": dict(sorted(event.counts.items())),
+    }
+
+
+def _recovery(event: Recovery, _values: Values) -> JsonObject:
+    return {
+        "kind": "recovery",
+        "timestamp": event.timestamp,
+        "reason": event.reason,
+        "size": event.size,
+        "digest": event.digest,
+        "kept_as": event.kept_as,
+    }
+
+
+def _prune(event: Prune, _values: Values) -> JsonObject:
+    return {"kind": "prune", "timestamp": event.timestamp, "before": event.before, "first": event.first}
+
+
+def _entry(kind: str, event: Call | Intent | Outcome | Refusal) -> JsonObject:
+    origin = event.origin
+    return {
+        "kind": kind,
+        "timestamp": event.timestamp,
+        "call_id": origin.call_id,
+        "principal": origin.principal,
+        "role": origin.role,
+        "session_id": origin.session_id,
+        "transport": origin.transport,
+        "profile": origin.profile,
+        "method": origin.method,
+        "tool_name": origin.tool_name,
+        "contract": origin.contract,
+        "policy": origin.policy,
+        "args_digest": origin.args_digest,
+        "plan_hash": origin.plan_hash,
+        "phase_id": origin.phase_id,
+    }
+
+
+def _ended(end: End) -> JsonObject:
+    members: JsonObject = {
+        "outcome": "ok" if end.error_code is None else "error",
+        "result_digest": end.result_digest,
+        "error_code": end.error_code,
+        "invariant_id": end.invariant_id,
+        "cause": end.cause if end.cause is None else redact(end.cause),
+        "duration_us": end.duration_us,
+    }
+    if end.envelope is not None:
+        members["envelope"] = redact(end.envelope)
+    return members
+
+
+def _kept(values: Values, **named: JsonValue) -> JsonObject:
+    if values is Values.DIGESTED:
+        return {}
+    return {name: redact(value) for name, value in named.items() if value is not None}
+
+
+_RENDERERS: Final[Mapping[type, Callable[[Any, Values], JsonObject]]] = MappingProxyType(
+    {
+        Call: _call,
+        Intent: _intent,
+        Outcome: _outcome,
+        Refusal: _refusal,
+        Flood: _flood,
+        Recovery: _recovery,
+        Prune: _prune,
+    }
+)
+"""How each record is written. A test holds that it covers Event."""

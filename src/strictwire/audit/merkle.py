@@ -1,0 +1,203 @@
+"""The Merkle tree of RFC 6962 over audit records: growing it, and proofs of inclusion and consistency.
+
+A tree only grows at its right edge, so a writer needs the `Frontier` alone: the roots of the perfect subtrees, at most
+one for each bit of the size. Whoever makes proofs also needs older hashes. They are stored once, in the order in which
+they become known (`stored_count`, `stored_index`), so that a file of them is appended to and never rewritten.
+
+Not here: what a leaf means (`chain`), who vouches for a root (`checkpoint`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+HASH_BYTES: Final = 32
+"""SHA-256, as RFC 6962 has it."""
+
+EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
+"""The root of a tree without leaves."""
+
+ReadHash: TypeAlias = Callable[[int, int], bytes]
+"""(level, index) -> the hash of the perfect subtree over leaves [index << level, (index + 1) << level)."""
+
+_sha256 = hashlib.sha256
+
+
+def leaf_hash(data: bytes) -> bytes:
+    """The hash of one leaf. The prefix keeps a leaf from passing for an inner node."""
+    return _sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """The hash of an inner node."""
+    return _sha256(b"\x01" + left + right).digest()
+
+
+class Frontier:
+    """The right edge of a growing tree. `size` leaves; `peaks` are the roots of its perfect subtrees, largest first."""
+
+    __slots__ = ("peaks", "size")
+
+    def __init__(self, size: int = 0, peaks: Sequence[bytes] = ()) -> None:
+        if size.bit_count() != len(peaks):
+            raise ValueError(f"a tree of {size} leaves has {size.bit_count()} peaks, not {len(peaks)}")
+        self.size = size
+        self.peaks = list(peaks)
+
+    def push(self, leaf: bytes) -> list[bytes]:
+        """Add a leaf hash. Returns the hashes that became known, in stored order: the leaf, then what it completed."""
+        known = [leaf]
+        peaks = self.peaks
+        rest = self.size
+        while rest & 1:
+            leaf = _sha256(b"\x01" + peaks.pop() + leaf).digest()
+            known.append(leaf)
+            rest >>= 1
+        peaks.append(leaf)
+        self.size += 1
+        return known
+
+    def root(self) -> bytes:
+        """The root of the tree as it stands."""
+        if not self.peaks:
+            return EMPTY_ROOT
+        root = self.peaks[-1]
+        for peak in reversed(self.peaks[:-1]):
+            root = node_hash(peak, root)
+        return root
+
+    def copy(self) -> Frontier:
+        """A frontier that grows on its own."""
+        return Frontier(self.size, self.peaks)
+
+
+def stored_count(size: int) -> int:
+    """How many hashes a tree of `size` leaves has stored: every leaf and every perfect subtree."""
+    return 2 * size - size.bit_count()
+
+
+def stored_index(level: int, index: int) -> int:
+    """Where the hash of a perfect subtree stands: behind its last leaf, `level` places on."""
+    last_leaf = ((index + 1) << level) - 1
+    return stored_count(last_leaf) + level
+
+
+def read_frontier(size: int, read: ReadHash) -> Frontier:
+    """The frontier of a tree whose hashes are stored."""
+    return Frontier(size, [read(level, start >> level) for level, start in _perfect_parts(size)])
+
+
+def _perfect_parts(size: int) -> Iterator[tuple[int, int]]:
+    """(level, first leaf) of the perfect subtrees that make up a tree, largest first."""
+    start = 0
+    for level in range(size.bit_length() - 1, -1, -1):
+        if size >> level & 1:
+            yield level, start
+            start += 1 << level
+
+
+def prove_inclusion(index: int, size: int, read: ReadHash) -> list[bytes]:
+    """The siblings on the way from leaf `index` to the root of the tree of `size` leaves (RFC 6962, 2.1.1)."""
+    if not 0 <= index < size:
+        raise IndexError(f"leaf {index} is not in a tree of {size}")
+    proof: list[bytes] = []
+    low, high = 0, size
+    while high - low > 1:
+        middle = low + _split(high - low)
+        if index < middle:
+            proof.append(_subtree_root(middle, high, read))
+            high = middle
+        else:
+            proof.append(_subtree_root(low, middle, read))
+            low = middle
+    proof.reverse()
+    return proof
+
+
+def prove_consistency(old: int, new: int, read: ReadHash) -> list[bytes]:
+    """Hashes that show that the tree of `new` leaves begins with the tree of `old` leaves (RFC 6962, 2.1.2)."""
+    if not 0 <= old <= new:
+        raise IndexError(f"a tree of {new} leaves cannot extend one of {old}")
+    if old in (0, new):
+        return []
+    proof: list[bytes] = []
+    low, high = 0, new
+    while high != old:
+        middle = low + _split(high - low)
+        if old <= middle:
+            proof.append(_subtree_root(middle, high, read))
+            high = middle
+        else:
+            proof.append(_subtree_root(low, middle, read))
+            low = middle
+    # The old tree itself is known to the verifier; a part of it has to be given.
+    if low:
+        proof.append(_subtree_root(low, high, read))
+    proof.reverse()
+    return proof
+
+
+def _split(count: int) -> int:
+    """The largest power of two below `count`: how many leaves go left."""
+    return 1 << (count - 1).bit_length() - 1
+
+
+def _subtree_root(low: int, high: int, read: ReadHash) -> bytes:
+    """The root over leaves [low, high), where `low` is a multiple of every power of two it is split by."""
+    count = high - low
+    if count.bit_count() == 1:
+        level = count.bit_length() - 1
+        return read(level, low >> level)
+    middle = low + _split(count)
+    return node_hash(_subtree_root(low, middle, read), _subtree_root(middle, high, read))
+
+
+def fold_inclusion(leaf: bytes, *, index: int, size: int, proof: Sequence[bytes]) -> bytes | None:
+    """The root that the proof leads to from a leaf hash, or None where the proof has the wrong length."""
+    if not 0 <= index < size:
+        return None
+    root, last, hashes = leaf, size - 1, list(proof)
+    while last:
+        if index & 1 or index < last:
+            if not hashes:
+                return None
+            sibling = hashes.pop(0)
+            root = node_hash(sibling, root) if index & 1 else node_hash(root, sibling)
+        index >>= 1
+        last >>= 1
+    return None if hashes else root
+
+
+def is_consistent(*, old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]) -> bool:
+    """Whether the proof shows that the new tree begins with the old one (RFC 9162, 2.1.4.2)."""
+    if not 0 <= old <= new:
+        return False
+    if old in (0, new):
+        return not proof and (old_root == new_root if old == new else old_root == EMPTY_ROOT)
+    hashes = list(proof)
+    if old.bit_count() == 1:
+        hashes.insert(0, old_root)
+    return bool(hashes) and _fold_consistency(old - 1, new - 1, hashes) == (old_root, new_root)
+
+
+def _fold_consistency(index: int, last: int, hashes: Sequence[bytes]) -> tuple[bytes, bytes] | None:
+    """The old and the new root that the hashes lead to; None where there are too many or too few."""
+    while index & 1:
+        index >>= 1
+        last >>= 1
+    old_root = new_root = hashes[0]
+    for sibling in hashes[1:]:
+        if not last:
+            return None
+        if index & 1 or index == last:
+            old_root, new_root = node_hash(sibling, old_root), node_hash(sibling, new_root)
+            while index and not index & 1:
+                index >>= 1
+                last >>= 1
+        else:
+            new_root = node_hash(new_root, sibling)
+        index >>= 1
+        last >>= 1
+    return None if last else (old_root, new_root)

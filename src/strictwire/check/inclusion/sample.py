@@ -1,0 +1,293 @@
+"""Values that a schema is likely to accept, near the edges of both schemas that are compared.
+
+Nothing here decides anything: every value is judged by the compiled schemas afterwards. Deterministic: the same schemas
+and the same seed give the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from types import MappingProxyType
+from typing import Any, Final
+
+from strictwire.canon.json import JsonObject, NotStrict, parse_object
+from strictwire.check.inclusion.admit import piece_admits
+from strictwire.check.inclusion.prove import ITEM
+from strictwire.check.inclusion.shape import (
+    Piece,
+    Root,
+    Schema,
+    Unsupported,
+    expand,
+    fits_number,
+    fraction,
+    member_schema,
+    value_text,
+)
+from strictwire.check.pattern import NotRead, sample_text
+
+MAX_DEPTH: Final = 8
+MAX_EACH: Final = 24
+"""Values kept of one piece, so that nesting does not multiply."""
+
+MAX_TEXT: Final = 5_000
+"""The longest text that is made to cross a length bound."""
+
+MAX_ITEMS: Final = 300
+
+FORMATS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "date": ("2026-07-28",),
+        "date-time": ("2026-07-28T00:00:00Z",),
+        "duration": ("P1D",),
+        "email": ("a@example.org",),
+        "hostname": ("example.org",),
+        "ipv4": ("192.0.2.1",),
+        "ipv6": ("2001:db8::1",),
+        "regex": ("a",),
+        "time": ("00:00:00Z",),
+        "uri": ("urn:a", "file:///a", "https://example.org/"),
+        "uri-reference": ("a",),
+        "uuid": ("00000000-0000-4000-8000-000000000000",),
+    }
+)
+
+
+class Dice:
+    """A small deterministic source of choices (a linear congruential generator)."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed
+
+    def below(self, bound: int) -> int:
+        """A number from 0 to bound - 1."""
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self._state >> 33) % bound
+
+    def pick(self, choices: list[Any]) -> Any:
+        """One of the choices."""
+        return choices[self.below(len(choices))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What the two schemas mention: their edges are where they differ."""
+
+    numbers: tuple[float, ...]
+    sizes: tuple[int, ...]
+    values: tuple[Any, ...]
+    names: tuple[str, ...]
+
+
+_SIZES: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+
+
+def gather_hints(*documents: JsonObject) -> Hints:
+    """Collect bounds, sizes, listed values and member names of schemas."""
+    numbers: set[float] = {0, 1, -1, 10**9, -(10**9)}
+    sizes = {0, 1, 2}
+    values: dict[str, Any] = {}
+    names: dict[str, None] = {}
+    for part in (part for document in documents for part in _parts(document)):
+        numbers.update(part[name] for name in _NUMBERS if _is_number(part.get(name)))
+        sizes.update(int(part[name]) for name in _SIZES if _is_number(part.get(name)))
+        listed = [*_as_list(part.get("enum")), *([part["const"]] if "const" in part else [])]
+        values.update({value_text(value): value for value in listed + _as_list(part.get("examples"))})
+        members = part.get("properties")
+        names.update(dict.fromkeys(members if isinstance(members, dict) else ()))
+        names.update(dict.fromkeys(name for name in _as_list(part.get("required")) if isinstance(name, str)))
+    near = {size + step for size in sizes for step in (-1, 0, 1)}
+    return Hints(
+        numbers=tuple(sorted(numbers)),
+        sizes=tuple(sorted(size for size in near if size >= 0)),
+        values=tuple(values.values()),
+        names=tuple(names),
+    )
+
+
+def _parts(value: Any) -> Iterator[JsonObject]:
+    if isinstance(value, dict):
+        yield value
+        for member in value.values():
+            yield from _parts(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _parts(member)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampler:
+    """Values of one schema."""
+
+    root: Root
+    hints: Hints
+
+    def edges(self, schema: Schema, focus: tuple[str, ...] = (), depth: int = 0) -> list[Any]:
+        """Values near the edges; with a focus, varied only along that path into the instance."""
+        pieces = self._pieces(schema, depth)
+        return [value for piece in pieces for value in islice(self._piece_edges(piece, focus, depth), MAX_EACH * 4)]
+
+    def chance(self, schema: Schema, dice: Dice, depth: int = 0) -> Any:
+        """One value by chance. Raises LookupError: none was found."""
+        piece = dice.pick(self._pieces(schema, depth))
+        if piece.literals is None and piece.kind == "object":
+            return self._chance_object(piece, dice, depth)
+        if piece.literals is None and piece.kind == "array":
+            sizes = [size for size in range(5) if size >= piece.low and (piece.high is None or size <= piece.high)]
+            return [
+                self.chance(member_schema(piece, i), dice, depth + 1) for i in range(dice.pick(sizes or [piece.low]))
+            ]
+        return dice.pick(list(islice(self._piece_edges(piece, (), depth), MAX_EACH * 4)))
+
+    def _chance_object(self, piece: Piece, dice: Dice, depth: int) -> JsonObject:
+        names = {name for layer in piece.layers for name in layer.named if dice.below(2)}
+        names.update(name for name in self.hints.names if not dice.below(6))
+        made: JsonObject = {}
+        for name in sorted(map(str, names | piece.required)):
+            try:
+                made[name] = self.chance(member_schema(piece, name), dice, depth + 1)
+            except LookupError:
+                if name in piece.required:
+                    raise
+        return made
+
+    def _pieces(self, schema: Schema, depth: int) -> list[Piece]:
+        """Raises LookupError: nothing to make values of."""
+        try:
+            pieces = list(expand(schema, self.root)) if depth < MAX_DEPTH else []
+        except Unsupported:
+            pieces = []
+        if not pieces:
+            raise LookupError("no values")
+        return pieces
+
+    def _piece_edges(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[Any]:
+        if piece.literals is not None:
+            yield from piece.literals
+            return
+        makers: Mapping[str, Callable[[], Iterator[Any]]] = {
+            "number": lambda: self._numbers(piece),
+            "string": lambda: self._strings(piece),
+            "array": lambda: self._arrays(piece, focus, depth),
+            "object": lambda: self._objects(piece, focus, depth),
+        }
+        for value in makers[piece.kind]():
+            if depth == 0 or piece_admits(piece, value, self.root) is not False:
+                yield value
+
+    def _numbers(self, piece: Piece) -> Iterator[float]:
+        edges = [fraction(number) for number in self.hints.numbers]
+        edges += [edge for edge in (piece.lower, piece.upper) if edge is not None]
+        steps = (Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(-1, 2))
+        near = {edge + step for edge in edges for step in steps}
+        near |= {number // m * m for number in near for m in piece.multiples}
+        plain = (int(number) if number.denominator == 1 else float(number) for number in sorted(near, key=abs))
+        return (number for number in plain if fits_number(number, piece))
+
+    def _strings(self, piece: Piece) -> Iterator[str]:
+        for clause in sorted(piece.opaque):
+            yield from _texts_for(clause)
+        for size in (piece.low, *self.hints.sizes, piece.high or 0):
+            if piece.low <= size <= min(piece.high if piece.high is not None else MAX_TEXT, MAX_TEXT):
+                yield "a" * size
+        yield from (value for value in self.hints.values if isinstance(value, str))
+        yield from (sample for samples in FORMATS.values() for sample in samples)
+
+    def _first(self, schema: Schema, depth: int) -> Any:
+        """Raises LookupError."""
+        found = self.edges(schema, (), depth)
+        if not found:
+            raise LookupError("no values")
+        return found[0]
+
+    def _objects(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[JsonObject]:
+        base = {name: self._first(member_schema(piece, name), depth + 1) for name in sorted(piece.required)}
+        base = self._padded(piece, base, piece.low, depth)
+        yield base
+        for name in self._names(piece, focus):
+            for value in self._varied(member_schema(piece, name), focus, depth):
+                yield {**base, name: value}
+        if not focus:
+            yield from self._fuller(piece, base, depth)
+
+    def _fuller(self, piece: Piece, base: JsonObject, depth: int) -> Iterator[JsonObject]:
+        full = dict(base)
+        for name in self._names(piece, ()):
+            values = self._varied(member_schema(piece, name), (), depth)
+            full.update({name: values[0]} if values and name not in full else {})
+            yield dict(full)
+        for size in self.hints.sizes:
+            if len(base) < size <= MAX_ITEMS:
+                yield self._padded(piece, base, size, depth)
+
+    def _padded(self, piece: Piece, base: JsonObject, size: int, depth: int) -> JsonObject:
+        padded = dict(base)
+        names = [*self._names(piece, ()), *(f"extra{index}" for index in range(min(size, MAX_ITEMS)))]
+        for name in names:
+            if len(padded) >= size:
+                break
+            values = self._varied(member_schema(piece, name), (), depth) if name not in padded else []
+            padded.update({name: values[0]} if values else {})
+        return padded
+
+    def _names(self, piece: Piece, focus: tuple[str, ...]) -> list[str]:
+        if focus and focus[0] != ITEM:
+            return [focus[0]]
+        named = [str(name) for layer in piece.layers for name in layer.named]
+        return list(dict.fromkeys([*named, *self.hints.names, "extra"]))
+
+    def _varied(self, schema: Schema, focus: tuple[str, ...], depth: int) -> list[Any]:
+        try:
+            return self.edges(schema, focus[1:], depth + 1)[: MAX_EACH * (4 if focus else 1)]
+        except LookupError:
+            return []
+
+    def _arrays(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[list[Any]]:
+        high = piece.high if piece.high is not None else MAX_ITEMS
+        for size in (piece.low, *self.hints.sizes):
+            if piece.low <= size <= min(high, MAX_ITEMS):
+                yield from self._of_size(piece, size, depth)
+        varied = max(piece.low, 1)
+        for value in self._varied(member_schema(piece, 0), focus, depth) if varied <= high else ():
+            yield [value, *self._some(piece, varied, depth)[1:]]
+
+    def _of_size(self, piece: Piece, size: int, depth: int) -> Iterator[list[Any]]:
+        some = self._some(piece, size, depth)
+        if len(some) == size:
+            yield some
+        if size > 1 and not piece.unique and some:
+            yield some[:1] * size
+
+    def _some(self, piece: Piece, size: int, depth: int) -> list[Any]:
+        made = []
+        for index in range(size):
+            values = self._varied(member_schema(piece, index), (), depth)
+            if not values:
+                return []
+            made.append(values[index % len(values)])
+        return made
+
+
+def _texts_for(clause: str) -> Iterator[str]:
+    """Texts that satisfy a pattern or a format."""
+    try:
+        fragment = parse_object(clause.partition(" in ")[0].encode())
+        if isinstance(fragment.get("pattern"), str):
+            yield from [sample_text(fragment["pattern"], extra) for extra in range(4)]
+    except (NotStrict, NotRead):
+        return
+    yield from FORMATS.get(str(fragment.get("format")), ())

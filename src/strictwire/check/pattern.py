@@ -1,0 +1,391 @@
+"""Regular expressions as trees: is one catastrophic for a backtracking engine, and which texts does it match?
+
+Only the syntax that JSON Schema patterns use (ECMA-262 without back references). Assertions are read as empty, which can
+only make an expression look more ambiguous or a sample text miss; both are checked again by whoever asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""Code points, as sorted pairs of first and last."""
+
+LAST: Final = 0x10FFFF
+ANY: Final[Ranges] = ((0, 9), (11, LAST))
+
+MAX_POSITIONS: Final = 80
+"""Characters of an expression that are judged; the pairs of them are walked."""
+
+COPIES: Final = 3
+"""A counted repetition is judged by at most this many copies: more of the same adds no new kind of ambiguity."""
+
+
+class NotRead(ValueError):
+    """The expression uses syntax outside what is read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Parts one after the other; without parts, nothing."""
+
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several parts."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A part several times; `most` None is unbounded."""
+
+    part: Part
+    least: int
+    most: int | None
+
+
+Part: TypeAlias = Chars | Sequence | Choice | Repeat
+
+_CLASSES: Final[dict[str, Ranges]] = {
+    "d": ((48, 57),),
+    "w": ((48, 57), (65, 90), (95, 95), (97, 122)),
+    "s": ((9, 13), (32, 32), (160, 160), (5760, 5760), (8192, 8202), (8232, 8233), (65279, 65279)),
+}
+_CONTROLS: Final = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "0": 0}
+_COUNT: Final = re.compile(r"\{(\d+)(,(\d*))?\}")
+_GROUP: Final = re.compile(r"\?(?::|=|!|<=|<!|P?<[A-Za-z_]\w*>)")
+
+
+class _Reader:
+    """Recursive descent over the text of an expression."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def peek(self) -> str:
+        return self.text[self.at] if self.at < len(self.text) else ""
+
+    def take(self) -> str:
+        if self.at >= len(self.text):
+            raise NotRead("the expression ends too early")
+        self.at += 1
+        return self.text[self.at - 1]
+
+    def choice(self) -> Part:
+        parts = [self.sequence()]
+        while self.peek() == "|":
+            self.take()
+            parts.append(self.sequence())
+        return parts[0] if len(parts) == 1 else Choice(tuple(parts))
+
+    def sequence(self) -> Part:
+        parts: list[Part] = []
+        while self.peek() not in ("", "|", ")"):
+            parts.append(self.repeated(self.atom()))
+        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+
+    def repeated(self, part: Part) -> Part:
+        while self.peek() in ("*", "+", "?", "{"):
+            if self.peek() == "{":
+                count = _COUNT.match(self.text, self.at)
+                if count is None:
+                    return part
+                self.at = count.end()
+                least = int(count[1])
+                most = least if count[2] is None else (int(count[3]) if count[3] else None)
+            else:
+                least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[self.take()]
+            if self.peek() == "?":
+                self.take()
+            part = Repeat(part, least, most)
+        return part
+
+    def atom(self) -> Part:
+        char = self.take()
+        if char == "(":
+            return self.group()
+        if char == "[":
+            return Chars(self.char_set())
+        if char == ".":
+            return Chars(ANY)
+        if char in "^$":
+            return Sequence()
+        if char == "\\":
+            return self.escape()
+        return Chars(((ord(char), ord(char)),))
+
+    def group(self) -> Part:
+        opening = _GROUP.match(self.text, self.at)
+        if opening is not None:
+            self.at = opening.end()
+        elif self.peek() == "?":
+            raise NotRead("a group of a kind that is not read")
+        part = self.choice()
+        if self.take() != ")":
+            raise NotRead("a group is not closed")
+        is_assertion = opening is not None and opening[0] in ("?=", "?!", "?<=", "?<!")
+        return Sequence() if is_assertion else part
+
+    def escape(self) -> Part:
+        if self.peek() in "bB" and self.peek():
+            self.take()
+            return Sequence()
+        return Chars(self.escaped_set())
+
+    def escaped_set(self) -> Ranges:
+        char = self.take()
+        if char.lower() in _CLASSES:
+            ranges = _CLASSES[char.lower()]
+            return ranges if char.islower() else _complement(ranges)
+        if char in "pP" and self.peek() == "{":
+            self.at = self.text.index("}", self.at) + 1 if "}" in self.text[self.at :] else len(self.text)
+            return ((48, 57), (65, 90), (97, 122), (192, LAST)) if char == "p" else ((0, 47),)
+        if char in "123456789k":
+            raise NotRead("back references are not read")
+        point = self.code_point(char)
+        return ((point, point),)
+
+    def code_point(self, char: str) -> int:
+        if char in _CONTROLS:
+            return _CONTROLS[char]
+        width = {"x": 2, "u": 4}.get(char)
+        digits = self.text[self.at : self.at + (width or 0)]
+        if width and re.fullmatch(r"[0-9A-Fa-f]+", digits) and len(digits) == width:
+            self.at += width
+            return int(digits, 16)
+        return ord(char)
+
+    def char_set(self) -> Ranges:
+        is_negated = self.peek() == "^"
+        if is_negated:
+            self.take()
+        ranges: list[tuple[int, int]] = []
+        while self.peek() != "]":
+            first = self.set_member()
+            if self.peek() == "-" and self.text[self.at + 1 : self.at + 2] not in ("]", ""):
+                self.take()
+                last = self.set_member()
+                ranges.append((first[0][0], max(first[0][0], last[-1][1])))
+            else:
+                ranges.extend(first)
+        self.take()
+        merged = _merge(ranges)
+        return _complement(merged) if is_negated else merged
+
+    def set_member(self) -> Ranges:
+        char = self.take()
+        if char != "\\":
+            return ((ord(char), ord(char)),)
+        if self.peek() == "b":
+            self.take()
+            return ((8, 8),)
+        return self.escaped_set()
+
+
+def _merge(ranges: list[tuple[int, int]]) -> Ranges:
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def _complement(ranges: Ranges) -> Ranges:
+    gaps, start = [], 0
+    for first, last in _merge(list(ranges)):
+        if first > start:
+            gaps.append((start, first - 1))
+        start = last + 1
+    if start <= LAST:
+        gaps.append((start, LAST))
+    return tuple(gaps)
+
+
+@lru_cache(maxsize=1024)
+def parse_pattern(text: str) -> Part:
+    """The tree of an expression. Raises NotRead."""
+    reader = _Reader(text)
+    part = reader.choice()
+    if reader.peek():
+        raise NotRead("a bracket closes nothing")
+    return part
+
+
+class _Positions:
+    """Glushkov's construction: which character of the expression may follow which, and in how many ways."""
+
+    def __init__(self) -> None:
+        self.sets: list[Ranges] = []
+        self.follow: Counter[tuple[int, int]] = Counter()
+
+    def add(self, part: Part) -> tuple[bool, frozenset[int], frozenset[int]]:
+        """Whether the part may be empty, and the characters it may begin and end with."""
+        if isinstance(part, Chars):
+            if len(self.sets) >= MAX_POSITIONS:
+                raise NotRead("the expression is too long to judge")
+            self.sets.append(part.ranges)
+            one = frozenset({len(self.sets) - 1})
+            return False, one, one
+        if isinstance(part, Choice):
+            added = [self.add(each) for each in part.parts]
+            return (
+                any(empty for empty, _, _ in added),
+                frozenset().union(*(first for _, first, _ in added)),
+                frozenset().union(*(last for _, _, last in added)),
+            )
+        if isinstance(part, Sequence):
+            return self._chain([self.add(each) for each in part.parts])
+        return self._repeat(part)
+
+    def _chain(
+        self, added: list[tuple[bool, frozenset[int], frozenset[int]]]
+    ) -> tuple[bool, frozenset[int], frozenset[int]]:
+        empty, first, last = True, frozenset[int](), frozenset[int]()
+        for next_empty, next_first, next_last in added:
+            self._join(last, next_first)
+            first = first | next_first if empty else first
+            last = last | next_last if next_empty else next_last
+            empty = empty and next_empty
+        return empty, first, last
+
+    def _repeat(self, part: Repeat) -> tuple[bool, frozenset[int], frozenset[int]]:
+        least = min(part.least, COPIES - 1)
+        most = COPIES if part.most is None else min(part.most, COPIES)
+        if part.most is None:
+            empty, first, last = self.add(part.part)
+            self._join(last, first)
+            return empty or part.least == 0, first, last
+        most = least if part.least == part.most else max(most, least)
+        copies = [self.add(part.part) for _ in range(most)]
+        optional = [(empty or index >= least, first, last) for index, (empty, first, last) in enumerate(copies)]
+        return self._chain(optional)
+
+    def _join(self, lasts: frozenset[int], firsts: frozenset[int]) -> None:
+        for last in lasts:
+            for first in firsts:
+                self.follow[last, first] += 1
+
+
+@lru_cache(maxsize=1024)
+def is_catastrophic(text: str) -> bool:
+    """Whether some texts take a backtracking engine exponential time: a loop that can read one text in two ways.
+
+    An expression that cannot be read or is too long to judge is not called catastrophic.
+    """
+    # Two ways through a loop need a repeated group.
+    if not re.search(r"\)[*+{?]", text):
+        return False
+    try:
+        positions = _Positions()
+        positions.add(parse_pattern(text))
+    except (NotRead, RecursionError):
+        return False
+    return _is_ambiguous(positions)
+
+
+def _is_ambiguous(positions: _Positions) -> bool:
+    """Exponential ambiguity (Weber and Seidl): a cycle of pairs that leaves the diagonal and comes back."""
+    after: dict[int, list[int]] = {}
+    for one, other in positions.follow:
+        after.setdefault(one, []).append(other)
+    meets = {
+        (one, other)
+        for one, left in enumerate(positions.sets)
+        for other, right in enumerate(positions.sets)
+        if _overlap(left, right)
+    }
+    for component in _components(after, meets):
+        on_diagonal = {one for one, other in component if one == other}
+        if on_diagonal and len(on_diagonal) < len(component):
+            return True
+        if any(positions.follow[one, other] > 1 for one in on_diagonal for other in on_diagonal):
+            return True
+    return False
+
+
+def _overlap(left: Ranges, right: Ranges) -> bool:
+    return any(first <= end and start <= last for first, last in left for start, end in right)
+
+
+def _components(after: dict[int, list[int]], meets: set[tuple[int, int]]) -> Iterator[set[tuple[int, int]]]:
+    """Cycles of pairs (one component each) that are reached from the diagonal: Tarjan without recursion."""
+    index: dict[tuple[int, int], int] = {}
+    low: dict[tuple[int, int], int] = {}
+    path: list[tuple[int, int]] = []
+    on_path: set[tuple[int, int]] = set()
+
+    def successors(pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        one, other = pair
+        return (
+            (left, right) for left in after.get(one, ()) for right in after.get(other, ()) if (left, right) in meets
+        )
+
+    for start in [(one, one) for one in after]:
+        if start in index:
+            continue
+        index[start] = low[start] = len(index)
+        path.append(start)
+        on_path.add(start)
+        work = [(start, successors(start))]
+        while work:
+            pair, rest = work[-1]
+            child = next(rest, None)
+            if child is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[pair])
+                if low[pair] == index[pair]:
+                    cut = path.index(pair)
+                    component, path = set(path[cut:]), path[:cut]
+                    on_path -= component
+                    if len(component) > 1 or pair in set(successors(pair)):
+                        yield component
+            elif child not in index:
+                index[child] = low[child] = len(index)
+                path.append(child)
+                on_path.add(child)
+                work.append((child, successors(child)))
+            elif child in on_path:
+                low[pair] = min(low[pair], index[child])
+
+
+_LIKED: Final = tuple(map(ord, "a0A-_ ./:"))
+"""Characters that make readable samples, in this order."""
+
+
+def sample_text(text: str, extra: int = 0) -> str:
+    """A text that the expression probably matches, with `extra` more rounds of each repetition. Raises NotRead."""
+    return _sample(parse_pattern(text), extra)
+
+
+def _sample(part: Part, extra: int) -> str:
+    if isinstance(part, Chars):
+        if not part.ranges:
+            raise NotRead("a set of no characters")
+        liked = (point for point in _LIKED if any(first <= point <= last for first, last in part.ranges))
+        return chr(next(liked, part.ranges[0][0]))
+    if isinstance(part, Sequence):
+        return "".join(_sample(each, extra) for each in part.parts)
+    if isinstance(part, Choice):
+        return _sample(part.parts[extra % len(part.parts)], extra)
+    rounds = part.least + extra if part.most is None else min(part.least + extra, part.most)
+    return _sample(part.part, extra) * rounds

@@ -1,0 +1,198 @@
+"""One HTTP/1.1 exchange with exactly the bytes given, over a plain socket.
+
+For what a client library would correct or refuse to send: foreign Host, odd content types, several values of a header,
+bodies that are no JSON. The answer is parsed by httptools. No redirects, no cookies, no compression, no pool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+import httptools
+
+from strictwire.client.errors import CannotReach, ServerGone, TimedOut, TooLarge
+
+MAX_BODY: Final = 8 * 1024 * 1024
+"""One body of the server: twice the largest message we accept."""
+
+_CHUNK: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where an endpoint is."""
+
+    host: str
+    port: int
+    path: str
+    tls: bool
+
+    @property
+    def authority(self) -> str:
+        """The value of an honest Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> str:
+        """The origin of a page that this server itself would serve."""
+        return f"{'https' if self.tls else 'http'}://{self.authority}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawAnswer:
+    """What came back. `complete` is False when reading ended before the message did."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    """Names in lower case, in the order they came."""
+    body: bytes
+    complete: bool = True
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, or None."""
+        return next((value for key, value in self.headers if key == name), None)
+
+
+def parse_address(url: str) -> Address:
+    """Read an http or https URL. Raises CannotReach when it is neither."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as exc:
+        raise CannotReach(url, "not a URL") from exc
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise CannotReach(url, "expected http://HOST:PORT/PATH or https://")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    tls = parts.scheme == "https"
+    return Address(host=parts.hostname, port=port or (443 if tls else 80), path=path, tls=tls)
+
+
+def render_request(verb: str, path: str, headers: Sequence[tuple[str, str]], body: bytes = b"") -> bytes:
+    """The bytes of a request; Content-Length is added for a body, everything else is as given."""
+    lines = [f"{verb} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "Connection: close"]
+    if body or verb == "POST":
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n" + body
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Callbacks of the parser."""
+
+    limit: int
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytearray = field(default_factory=bytearray)
+    has_head: bool = False
+    is_complete: bool = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        self.has_head = True
+
+    def on_body(self, chunk: bytes) -> None:
+        self.body += chunk
+
+    def on_message_complete(self) -> None:
+        self.is_complete = True
+
+
+async def exchange(
+    address: Address,
+    raw: bytes,
+    *,
+    seconds: float,
+    max_body: int = MAX_BODY,
+    until: Callable[[RawAnswer], bool] | None = None,
+) -> RawAnswer:
+    """Send the bytes and read one answer; with `until`, stop reading once it says so (event streams never end).
+
+    Raises CannotReach, ServerGone (closed without an answer, or an answer that is not HTTP), TimedOut, TooLarge.
+    When time runs out after the head has come, the answer so far is given with `complete=False`.
+    """
+    reader, writer = await _connect(address, seconds)
+    sending = asyncio.create_task(_send(writer, raw))
+    collector = _Collector(max_body)
+    parser = httptools.HttpResponseParser(collector)
+    try:
+        async with asyncio.timeout(seconds):
+            await _receive(reader, parser, collector, until)
+    except TimeoutError as exc:
+        if not collector.has_head:
+            raise TimedOut("an HTTP request", seconds) from exc
+    finally:
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+        writer.close()
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(1):
+                await writer.wait_closed()
+    if not collector.has_head:
+        raise ServerGone
+    return _answer(parser, collector)
+
+
+async def _connect(address: Address, seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    context = ssl.create_default_context() if address.tls else None
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.open_connection(address.host, address.port, ssl=context)
+    except TimeoutError as exc:
+        raise CannotReach(address.authority, f"no connection within {seconds:g} s") from exc
+    except OSError as exc:
+        raise CannotReach(address.authority, exc.strerror or "the connection was refused") from exc
+
+
+async def _send(writer: asyncio.StreamWriter, raw: bytes) -> None:
+    """A server may answer and close before it has read a large body: that is its right, not our failure."""
+    with contextlib.suppress(OSError):
+        for start in range(0, len(raw), _CHUNK):
+            writer.write(raw[start : start + _CHUNK])
+            await writer.drain()
+
+
+async def _receive(
+    reader: asyncio.StreamReader,
+    parser: httptools.HttpResponseParser,
+    collector: _Collector,
+    until: Callable[[RawAnswer], bool] | None,
+) -> None:
+    while not collector.is_complete:
+        try:
+            chunk = await reader.read(_CHUNK)
+        except OSError:
+            return
+        if not chunk:
+            # A body without a length ends with the connection.
+            collector.is_complete = collector.has_head and _ends_with_connection(collector.headers)
+            return
+        try:
+            parser.feed_data(chunk)
+        except httptools.HttpParserError:
+            return
+        if len(collector.body) > collector.limit:
+            raise TooLarge("a body", collector.limit)
+        if until is not None and collector.has_head and until(_answer(parser, collector)):
+            return
+
+
+def _ends_with_connection(headers: Sequence[tuple[str, str]]) -> bool:
+    names = {name for name, _ in headers}
+    return not names & {"content-length", "transfer-encoding"}
+
+
+def _answer(parser: httptools.HttpResponseParser, collector: _Collector) -> RawAnswer:
+    return RawAnswer(
+        status=parser.get_status_code(),
+        headers=tuple(collector.headers),
+        body=bytes(collector.body),
+        complete=collector.is_complete,
+    )

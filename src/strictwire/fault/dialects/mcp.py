@@ -1,0 +1,115 @@
+"""`mcp`: failures as official MCP carries them, in both eras.
+
+    render               the envelope of a tool whose dialect is `mcp`
+    render_error         the error object of a protocol error
+    answer_tool_failure  how the failure of a tool reaches the client, in the dialect its contract declares
+
+Numbers stay inside the allocation policy of 2026-07-28: nothing from -32000 to -32019, and from there to -32099 only
+the three that the specification defines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.canon.json import JsonObject
+from strictwire.canon.json import render as render_json
+from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
+from strictwire.fault.dialects import mcp_v1, resolve_v0, system_v1
+from strictwire.fault.failure import Facts, Failure
+from strictwire.fault.public import invariant_id, joined, public_details, public_text
+from strictwire.fault.violations import read_violations, summarise
+
+FIRST_MODERN: Final = "2026-07-28"
+"""The first revision with the new allocation of codes. Revisions are dates, so they compare as text."""
+
+HOISTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "RESOURCE_NOT_FOUND": ("uri",),
+        "UNSUPPORTED_VERSION": ("supported", "requested"),
+        "MISSING_CAPABILITY": ("requiredCapabilities",),
+    }
+)
+"""Details that the specification wants directly in `data`."""
+
+
+def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect takes the same two
+    """`{"error": {"code", "message", "action", "retryable", "details"?, "invariantId"?}}`."""
+    code = RENDERINGS[failure.code].mcp
+    error: JsonObject = {
+        "code": code,
+        "message": _message(failure, code),
+        "action": CATALOGUE[code].action,
+        "retryable": failure.retryable,
+    }
+    details = public_details(failure)
+    if details:
+        error["details"] = details
+    invariant = invariant_id(failure)
+    if invariant:
+        error["invariantId"] = invariant
+    return {"error": error}
+
+
+def _message(failure: Failure, code: str) -> str:
+    """The text; for arguments that do not fit and have no text of their own, what is wrong with them as well."""
+    text = public_text(failure)
+    usual = (CATALOGUE[failure.code].text, CATALOGUE[code].text)
+    if code == "INVALID_PARAMS" and text in usual:
+        return joined(CATALOGUE[code].text, summarise(read_violations(failure)))
+    return text
+
+
+def render_error(failure: Failure, facts: Facts) -> JsonObject:
+    """`{code, message, data}`; `data.code` is the code of the catalogue, for programs."""
+    details = public_details(failure)
+    data: JsonObject = {"code": failure.code}
+    for name in HOISTED.get(failure.code, ()):
+        if name in details:
+            data[name] = details.pop(name)
+    if details:
+        data["details"] = details
+    return {"code": number_of(failure, facts), "message": public_text(failure), "data": data}
+
+
+def number_of(failure: Failure, facts: Facts) -> int:
+    """The JSON-RPC code of a protocol error in the revision that is spoken."""
+    row = RENDERINGS[failure.code]
+    return row.rpc if is_modern(facts) else row.rpc_legacy
+
+
+def is_modern(facts: Facts) -> bool:
+    """Whether the call speaks 2026-07-28 or later."""
+    return facts.revision >= FIRST_MODERN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFailure:
+    """How a tool's failure travels: exactly one of the two is there."""
+
+    result: JsonObject | None = None
+    """The members of a tool result: `content`, `structuredContent`, `isError`."""
+    error: JsonObject | None = None
+    """A JSON-RPC error object."""
+
+
+_IN_RESULT: Final[Mapping[str, Callable[[Failure, Facts], JsonObject]]] = MappingProxyType(
+    {"mcp": render, "resolve/v0": resolve_v0.render, "system/1.0": system_v1.render}
+)
+
+TOOL_DIALECTS: Final = (*_IN_RESULT, "mcp/v1")
+"""The dialects that a tool's contract may declare."""
+
+
+def answer_tool_failure(failure: Failure, facts: Facts, dialect_name: str) -> ToolFailure:
+    """The failure of a tool in its dialect. Raises KeyError: not a dialect of tools, see TOOL_DIALECTS."""
+    if dialect_name == "mcp/v1":
+        return ToolFailure(error=mcp_v1.render(failure, facts))
+    envelope = _IN_RESULT[dialect_name](failure, facts)
+    text = render_json(envelope).decode()
+    return ToolFailure(
+        result={"content": [{"type": "text", "text": text}], "structuredContent": envelope, "isError": True}
+    )

@@ -1,0 +1,55 @@
+"""`mcp/v1`: a tool failure as a JSON-RPC error with `data.code`.
+
+Two numbers, two messages; what happened is in `data.code`. Only arguments that do not fit are told in detail
+(`issues`), and only a cap that was passed has a sentence: everything else is the code alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.canon.json import JsonObject
+from strictwire.fault.catalogue import RENDERINGS
+from strictwire.fault.failure import Facts, Failure
+from strictwire.fault.public import public_text, tool_name
+from strictwire.fault.violations import Violation, read_violations
+
+MESSAGES: Final[Mapping[int, str]] = MappingProxyType({-32602: "Invalid params", -32603: "Internal error"})
+"""The two numbers with their messages."""
+
+
+def render(failure: Failure, facts: Facts) -> JsonObject:
+    """`{code, message, data}`."""
+    name = RENDERINGS[failure.code].mcp_v1
+    number = RENDERINGS[name].rpc
+    data: JsonObject = {"code": name, **_MORE.get(name, _nothing)(failure, facts)}
+    return {"code": number, "message": MESSAGES[number], "data": data}
+
+
+def _nothing(_failure: Failure, _facts: Facts) -> JsonObject:
+    return {}
+
+
+def _arguments(failure: Failure, facts: Facts) -> JsonObject:
+    """Which tool, and what does not fit."""
+    tool = tool_name(facts.tool)
+    issues = sorted(map(_issue, read_violations(failure)), key=_order)
+    return ({"tool": tool} if tool else {}) | ({"issues": issues} if issues else {})
+
+
+def _cap(failure: Failure, _facts: Facts) -> JsonObject:
+    return {"message": public_text(failure)}
+
+
+_MORE: Final = MappingProxyType({"INVALID_PARAMS": _arguments, "CAP_EXCEEDED": _cap})
+
+
+def _issue(violation: Violation) -> JsonObject:
+    where = {"schemaPath": violation.schema_path} if violation.schema_path else {}
+    return {"path": violation.path, "keyword": violation.keyword, "message": violation.sentence} | where
+
+
+def _order(issue: JsonObject) -> tuple[str, str, str, str]:
+    return (issue["path"], issue["keyword"], issue.get("schemaPath", ""), issue["message"])

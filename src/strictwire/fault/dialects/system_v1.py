@@ -1,0 +1,176 @@
+"""`system/1.0`: the SystemError envelope (S1 to S5, S9) and the exception that carries one.
+
+The class is not called SystemError: Python has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.canon.json import JsonObject
+from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
+from strictwire.fault.failure import Facts, Failure, Refused, fail
+from strictwire.fault.invariants import INVARIANTS
+from strictwire.fault.plain import plain, plain_text
+from strictwire.fault.public import invariant_id, public_text, tool_name
+from strictwire.fault.violations import read_violations, summarise, system_code
+
+_FAMILIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "session": ("SESSION_NOT_INITIALIZED", "SESSION_LOCKED", "SESSION_INITIALIZATION_FAILED"),
+        "input": (
+            "INVALID_INPUT_TYPE",
+            "INVALID_INPUT_FORMAT",
+            "INVALID_INPUT_VALUE",
+            "MISSING_REQUIRED_FIELD",
+        ),
+        "authorization": ("UNAUTHORIZED_ACTION", "INSUFFICIENT_PERMISSIONS", "ROLE_MISMATCH"),
+        "path": ("INVALID_PATH", "PATH_NOT_FOUND", "PATH_TRAVERSAL_BLOCKED", "OUTSIDE_WORKSPACE"),
+        "file": ("FILE_NOT_FOUND", "FILE_ALREADY_EXISTS", "FILE_READ_FAILED", "FILE_WRITE_FAILED"),
+        "patch": ("PATCH_INVALID", "PATCH_APPLY_FAILED", "HASH_MISMATCH"),
+        "plan": ("PLAN_NOT_FOUND", "PLAN_NOT_APPROVED", "PLAN_ENFORCEMENT_FAILED", "PLAN_SCOPE_VIOLATION"),
+        "policy": ("POLICY_VIOLATION", "RUST_POLICY_VIOLATION", "PREFLIGHT_FAILED"),
+        "governance": ("INVARIANT_VIOLATION", "BOOTSTRAP_FAILURE", "SELF_AUDIT_FAILURE"),
+        "audit": ("AUDIT_LOG_FAILED", "AUDIT_LOCK_FAILED"),
+        "generic": ("INTERNAL_ERROR", "UNKNOWN_TOOL_FAILURE"),
+    }
+)
+
+SYSTEM_ERROR_CODES: Final[Mapping[str, str]] = MappingProxyType(
+    {code: family for family, codes in _FAMILIES.items() for code in codes}
+)
+"""Every registered code with its family (S3). Cannot be changed at run time."""
+
+STARTUP: Final = "startup"
+"""The tool name of what fails before there are tools (S13)."""
+
+UNNAMED: Final = "unknown"
+"""The tool name where a caller named none: the field is never empty."""
+
+MAX_STACK: Final = 16_000
+"""Characters of a stack trace: about two hundred frames."""
+
+MAX_FACT: Final = 4_096
+"""Characters of a workspace root: the longest path that Linux has."""
+
+
+def render(failure: Failure, facts: Facts) -> JsonObject:
+    """The envelope: eleven fields, always all of them; `stack_trace` only where the facts bring one (S1, S2)."""
+    envelope: JsonObject = {
+        "error_code": code_of(failure),
+        "human_message": _message(failure),
+        "role": _bounded(facts.role),
+        "session_id": _bounded(facts.session_id),
+        "workspace_root": _bounded(facts.workspace_root),
+        "tool_name": tool_name(facts.tool) or UNNAMED,
+        "invariant_id": invariant_id(failure),
+        "phase_id": _bounded(facts.phase_id),
+        "plan_hash": _bounded(facts.plan_hash),
+        "cause": _cause(failure),
+        "timestamp": facts.timestamp,
+    }
+    if facts.stack_trace is not None:
+        envelope["stack_trace"] = plain_text(facts.stack_trace, MAX_STACK)
+    return envelope
+
+
+def code_of(failure: Failure) -> str:
+    """The registered code: for arguments by what is wrong with them, for a denied role its own."""
+    if failure.code == "INVALID_PARAMS":
+        return system_code(read_violations(failure)) or RENDERINGS[failure.code].system
+    if failure.code == "PERMISSION_DENIED" and "requiredRoles" in failure.details:
+        return "UNAUTHORIZED_ACTION"
+    return RENDERINGS[failure.code].system
+
+
+def _message(failure: Failure) -> str:
+    """The text; for arguments that do not fit and have no text of their own, what is wrong with them."""
+    text = public_text(failure)
+    is_usual = text == CATALOGUE[failure.code].text and RENDERINGS[failure.code].mcp == "INVALID_PARAMS"
+    return (summarise(read_violations(failure)) or text) if is_usual else text
+
+
+def _bounded(fact: str | None) -> str | None:
+    return None if fact is None else plain_text(fact, MAX_FACT)
+
+
+def _cause(failure: Failure) -> str | JsonObject | None:
+    """A text, an object or nothing (section 1 of the document): a number or list is told as an object."""
+    cause = plain(failure.cause)
+    return cause if cause is None or isinstance(cause, str | dict) else {"value": cause}
+
+
+class GovernedError(Refused):
+    """A failure on its way up, with what is known of the call. Made by the four factories alone (S5)."""
+
+    def __init__(self, failure: Failure, facts: Facts) -> None:
+        super().__init__(failure)
+        self.facts = facts
+
+    @property
+    def code(self) -> str:
+        """The registered code."""
+        return code_of(self.failure)
+
+    def to_envelope(self) -> JsonObject:
+        """The envelope, with the facts that are known here."""
+        return render(self.failure, self.facts)
+
+    def facts_within(self, boundary: Facts) -> Facts:
+        """The facts of the boundary, completed by those of this error where the boundary knows none (S9)."""
+        own = {each.name: getattr(self.facts, each.name) for each in fields(Facts)}
+        known = {each.name: getattr(boundary, each.name) for each in fields(Facts)}
+        return replace(boundary, **{name: value or own[name] for name, value in known.items()})
+
+    @classmethod
+    def from_unknown(
+        cls, thrown: object, facts: Facts, *, error_code: str = "UNKNOWN_TOOL_FAILURE", human_message: str | None = None
+    ) -> GovernedError:
+        """Whatever was raised: a failure stays what it is, anything else becomes the cause.
+
+        Raises KeyError: the code is not registered.
+        """
+        if isinstance(thrown, GovernedError):
+            return cls(thrown.failure, thrown.facts_within(facts))
+        if isinstance(thrown, Refused):
+            return cls(thrown.failure, facts)
+        return cls(_failure(error_code, human_message, cause=thrown), facts)
+
+    @classmethod
+    def invariant_violation(
+        cls, invariant_id: str, facts: Facts, *, human_message: str | None = None, cause: object = None
+    ) -> GovernedError:
+        """One of the product's invariants is broken. Raises KeyError: the id is not listed."""
+        meaning = INVARIANTS[invariant_id]
+        text = human_message or f"Broken: {meaning}"
+        return cls(_failure("INVARIANT_VIOLATION", text, cause=cause, invariant_id=invariant_id), facts)
+
+    @classmethod
+    def tool_failure(
+        cls,
+        error_code: str,
+        facts: Facts,
+        *,
+        human_message: str | None = None,
+        cause: object = None,
+        invariant_id: str | None = None,
+    ) -> GovernedError:
+        """A failure that the tool knows. Raises KeyError: the code is not registered."""
+        return cls(_failure(error_code, human_message, cause=cause, invariant_id=invariant_id), facts)
+
+    @classmethod
+    def startup_failure(
+        cls, error_code: str, facts: Facts, *, human_message: str | None = None, cause: object = None
+    ) -> GovernedError:
+        """What fails before there is a session. Raises KeyError: the code is not registered."""
+        before = replace(facts, tool=STARTUP, role=None, session_id=None, workspace_root=None)
+        return cls(_failure(error_code, human_message, cause=cause), before)
+
+
+def _failure(error_code: str, human_message: str | None, *, cause: object, invariant_id: str | None = None) -> Failure:
+    if error_code not in SYSTEM_ERROR_CODES:
+        raise KeyError(error_code)
+    return fail(error_code, text=human_message, cause=plain(cause), invariant_id=invariant_id)

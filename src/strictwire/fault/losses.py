@@ -1,0 +1,63 @@
+"""What each dialect carries of a failure, field by field, so that a client knows what it can rely on after reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.fault.dialects.index import DIALECTS, HTTP, PROTOCOL
+
+
+class Carried(StrEnum):
+    """How much of a field a dialect carries."""
+
+    WHOLE = "whole"
+    """Read back as it was, within the bounds of `plain`."""
+    PARTLY = "partly"
+    """Some values look alike once they are rendered."""
+    LOST = "lost"
+    """Makes no difference to what is rendered."""
+
+
+FIELDS: Final = ("code", "stage", "blame", "retryable", "text", "details", "invariant_id", "cause")
+"""The fields of a Failure, in its order."""
+
+
+def _row(**kept: Carried) -> Mapping[str, Carried]:
+    return MappingProxyType({name: kept.get(name, Carried.LOST) for name in FIELDS})
+
+
+CARRIED: Final[Mapping[str, Mapping[str, Carried]]] = MappingProxyType(
+    {
+        PROTOCOL: _row(code=Carried.WHOLE, text=Carried.WHOLE, details=Carried.WHOLE),
+        "mcp": _row(
+            code=Carried.PARTLY,
+            retryable=Carried.WHOLE,
+            text=Carried.PARTLY,
+            details=Carried.WHOLE,
+            invariant_id=Carried.WHOLE,
+        ),
+        "mcp/v1": _row(code=Carried.PARTLY, text=Carried.PARTLY, details=Carried.PARTLY),
+        "resolve/v0": _row(code=Carried.PARTLY, details=Carried.PARTLY),
+        "system/1.0": _row(
+            code=Carried.PARTLY,
+            text=Carried.PARTLY,
+            details=Carried.PARTLY,
+            invariant_id=Carried.WHOLE,
+            cause=Carried.WHOLE,
+        ),
+        "canonical": _row(code=Carried.PARTLY),
+        "editor/0.1": _row(code=Carried.PARTLY, text=Carried.PARTLY, details=Carried.PARTLY),
+        HTTP: _row(code=Carried.WHOLE, retryable=Carried.WHOLE, text=Carried.WHOLE, details=Carried.WHOLE),
+    }
+)
+"""Dialect to field to how much of it is carried."""
+
+
+def render_losses() -> str:
+    """The table as Markdown."""
+    head = ["| dialect | " + " | ".join(FIELDS) + " |", "|---" * (len(FIELDS) + 1) + "|"]
+    rows = [f"| `{name}` | " + " | ".join(CARRIED[name][field] for field in FIELDS) + " |" for name in DIALECTS]
+    return "\n".join(head + rows) + "\n"

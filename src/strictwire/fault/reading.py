@@ -1,0 +1,261 @@
+"""Back from any dialect to the Failure, for clients: act on the code, never on the text.
+
+    Unreadable   the payload is not a failure in any dialect (a ValueError)
+
+What a dialect does not carry comes back as the catalogue has it; `losses` lists it. Rendered again in the same dialect,
+the failure gives what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse_object
+from strictwire.fault.catalogue import CATALOGUE
+from strictwire.fault.dialects.canonical import CANONICAL_CODES, CanonicalError
+from strictwire.fault.dialects.editor_v01 import KINDS
+from strictwire.fault.dialects.index import PROTOCOL
+from strictwire.fault.dialects.mcp import HOISTED
+from strictwire.fault.failure import EPOCH, Facts, Failure, fail
+from strictwire.fault.plain import plain, plain_text
+from strictwire.fault.spellings import NATIVE
+from strictwire.fault.violations import Violation
+
+
+class Unreadable(ValueError):  # noqa: N818 - says what the payload is
+    """The payload is not a failure of a known dialect. `reason` says why, without a piece of the payload."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a payload says."""
+
+    failure: Failure
+    facts: Facts
+
+
+def read_failure(payload: bytes | Mapping[str, JsonValue]) -> Failure:
+    """The failure in a dialect's body, a JSON-RPC error response, or a tool result. Raises Unreadable."""
+    return read(payload).failure
+
+
+def read(payload: bytes | Mapping[str, JsonValue]) -> Reading:
+    """The failure and the facts of the call that came with it. Raises Unreadable."""
+    body = _unwrap(_parse(payload) if isinstance(payload, bytes) else dict(payload))
+    for fits, reader in _FORMS:
+        if fits(body):
+            return reader(body)
+    raise Unreadable("no dialect has this form")
+
+
+def _parse(raw: bytes) -> JsonObject:
+    try:
+        return parse_object(raw)
+    except NotStrict as exc:
+        raise Unreadable(str(exc)) from exc
+
+
+def _unwrap(body: JsonObject) -> JsonObject:
+    """Out of a JSON-RPC response or a tool result."""
+    result = body.get("result")
+    if isinstance(result, dict):
+        body = result
+    if "isError" in body:
+        return _from_result(body)
+    error = body.get("error")
+    return error if isinstance(error, dict) and _is_number(error.get("code")) else body
+
+
+def _from_result(result: JsonObject) -> JsonObject:
+    """The envelope of a tool result: the structured content, else the text as JSON, else a failure with that text."""
+    if result["isError"] is not True:
+        raise Unreadable("the result is a success")
+    envelope = result.get("structuredContent")
+    if isinstance(envelope, dict):
+        return envelope
+    content = result.get("content")
+    items = content if isinstance(content, list) else []
+    texts = [item["text"] for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
+    try:
+        return parse_object(texts[0].encode("utf-8", "replace")) if texts else _told("")
+    except NotStrict:
+        return _told(texts[0])
+
+
+def _told(text: str) -> JsonObject:
+    """What a server without a dialect says: that the tool failed, in its own words."""
+    return {"error": {"code": "TOOL_FAILED", "message": text}}
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _text(value: JsonValue) -> str | None:
+    return plain_text(value) if isinstance(value, str) else None
+
+
+def _object(value: JsonValue) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _native(dialect: str, spelling: JsonValue) -> str:
+    code = NATIVE[dialect].get(spelling) if isinstance(spelling, str | int) else None
+    if code is None:
+        raise Unreadable(f"{dialect} has no such code")
+    return code
+
+
+def _with_retry(failure: Failure, retryable: JsonValue) -> Failure:
+    return replace(failure, retryable=retryable) if isinstance(retryable, bool) else failure
+
+
+def _read_system(body: JsonObject) -> Reading:
+    texts = {name: value for name, value in body.items() if isinstance(value, str)}
+    failure = fail(
+        _native("system/1.0", body["error_code"]),
+        text=_text(body.get("human_message")),
+        invariant_id=texts.get("invariant_id"),
+        cause=plain(body.get("cause")),
+    )
+    facts = Facts(
+        tool=texts.get("tool_name", ""),
+        timestamp=texts.get("timestamp", EPOCH),
+        role=texts.get("role"),
+        session_id=texts.get("session_id"),
+        workspace_root=texts.get("workspace_root"),
+        phase_id=texts.get("phase_id"),
+        plan_hash=texts.get("plan_hash"),
+        stack_trace=texts.get("stack_trace"),
+    )
+    return Reading(failure=failure, facts=facts)
+
+
+def _read_problem(body: JsonObject) -> Reading:
+    failure = fail(_catalogued(body["code"]), text=_text(body.get("detail")), details=_object(body.get("details")))
+    return Reading(failure=_with_retry(failure, body.get("retryable")), facts=Facts())
+
+
+def _read_envelope(body: JsonObject) -> Reading:
+    """`{"error": {"code": a word, ...}}`: resolve/v0 writes its words small, mcp writes them large."""
+    error = body["error"]
+    if error["code"] in NATIVE["resolve/v0"]:
+        return Reading(failure=fail(_native("resolve/v0", error["code"])), facts=Facts())
+    failure = fail(
+        _catalogued(error["code"]),
+        text=_text(error.get("message")),
+        details=_object(error.get("details")),
+        invariant_id=_text(error.get("invariantId")),
+    )
+    return Reading(failure=_with_retry(failure, error.get("retryable")), facts=Facts())
+
+
+def _catalogued(code: JsonValue) -> str:
+    """The code itself; the part after a namespace, where there is one."""
+    name = code.rpartition("/")[2] if isinstance(code, str) else ""
+    if name not in CATALOGUE:
+        raise Unreadable("the code is not in the catalogue")
+    return name
+
+
+def _read_rpc(error: JsonObject) -> Reading:
+    """A JSON-RPC error object: whose it is shows in its data."""
+    data = _object(error.get("data"))
+    if "errorType" in data:
+        return _read_editor(error, data)
+    if isinstance(data.get("code"), str):
+        is_v1 = not data.keys().isdisjoint(("issues", "message", "tool"))
+        return _read_mcp_v1(data) if is_v1 else _read_protocol(error, data)
+    return _read_bare(error, data)
+
+
+def _read_editor(error: JsonObject, data: JsonObject) -> Reading:
+    details = _object(data.get("details"))
+    number = error["code"]
+    if number not in KINDS:
+        raise Unreadable("editor/0.1 has no such code with data")
+    code = KINDS[number].code
+    if code == "INVALID_PARAMS":
+        details = {"violations": [each.as_details() for each in _editor_violations(details)]}
+    if code == "TOOL_FAILED" and details.get("code") in CATALOGUE:
+        code = details["code"]
+        details = {name: value for name, value in details.items() if name != "code"}
+    tool = data.get("tool")
+    failure = fail(code, text=_text(error.get("message")), details=details)
+    return Reading(failure=failure, facts=Facts(tool=tool if isinstance(tool, str) else ""))
+
+
+def _editor_violations(details: JsonObject) -> list[Violation]:
+    missing, mismatches, constraints = (
+        listed if isinstance(listed := details.get(name), list) else []
+        for name in ("missingParameters", "typeMismatches", "constraintViolations")
+    )
+    return [
+        *(Violation(path=f"/{name}", keyword="required") for name in missing if isinstance(name, str)),
+        *(_editor_violation(each, "type") for each in mismatches if isinstance(each, dict)),
+        *(_editor_violation(each, each.get("keyword")) for each in constraints if isinstance(each, dict)),
+    ]
+
+
+def _editor_violation(told: JsonObject, keyword: JsonValue) -> Violation:
+    words = {name: value for name, value in told.items() if isinstance(value, str)}
+    return Violation(
+        path=f"/{words.get('parameter', '')}",
+        keyword=keyword if isinstance(keyword, str) else "unknown",
+        expected=words.get("expected", ""),
+        actual=words.get("actual", ""),
+    )
+
+
+def _read_mcp_v1(data: JsonObject) -> Reading:
+    issues = data.get("issues")
+    details: JsonObject = {"violations": issues} if isinstance(issues, list) else {}
+    tool = data.get("tool")
+    failure = fail(_catalogued(data["code"]), text=_text(data.get("message")), details=details)
+    return Reading(failure=failure, facts=Facts(tool=tool if isinstance(tool, str) else ""))
+
+
+def _read_protocol(error: JsonObject, data: JsonObject) -> Reading:
+    code = _catalogued(data["code"])
+    hoisted = {name: data[name] for name in HOISTED.get(code, ()) if name in data}
+    details = hoisted | _object(data.get("details"))
+    return Reading(failure=fail(code, text=_text(error.get("message")), details=details), facts=Facts())
+
+
+_CANONICAL: Final = {
+    (error["code"], error["message"]): name
+    for name in CANONICAL_CODES
+    for error in (CanonicalError.to_jsonrpc_error(name),)
+}
+"""The four errors of `canonical` are known by number and message: they have no data."""
+
+
+def _read_bare(error: JsonObject, data: JsonObject) -> Reading:
+    """A number and a message, from `canonical`, from the standard codes, or from another server."""
+    number, message = error["code"], error.get("message")
+    if (number, message) in _CANONICAL:
+        return Reading(failure=fail(_native("canonical", _CANONICAL[number, message])), facts=Facts())
+    known = NATIVE[PROTOCOL].get(number) or NATIVE["editor/0.1"].get(number)
+    code = "RESOURCE_NOT_FOUND" if number == -32602 and "uri" in data else known
+    if code is None:
+        raise Unreadable("the number is of no dialect")
+    return Reading(failure=fail(code, text=_text(message), details=data), facts=Facts())
+
+
+def _is_envelope(body: JsonObject) -> bool:
+    return isinstance(_object(body.get("error")).get("code"), str)
+
+
+_FORMS: Final[tuple[tuple[Callable[[JsonObject], bool], Callable[[JsonObject], Reading]], ...]] = (
+    (lambda body: isinstance(body.get("error_code"), str), _read_system),
+    (_is_envelope, _read_envelope),
+    (lambda body: _is_number(body.get("code")), _read_rpc),
+    (lambda body: isinstance(body.get("code"), str) and "status" in body, _read_problem),
+)
+"""How a body is told apart, and who reads it; the first that fits."""

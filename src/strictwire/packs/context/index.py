@@ -1,0 +1,141 @@
+"""What is kept in memory of one cache: documents ready to be written, counts, postings, and where small ones stand. Pure.
+
+Memory is held near the size of the contents: a content is kept once, as the JSON it will be answered with, and a posting
+costs four bytes. A word that stands n times in a document is posted n times; counting postings gives the matches.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import repeat, zip_longest
+from typing import Final, TypeAlias
+
+from strictwire.canon.json import JsonObject, Limits, parse_object, render
+from strictwire.packs.context.layout import Document
+from strictwire.packs.context.words import estimate_tokens, parse_words
+
+Postings: TypeAlias = "int | array[int]"
+"""Document numbers, ascending; one alone is kept as itself, for most words of a large cache stand in one document."""
+
+_NOTHING: Final[tuple[int, ...]] = ()
+_NO_DOCUMENT: Final = (1 << 64) - 1
+_NO_LIMITS: Final = Limits(size=1 << 62)
+"""What is read back here was judged when it was loaded."""
+
+
+class NextFit:
+    """Finds the next document that costs at most so much, in logarithmic time: a tree of minima over the costs."""
+
+    def __init__(self, costs: array[int]) -> None:
+        self._levels: list[array[int]] = [costs]
+        while len(self._levels[-1]) > 1:
+            below = self._levels[-1]
+            pairs = zip_longest(below[::2], below[1::2], fillvalue=_NO_DOCUMENT)
+            self._levels.append(array("Q", (left if left < right else right for left, right in pairs)))
+
+    @property
+    def smallest(self) -> int:
+        """The least cost; more than any budget where there is nothing."""
+        return self._levels[-1][0] if self._levels[-1] else _NO_DOCUMENT
+
+    def find(self, start: int, limit: int) -> int | None:
+        """The first position from `start` on whose cost is at most `limit`."""
+        level, at = 0, start
+        while at < len(self._levels[level]):
+            if self._levels[level][at] <= limit:
+                return self._descend(level, at, limit)
+            at += 1
+            while not at & 1 and level + 1 < len(self._levels):
+                level, at = level + 1, at >> 1
+        return None
+
+    def _descend(self, level: int, at: int, limit: int) -> int:
+        while level:
+            level, at = level - 1, at << 1
+            if self._levels[level][at] > limit:
+                at += 1
+        return at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """One cache, ready to answer. Documents are numbered in ascending order of id."""
+
+    heads: Sequence[bytes]
+    """Of each document the answer up to its score: `{"id":…,"version":…,"content":…,"score":`."""
+    tokens: array[int]
+    words: array[int]
+    postings: Mapping[str, Postings]
+    fit: NextFit
+    longest: int
+    """Most words in one document."""
+    sources: Mapping[int, str]
+    """The source of each document whose source is not its id."""
+    metadata: Mapping[int, Mapping[str, str | int]]
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def occurrences(self, word: str) -> Iterable[int]:
+        """The number of a document for each time the word stands in it."""
+        found = self.postings.get(word, _NOTHING)
+        return (found,) if isinstance(found, int) else found
+
+    def document(self, number: int) -> JsonObject:
+        """id, version and content of a document."""
+        members = parse_object(self.heads[number] + b"0}", _NO_LIMITS)
+        del members["score"]
+        return members
+
+    def source(self, number: int, document_id: str) -> str:
+        """Where a document came from."""
+        return self.sources.get(number, document_id)
+
+
+@dataclass(slots=True)
+class IndexBuilder:
+    """Takes documents in ascending order of id."""
+
+    heads: list[bytes] = field(default_factory=list)
+    tokens: array[int] = field(default_factory=lambda: array("Q"))
+    words: array[int] = field(default_factory=lambda: array("I"))
+    postings: defaultdict[str, array[int]] = field(default_factory=lambda: defaultdict(partial(array, "I")))
+    sources: dict[int, str] = field(default_factory=dict)
+    metadata: dict[int, Mapping[str, str | int]] = field(default_factory=dict)
+
+    def add(self, document: Document) -> None:
+        """Take the next document."""
+        number = len(self.heads)
+        content = render(document.content)
+        self.heads.append(b'{"id":%b,"version":%b,"content":%b,"score":' % (
+            render(document.id), render(document.version), content,
+        ))
+        self.tokens.append(estimate_tokens(len(document.content.encode())))
+        words = parse_words(document.content)
+        self.words.append(len(words))
+        self._post(number, words)
+        if document.source != document.id:
+            self.sources[number] = document.source
+        if document.metadata:
+            self.metadata[number] = document.metadata
+
+    def _post(self, number: int, words: Iterable[str]) -> None:
+        # No Python code runs a word: this is most of a cold load.
+        deque(map(array.append, map(self.postings.__getitem__, words), repeat(number)), maxlen=0)
+
+    def finish(self) -> Index:
+        """The index of what was taken."""
+        return Index(
+            heads=self.heads,
+            tokens=self.tokens,
+            words=self.words,
+            postings={word: found if len(found) > 1 else found[0] for word, found in self.postings.items()},
+            fit=NextFit(self.tokens),
+            longest=max(self.words, default=0),
+            sources=self.sources,
+            metadata=self.metadata,
+        )

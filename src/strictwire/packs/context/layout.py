@@ -1,0 +1,216 @@
+"""The three kinds of file in a cache: how each is read strictly and written exactly. Pure.
+
+Not here: where the files are and whether they agree with each other (`load`, `build`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final
+
+from strictwire.canon.json import JsonObject, JsonValue, Limits, NotStrict, indent, parse_object, render, slice_members
+
+MANIFEST: Final = "manifest.json"
+INDEX: Final = "index.json"
+DOCUMENTS: Final = "documents"
+
+BUILD_CONFIG: Final[Mapping[str, str]] = MappingProxyType({"version": "1", "hash_algorithm": "sha256"})
+"""The only build configuration of v0; its compact JSON opens the hash of a cache."""
+
+MAX_MANIFEST_BYTES: Final = 512 * 1024 * 1024
+"""Manifest and index: about 2.7 million documents. Above that a manifest is an attack or needs another format."""
+
+MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
+"""One document file, and one source: sixteen times what one answer may carry."""
+
+_STEM: Final = 12
+_HASH_PREFIX: Final = "sha256:"
+_I64: Final = range(-(1 << 63), 1 << 63)
+_U64: Final = range(1 << 64)
+_RFC_3339: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](\d\d):(\d\d))", re.ASCII
+)
+_NO_METADATA: Final[Mapping[str, str | int]] = MappingProxyType({})
+
+
+class Malformed(ValueError):
+    """The bytes are not a file of this kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One document as the manifest names it."""
+
+    id: str
+    version: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """manifest.json."""
+
+    cache_version: str
+    build_config: Mapping[str, str]
+    created_at: str
+    document_count: int
+    documents: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One document file."""
+
+    id: str
+    version: str
+    source: str
+    content: str
+    metadata: Mapping[str, str | int] = field(default_factory=lambda: _NO_METADATA)
+
+
+def version_of(content: bytes) -> str:
+    """The version of a content: its hash alone."""
+    return _HASH_PREFIX + hashlib.sha256(content).hexdigest()
+
+
+def file_of(version: str) -> str:
+    """Where a document of this version lies, relative to the cache."""
+    return f"{DOCUMENTS}/{version[len(_HASH_PREFIX) :][:_STEM]}.json"
+
+
+def cache_version_of(entries: Iterable[tuple[str, str]]) -> str:
+    """The version of a cache from its (id, version) pairs in ascending order of id."""
+    state = hashlib.sha256(render(dict(BUILD_CONFIG)))
+    for document_id, version in entries:
+        state.update(f"{document_id}:{version}".encode())
+    return _HASH_PREFIX + state.hexdigest()
+
+
+def parse_manifest(raw: bytes) -> Manifest:
+    """Read manifest.json into its typed shape; unknown keys are ignored. Raises Malformed."""
+    members = _object(raw, MAX_MANIFEST_BYTES)
+    config = _typed(members, "build_config", dict)
+    count = _typed(members, "document_count", int)
+    if count not in _U64 or slice_members(raw)["document_count"].startswith(b"-"):
+        raise Malformed("document_count")
+    return Manifest(
+        cache_version=_typed(members, "cache_version", str),
+        build_config={name: _typed(config, name, str) for name in BUILD_CONFIG},
+        created_at=_parse_time(_typed(members, "created_at", str)),
+        document_count=count,
+        documents=tuple(map(_entry, _typed(members, "documents", list))),
+    )
+
+
+def render_manifest(entries: Iterable[tuple[str, str]], created_at: str) -> bytes:
+    """Write manifest.json for (id, version) pairs in ascending order of id."""
+    pairs = list(entries)
+    return _pretty(
+        {
+            "cache_version": cache_version_of(pairs),
+            "build_config": dict(BUILD_CONFIG),
+            "created_at": created_at,
+            "document_count": len(pairs),
+            "documents": [{"id": name, "version": version, "file": file_of(version)} for name, version in pairs],
+        }
+    )
+
+
+def parse_index(raw: bytes) -> Mapping[str, str]:
+    """Read index.json, flat or in the early form `{"entries": {...}}`. Raises Malformed."""
+    members = _object(raw, MAX_MANIFEST_BYTES)
+    early = members.get("entries")
+    files = early if isinstance(early, dict) else members
+    if not all(isinstance(file, str) for file in files.values()):
+        raise Malformed("index")
+    return files
+
+
+def render_index(entries: Iterable[tuple[str, str]]) -> bytes:
+    """Write index.json for (id, version) pairs in ascending order of id."""
+    return _pretty({name: file_of(version) for name, version in entries})
+
+
+def parse_document(raw: bytes) -> Document:
+    """Read one document file; unknown keys are ignored. Raises Malformed."""
+    members = _object(raw, MAX_DOCUMENT_BYTES)
+    metadata = _typed(members, "metadata", dict)
+    if metadata and not all(map(_is_metadata, metadata.values())):
+        raise Malformed("metadata")
+    return Document(
+        id=_typed(members, "id", str),
+        version=_typed(members, "version", str),
+        source=_typed(members, "source", str),
+        content=_typed(members, "content", str),
+        metadata=metadata or _NO_METADATA,
+    )
+
+
+def render_document(document: Document) -> bytes:
+    """Write one document file."""
+    return render(
+        {
+            "id": document.id,
+            "version": document.version,
+            "source": document.source,
+            "content": document.content,
+            "metadata": dict(sorted(document.metadata.items())),
+        }
+    )
+
+
+def render_time(moment: datetime) -> str:
+    """RFC 3339 in UTC with `Z` and the fewest of 0, 3, 6 or 9 fraction digits that lose nothing."""
+    text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    if moment.microsecond % 1000:
+        return f"{text}.{moment.microsecond:06}Z"
+    return f"{text}.{moment.microsecond // 1000:03}Z" if moment.microsecond else f"{text}Z"
+
+
+def _pretty(value: JsonValue) -> bytes:
+    return indent(render(value))
+
+
+def _object(raw: bytes, size: int) -> JsonObject:
+    try:
+        return parse_object(raw, Limits(size=size))
+    except NotStrict as exc:
+        raise Malformed("not strict JSON") from exc
+
+
+def _typed(members: Mapping[str, Any], name: str, kind: type) -> Any:
+    """The member of exactly this type: `true` is no integer and `3.0` is none either."""
+    value = members.get(name)
+    if type(value) is not kind:
+        raise Malformed(name)
+    return value
+
+
+def _entry(value: object) -> Entry:
+    if not isinstance(value, dict):
+        raise Malformed("documents")
+    return Entry(_typed(value, "id", str), _typed(value, "version", str), _typed(value, "file", str))
+
+
+def _is_metadata(value: object) -> bool:
+    return isinstance(value, str) or (type(value) is int and value in _I64)
+
+
+def _parse_time(text: str) -> str:
+    found = _RFC_3339.fullmatch(text)
+    if found is None:
+        raise Malformed("created_at")
+    year, month, day, hour, minute, second, *offset = (int(part or 0) for part in found.groups())
+    try:
+        # A leap second is a legal time that datetime cannot hold.
+        datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
+    except ValueError as exc:
+        raise Malformed("created_at") from exc
+    if second > 60 or offset[0] > 23 or offset[1] > 59:
+        raise Malformed("created_at")
+    return text

@@ -1,0 +1,119 @@
+"""The caches under one root, each loaded and verified once a generation and answered from memory.
+
+A failure is not kept: a cache that was repaired answers on the next call. Threads may call anything here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from strictwire.packs.context.index import Index, IndexBuilder
+from strictwire.packs.context.load import read_cache
+from strictwire.packs.context.paths import resolve_name
+from strictwire.packs.context.rules import Unusable
+from strictwire.packs.context.watch import StatWatch, Watch, open_watch
+
+MAX_CACHES: Final = 16
+"""Caches kept in memory; the one unused for longest makes room."""
+
+_MOST_ATTEMPTS: Final = 4
+"""Loads of a cache that changes while it is read. After that the last state read is answered, or its failure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """One state of a cache, whole and verified."""
+
+    cache_version: str
+    index: Index
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """The place of one cache: its lock keeps a second call from loading what the first is loading."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    generation: Generation | None = None
+    watch: Watch | None = None
+
+
+class Library:
+    """Opens caches by name. The watch that was handed in is closed with it."""
+
+    def __init__(self, root: str, watch: Watch | None = None, *, capacity: int = MAX_CACHES) -> None:
+        self.root = root
+        self._watch = watch or open_watch()
+        self._compare = StatWatch()
+        self._capacity = capacity
+        self._shelves: OrderedDict[Path, _Shelf] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def open(self, name: str) -> Generation:
+        """The present generation of a cache. Raises Unusable."""
+        return self.open_path(resolve_name(self.root, name))
+
+    def open_path(self, path: Path) -> Generation:
+        """The present generation of the cache in a resolved directory. Raises Unusable."""
+        shelf = self._shelf(path)
+        with shelf.lock:
+            if shelf.generation is None or shelf.watch is None or shelf.watch.has_changed(path):
+                shelf.generation = None
+                shelf.generation = self._load(path, shelf)
+            return shelf.generation
+
+    def close(self) -> None:
+        """Forget every cache."""
+        with self._lock:
+            self._shelves.clear()
+            self._watch.close()
+            self._compare.close()
+
+    def _shelf(self, path: Path) -> _Shelf:
+        with self._lock:
+            shelf = self._shelves.setdefault(path, _Shelf())
+            self._shelves.move_to_end(path)
+            if len(self._shelves) > self._capacity:
+                oldest, _ = self._shelves.popitem(last=False)
+                self._watch.end(oldest)
+                self._compare.end(oldest)
+            return shelf
+
+    def _load(self, path: Path, shelf: _Shelf) -> Generation:
+        """Read until a whole read saw no change. Raises Unusable as the last attempt found it."""
+        for attempt in range(1, _MOST_ATTEMPTS + 1):
+            shelf.watch = self._begin(path)
+            try:
+                generation = load_generation(path)
+            except Unusable:
+                if attempt == _MOST_ATTEMPTS or not self._moved(path, shelf.watch):
+                    raise
+                continue
+            if attempt == _MOST_ATTEMPTS or not self._moved(path, shelf.watch):
+                return generation
+        raise AssertionError("the last attempt returns or raises")
+
+    def _begin(self, path: Path) -> Watch:
+        """Watch before reading; where the kernel has no watch left, compare instead. Raises Unusable."""
+        for watch in (self._watch, self._compare):
+            try:
+                watch.begin(path)
+            except OSError:
+                continue
+            return watch
+        # Not even its status can be had: reading gives the reason, and nothing is kept.
+        return self._compare
+
+    @staticmethod
+    def _moved(path: Path, watch: Watch) -> bool:
+        return path.is_dir() and watch.has_changed(path)
+
+
+def load_generation(path: Path) -> Generation:
+    """Read, verify and index a cache. Raises Unusable."""
+    builder = IndexBuilder()
+    manifest = read_cache(path, builder.add)
+    return Generation(cache_version=manifest.cache_version, index=builder.finish())

@@ -1,0 +1,133 @@
+"""Reading a cache with every check of v0 and of its specification, once. Writes nothing, repairs nothing.
+
+Above: `library` keeps what is loaded; `survey` reports every violation. Below: `files`, `layout`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from strictwire.packs.context.files import list_names, open_directory, read_file
+from strictwire.packs.context.layout import (
+    BUILD_CONFIG,
+    DOCUMENTS,
+    INDEX,
+    MANIFEST,
+    MAX_DOCUMENT_BYTES,
+    MAX_MANIFEST_BYTES,
+    Document,
+    Entry,
+    Malformed,
+    Manifest,
+    cache_version_of,
+    file_of,
+    parse_document,
+    parse_index,
+    parse_manifest,
+)
+from strictwire.packs.context.paths import require_directory
+from strictwire.packs.context.rules import Unusable
+
+
+def read_cache(path: Path, take: Callable[[Document], None]) -> Manifest:
+    """Read and verify a whole cache, handing over its documents in order of id.
+
+    1. the directory; 2. manifest.json and its shape; 3. the manifest against itself; 4. index.json against it;
+    5. documents/ against it; 6. each document: file, shape, id, version, content hash.
+    Raises Unusable for the first rule broken.
+    """
+    with open_directory(require_directory(path), rule="CACHE_EXISTS") as cache, ExitStack() as stack:
+        manifest = read_manifest(cache)
+        for violation in find_manifest_violations(manifest):
+            raise violation
+        for violation in find_index_violations(cache, manifest):
+            raise violation
+        if manifest.documents or DOCUMENTS in list_names(cache):
+            within = stack.enter_context(open_directory(DOCUMENTS, within=cache, rule="DOCUMENT_EXISTS"))
+            for violation in find_orphans(within, manifest):
+                raise violation
+            for entry in manifest.documents:
+                take(read_document(within, entry))
+    return manifest
+
+
+def read_manifest(cache: int) -> Manifest:
+    """Raises Unusable: MANIFEST_EXISTS, MANIFEST_SHAPE, MANIFEST_SIZE, READABLE."""
+    raw = read_manifest_bytes(cache)
+    try:
+        return parse_manifest(raw)
+    except Malformed as exc:
+        raise Unusable("MANIFEST_SHAPE", MANIFEST) from exc
+
+
+def read_manifest_bytes(cache: int) -> bytes:
+    """Raises Unusable: MANIFEST_EXISTS, MANIFEST_SIZE, READABLE."""
+    return read_file(
+        MANIFEST, within=cache, limit=MAX_MANIFEST_BYTES, rule="MANIFEST_EXISTS", too_large="MANIFEST_SIZE"
+    )
+
+
+def find_manifest_violations(manifest: Manifest) -> Iterator[Unusable]:
+    """What the manifest says against itself."""
+    if dict(manifest.build_config) != BUILD_CONFIG:
+        yield Unusable("BUILD_CONFIG_KNOWN", MANIFEST)
+    if manifest.document_count != len(manifest.documents):
+        yield Unusable("COUNT_MATCHES", MANIFEST)
+    last: str | None = None
+    for entry in manifest.documents:
+        # Code points order like UTF-8 bytes, and strict JSON has no lone surrogate to break that.
+        if last is not None and entry.id <= last:
+            yield Unusable("IDS_ASCEND", entry.id)
+        last = entry.id
+        if entry.file != file_of(entry.version):
+            yield Unusable("FILE_NAMED_BY_HASH", entry.id)
+    if manifest.cache_version != cache_version_of((entry.id, entry.version) for entry in manifest.documents):
+        yield Unusable("CACHE_VERSION_MATCHES", MANIFEST)
+
+
+def find_index_violations(cache: int, manifest: Manifest) -> Iterator[Unusable]:
+    """index.json against the manifest. Raises Unusable: MANIFEST_SIZE, READABLE."""
+    raw = read_file(INDEX, within=cache, limit=MAX_MANIFEST_BYTES, rule="INDEX_MATCHES", too_large="MANIFEST_SIZE")
+    try:
+        files = parse_index(raw)
+    except Malformed:
+        yield Unusable("INDEX_MATCHES", INDEX)
+        return
+    if files != {entry.id: entry.file for entry in manifest.documents}:
+        yield Unusable("INDEX_MATCHES", INDEX)
+
+
+def find_orphans(documents: int, manifest: Manifest) -> Iterator[Unusable]:
+    """What lies in documents/ without an entry. Raises Unusable: READABLE."""
+    named = {entry.file for entry in manifest.documents}
+    for name in sorted(list_names(documents)):
+        if f"{DOCUMENTS}/{name}" not in named:
+            yield Unusable("NO_ORPHANS", name)
+
+
+def read_document(documents: int, entry: Entry) -> Document:
+    """One document, proven to be what its entry says. Raises Unusable: DOCUMENT_*, CONTENT_HASH_MATCHES, READABLE.
+
+    Only the last part of `file` is opened, in the documents directory: an entry cannot lead anywhere else.
+    """
+    raw = read_file(
+        entry.file.rpartition("/")[2],
+        within=documents,
+        limit=MAX_DOCUMENT_BYTES,
+        rule="DOCUMENT_EXISTS",
+        too_large="DOCUMENT_SIZE",
+    )
+    try:
+        document = parse_document(raw)
+    except Malformed as exc:
+        raise Unusable("DOCUMENT_SHAPE", entry.id) from exc
+    if document.id != entry.id:
+        raise Unusable("DOCUMENT_ID_MATCHES", entry.id)
+    if entry.version != "sha256:" + hashlib.sha256(document.content.encode()).hexdigest():
+        raise Unusable("CONTENT_HASH_MATCHES", entry.id)
+    if document.version != entry.version:
+        raise Unusable("DOCUMENT_VERSION_MATCHES", entry.id)
+    return document

@@ -1,0 +1,62 @@
+"""What a pack is: a name, the tools it promises, and handlers for as long as it is open.
+
+A pack is found by an entry point of the group `strictwire.packs` that names a function without arguments returning it.
+Its contracts are schema files (`tools/<name>.json`, `<name>.output.json`), read and checked before it is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from strictwire.canon.json import JsonValue
+from strictwire.contract.handler import Handler
+
+ENTRY_POINTS: Final = "strictwire.packs"
+"""The entry point group."""
+
+
+class PackRefused(Exception):
+    """A pack that cannot be served, with the reason and what to do about it."""
+
+    def __init__(self, pack: str, reason: str) -> None:
+        super().__init__(pack, reason)
+        self.pack = pack
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"pack {self.pack!r} refused: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """What a pack is handed when it opens."""
+
+    settings: Mapping[str, JsonValue] = field(default_factory=dict)
+    """The table `[packs.<name>]` of the settings file."""
+    state: Path | None = None
+    """A folder where the pack may keep files of its own; None if it may not."""
+
+
+class Pack(Protocol):
+    """One pack."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is asked for."""
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools it promises, in the order they are listed."""
+
+    @property
+    def schemas(self) -> Path | None:
+        """The folder that holds `tools/`; None for the folder that ships with strictwire."""
+
+    async def open(self, environment: Environment) -> Mapping[str, Handler]:
+        """Get ready; a handler for each promised tool. Raises PackRefused: it cannot work here."""
+
+    async def close(self) -> None:
+        """Let go of everything."""

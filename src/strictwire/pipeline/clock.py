@@ -1,0 +1,47 @@
+"""Time and ids as values that are handed in, so that a run can be repeated to the byte."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+FIXED_TIME: Final = 1_767_225_600.0
+"""2026-01-01T00:00:00.000Z: what a deterministic run takes for now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """Where time and ids come from."""
+
+    now: Callable[[], float] = time.time
+    """Seconds since 1970."""
+    elapsed: Callable[[], float] = time.perf_counter
+    """Seconds on a clock that only goes forward."""
+    next_id: Callable[[], str] = field(default_factory=lambda: _ids(os.urandom(8).hex()))
+    """An id that is unique in this process, and among processes as far as chance allows."""
+
+    def timestamp(self) -> str:
+        """Now, ISO 8601 in UTC with milliseconds."""
+        return iso_timestamp(self.now())
+
+
+def iso_timestamp(seconds: float) -> str:
+    """ISO 8601 in UTC with milliseconds."""
+    whole, millis = divmod(int(seconds * 1000), 1000)
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"
+
+
+def deterministic_clock() -> Clock:
+    """A clock that stands still and ids that count."""
+    return Clock(now=lambda: FIXED_TIME, elapsed=lambda: 0.0, next_id=_ids("0" * 16))
+
+
+def _ids(prefix: str) -> Callable[[], str]:
+    counter = itertools.count(1)
+    return lambda: str(uuid.UUID(f"{prefix}{next(counter):016x}"))

@@ -1,0 +1,164 @@
+"""What can be called right now: contracts bound to handlers and compiled, as one immutable snapshot.
+
+Not here: who adds and removes (`server`), how it is listed on a wire (`profiles`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.canon.digest import digest
+from strictwire.canon.json import JsonObject
+from strictwire.contract.conform import Conformer, compile_schema
+from strictwire.contract.handler import Handler
+from strictwire.contract.registry import Registry, check_tool
+from strictwire.contract.tool import PromptContract, ResourceContract, Safety, ToolContract
+from strictwire.pipeline.call import Kind, Operation
+from strictwire.pipeline.caps import MAX_RUNNING, Gate
+
+COMPLETION: Final = "completion/complete"
+"""The one name under which completion is offered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    """Contracts and the operations behind them."""
+
+    registry: Registry = field(default_factory=Registry)
+    operations: Mapping[tuple[Kind, str], Operation] = field(default_factory=lambda: MappingProxyType({}))
+    templates: tuple[tuple[re.Pattern[str], Operation], ...] = ()
+    gate: Gate = field(default_factory=lambda: Gate(MAX_RUNNING))
+
+    def find(self, kind: Kind, target: str) -> Operation | None:
+        """The operation of that name or URI."""
+        found = self.operations.get((kind, target))
+        if found is None and kind is Kind.RESOURCE:
+            return next((operation for pattern, operation in self.templates if pattern.fullmatch(target)), None)
+        return found
+
+    def with_tools(self, tools: Mapping[ToolContract, Handler] | list[tuple[ToolContract, Handler]]) -> Offers:
+        """Add tools. Raises ContractRefused or SchemaRefused."""
+        pairs = list(tools.items()) if isinstance(tools, Mapping) else tools
+        registry = self.registry.with_tools([contract for contract, _ in pairs])
+        added = {(Kind.TOOL, contract.name): self._bind_tool(contract, handler) for contract, handler in pairs}
+        return replace(self, registry=registry, operations=MappingProxyType({**self.operations, **added}))
+
+    def without_tool(self, name: str) -> Offers:
+        """Take a tool away; one that is not there is no error."""
+        left = {key: operation for key, operation in self.operations.items() if key != (Kind.TOOL, name)}
+        return replace(self, registry=self.registry.without_tool(name), operations=MappingProxyType(left))
+
+    def with_resource(self, contract: ResourceContract, handler: Handler) -> Offers:
+        """Add a resource or a template. Raises ContractRefused."""
+        operation = self._bind(Kind.RESOURCE, contract.uri, contract, handler)
+        templates = self.templates
+        if contract.is_template:
+            templates = (*templates, (template_pattern(contract.uri), operation))
+        return replace(self._added(operation), registry=self.registry.with_resource(contract), templates=templates)
+
+    def with_prompt(self, contract: PromptContract, handler: Handler) -> Offers:
+        """Add a prompt. Raises ContractRefused."""
+        operation = self._bind(Kind.PROMPT, contract.name, contract, handler)
+        accepts = compile_schema(prompt_schema(contract))
+        return replace(self._added(replace(operation, accepts=accepts)), registry=self.registry.with_prompt(contract))
+
+    def without_prompt(self, name: str) -> Offers:
+        """Take a prompt away; one that is not there is no error."""
+        left = {key: operation for key, operation in self.operations.items() if key != (Kind.PROMPT, name)}
+        return replace(self, registry=self.registry.without_prompt(name), operations=MappingProxyType(left))
+
+    def with_completion(self, handler: Handler) -> Offers:
+        """Offer completion of prompt and template arguments."""
+        return self._added(self._bind(Kind.COMPLETION, COMPLETION, None, handler))
+
+    def _added(self, operation: Operation) -> Offers:
+        operations = {**self.operations, (operation.kind, operation.name): operation}
+        return replace(self, operations=MappingProxyType(operations))
+
+    def _bind(
+        self, kind: Kind, name: str, contract: ResourceContract | PromptContract | None, handler: Handler
+    ) -> Operation:
+        return Operation(
+            kind=kind,
+            name=name,
+            handler=handler,
+            contract=contract,
+            gate=Gate(MAX_RUNNING, self.gate),
+            is_async=is_async(handler),
+        )
+
+    def _bind_tool(self, contract: ToolContract, handler: Handler) -> Operation:
+        check_tool(contract)
+        promises: Conformer | None = None
+        if contract.output_schema is not None:
+            promises = compile_schema(contract.output_schema)
+        return Operation(
+            kind=Kind.TOOL,
+            name=contract.name,
+            handler=handler,
+            contract=contract,
+            accepts=compile_schema(contract.input_schema),
+            promises=promises,
+            caps=contract.caps,
+            gate=Gate(contract.caps.concurrency, self.gate),
+            is_async=is_async(handler),
+            roles=contract.roles,
+            tier=contract.tier,
+            capabilities=contract.capabilities,
+            read_only=contract.safety is Safety.READ_ONLY,
+            dialect=contract.dialect,
+            fingerprint=digest({"input": contract.input_schema, "output": contract.output_schema}),
+        )
+
+
+class Catalog:
+    """The snapshot in force, and who wants to know when it changes."""
+
+    def __init__(self, offers: Offers) -> None:
+        self.offers = offers
+        self._watchers: set[Callable[[str, str | None], None]] = set()
+
+    def replace(self, offers: Offers, changed: str) -> None:
+        """Put a new snapshot in force. `changed` is `tools`, `prompts` or `resources`."""
+        self.offers = offers
+        self.announce(changed)
+
+    def announce(self, changed: str, uri: str | None = None) -> None:
+        """Tell the watchers that a list changed, or (with a URI) that one resource did."""
+        for watcher in tuple(self._watchers):
+            watcher(changed, uri)
+
+    def watch(self, watcher: Callable[[str, str | None], None]) -> Callable[[], None]:
+        """Be told of changes until the returned function is called."""
+        self._watchers.add(watcher)
+        return lambda: self._watchers.discard(watcher)
+
+
+def is_async(handler: Handler) -> bool:
+    """Whether calling it gives something to await."""
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))
+
+
+def template_pattern(template: str) -> re.Pattern[str]:
+    """The URIs of a simple template: each `{name}` is one path segment (RFC 6570, level 1)."""
+    parts = re.split(r"\{([A-Za-z0-9_]+)\}", template)
+    fixed, names = parts[::2], parts[1::2]
+    body = re.escape(fixed[0]) + "".join(
+        f"(?P<{name}>[^/?#]+){re.escape(rest)}" for name, rest in zip(names, fixed[1:], strict=True)
+    )
+    return re.compile(body)
+
+
+def prompt_schema(contract: PromptContract) -> JsonObject:
+    """The arguments of a prompt as a closed schema: strings by the protocol."""
+    return {
+        "type": "object",
+        "properties": {argument.name: {"type": "string"} for argument in contract.arguments},
+        "required": [argument.name for argument in contract.arguments if argument.required],
+        "additionalProperties": False,
+    }

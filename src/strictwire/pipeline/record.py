@@ -1,0 +1,147 @@
+"""From calls and outcomes to audit records: what is written before an answer leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from strictwire.audit import event
+from strictwire.audit.recorder import Recorder
+from strictwire.canon.digest import digest, digest_bytes
+from strictwire.canon.json import JsonValue
+from strictwire.fault.catalogue import Stage
+from strictwire.fault.failure import Facts, Failure
+from strictwire.pipeline.call import Call, Done, Kind, Operation, Outcome
+from strictwire.pipeline.clock import Clock
+
+_BEFORE_RUN = frozenset({Stage.DECODE, Stage.ENVELOPE, Stage.ROUTE, Stage.ADMIT, Stage.AUTHORISE, Stage.ACCEPT})
+
+
+class Answered(Protocol):
+    """What the journal needs to know of a rendered answer."""
+
+    @property
+    def envelope(self) -> JsonValue:
+        """The failure as it is sent; None for a success."""
+
+
+def facts_of(call: Call, clock: Clock, stack_trace: str | None = None) -> Facts:
+    """What a dialect may know of the call. `phase_id` and `plan_hash` are preserved as the caller gave them (S9)."""
+    return Facts(
+        tool=call.target,
+        timestamp=clock.timestamp(),
+        role=call.caller.role,
+        session_id=call.caller.session_id,
+        phase_id=_text(call.arguments.get("phase_id")),
+        plan_hash=_text(call.arguments.get("plan_hash")),
+        revision=call.revision,
+        stack_trace=stack_trace,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """Opens an entry for every call."""
+
+    recorder: Recorder
+    clock: Clock
+    policy_version: str = "none"
+
+    def open(self, call: Call, operation: Operation | None) -> Entry:
+        """The entry of one call."""
+        return Entry(self, call, operation)
+
+    def count_malformed(self, kind: str) -> None:
+        """Something that never became a call."""
+        self.recorder.count_malformed(kind)
+
+    async def refuse(
+        self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str
+    ) -> None:
+        """Record a refusal of something readable that is no call: an unknown method, a header that differs."""
+        origin = event.Origin(transport=transport, profile=profile, method=method, principal=principal)
+        end = event.End(duration_us=0, error_code=failure.code, invariant_id=failure.invariant_id)
+        refusal = event.Refusal(timestamp=self.clock.timestamp(), stage=failure.stage.value, origin=origin, end=end)
+        await self.recorder.record(refusal)
+
+
+class Entry:
+    """The records of one call."""
+
+    __slots__ = ("_call", "_intended", "_journal", "_operation", "_origin", "_started")
+
+    def __init__(self, journal: Journal, call: Call, operation: Operation | None) -> None:
+        self._journal = journal
+        self._call = call
+        self._operation = operation
+        self._started = journal.clock.elapsed()
+        self._origin: event.Origin | None = None
+        self._intended = False
+
+    async def intend(self) -> Failure | None:
+        """Record that a call which may change something is about to run."""
+        self._intended = True
+        intent = event.Intent(
+            timestamp=self._journal.clock.timestamp(), origin=self._describe(), arguments=self._call.arguments
+        )
+        return await self._journal.recorder.record(intent)
+
+    async def close(self, outcome: Outcome, answered: Answered | None) -> Failure | None:
+        """Record how it ended; a Failure if that could not be kept."""
+        return await self._journal.recorder.record(self._ended(outcome, answered))
+
+    def _ended(self, outcome: Outcome, answered: Answered | None) -> event.Event:
+        now, end = self._journal.clock.timestamp(), self._end(outcome, answered)
+        origin, arguments = self._describe(), self._call.arguments
+        if self._intended:
+            return event.Outcome(timestamp=now, origin=origin, end=end, result=_result(outcome))
+        if isinstance(outcome, Failure) and outcome.stage in _BEFORE_RUN:
+            stage = outcome.stage.value
+            return event.Refusal(timestamp=now, stage=stage, origin=origin, end=end, arguments=arguments)
+        return event.Call(timestamp=now, origin=origin, end=end, arguments=arguments, result=_result(outcome))
+
+    def _describe(self) -> event.Origin:
+        if self._origin is None:
+            self._origin = self._make_origin()
+        return self._origin
+
+    def _make_origin(self) -> event.Origin:
+        call, operation = self._call, self._operation
+        origin = event.Origin(
+            principal=call.caller.principal,
+            role=call.caller.role,
+            session_id=call.caller.session_id,
+            transport=call.transport,
+            profile=call.profile,
+            method=call.method,
+            tool_name=call.target,
+            policy=self._journal.policy_version,
+            args_digest=digest(call.arguments),
+            plan_hash=_text(call.arguments.get("plan_hash")),
+            phase_id=_text(call.arguments.get("phase_id")),
+        )
+        if operation is None or call.kind is not Kind.TOOL:
+            return origin
+        call_id = None if operation.read_only else self._journal.clock.next_id()
+        return replace(origin, contract=operation.fingerprint, call_id=call_id)
+
+    def _end(self, outcome: Outcome, answered: Answered | None) -> event.End:
+        micros = int((self._journal.clock.elapsed() - self._started) * 1_000_000)
+        if isinstance(outcome, Failure):
+            return event.End(
+                duration_us=micros,
+                error_code=outcome.code,
+                invariant_id=outcome.invariant_id,
+                cause=outcome.cause,
+                envelope=None if answered is None else answered.envelope,
+            )
+        result = digest_bytes(outcome.raw) if isinstance(outcome, Done) else None
+        return event.End(duration_us=micros, result_digest=result)
+
+
+def _result(outcome: Outcome) -> JsonValue:
+    return outcome.value if isinstance(outcome, Done) else None

@@ -1,0 +1,288 @@
+"""The `mcp` profile: both eras on one endpoint. Reads one message, finds its era, and answers it exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Coroutine
+from typing import Final
+
+from strictwire.canon.json import JsonValue, Limits
+from strictwire.fault.failure import Facts, Failure, fail
+from strictwire.profiles.era import SESSION_HEADER, VERSION_HEADER, Era, era_of
+from strictwire.profiles.exchange import Headers, Inbound, Outlet, Reply
+from strictwire.profiles.mcp_core import Core
+from strictwire.profiles.mcp_legacy import LegacySession
+from strictwire.profiles.mcp_modern import Modern
+from strictwire.profiles.mcp_results import Written, write_failure
+from strictwire.profiles.streams import Stream
+from strictwire.wire.envelope import (
+    Message,
+    Notification,
+    Request,
+    Response,
+    Unreadable,
+    classify,
+    decode,
+    render_result,
+)
+from strictwire.wire.revisions import (
+    LEGACY_NAMES,
+    MODERN,
+    REVISIONS,
+    Revision,
+    negotiate_legacy,
+)
+from strictwire.wire.session import InFlight
+
+MAX_SESSIONS: Final = 10_000
+"""Legacy sessions kept at once over HTTP; the one that was silent longest is ended first."""
+
+MAX_BATCH: Final = 100
+"""Messages in one batch of a 2025-03-26 session."""
+
+ACCEPTED: Final = Reply(status=202)
+"""Nothing to say: a notification, or an answer to us."""
+
+
+class McpEndpoint:
+    """Speaks MCP over one transport.
+
+    Without headers (stdio) the connection is the conversation: one legacy session at most, one table of requests in
+    flight. With headers (HTTP) every request stands alone or names its session.
+    """
+
+    def __init__(self, core: Core, *, limits: Limits | None = None) -> None:
+        self._core = core
+        self._limits = limits or Limits()
+        self._modern = Modern(core)
+        self._in_flight: InFlight[asyncio.Task[object]] = InFlight()
+        self._own: LegacySession | None = None
+        self._sessions: OrderedDict[str, LegacySession] = OrderedDict()
+
+    def cancels_on_disconnect(self, inbound: Inbound) -> bool:
+        """In the stateless era the end of the stream is the cancellation; in the legacy era it is not."""
+        version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
+        return version is not None and version not in LEGACY_NAMES
+
+    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:
+        """Answer one message."""
+        if inbound.verb != "POST":
+            return await self._serve_verb(inbound, outlet)
+        value = decode(inbound.body, self._limits)
+        session = self._find_session(inbound)
+        if isinstance(value, Unreadable):
+            return self._refuse_unreadable(value, inbound, session)
+        if isinstance(value, list) and session is not None and session.revision.batches:
+            return await self._serve_batch(value, session, inbound, outlet)
+        return await self._serve_message(classify(value), session, inbound, outlet)
+
+    def end_input(self) -> None:
+        """No more will come in: subscriptions end, and questions to the client have no answer any more."""
+        self._core.pipeline.catalog.announce("closing")
+        if self._own is not None:
+            self._own.abandon_questions()
+
+    async def close(self) -> None:
+        """End subscriptions and sessions."""
+        self._core.pipeline.catalog.announce("closing")
+        for session in (*self._sessions.values(), *([self._own] if self._own else [])):
+            session.close()
+        self._sessions.clear()
+
+    def refuse_oversized(self, inbound: Inbound) -> Reply:
+        """The answer to a message that the transport would not keep."""
+        return self._refuse_unreadable(Unreadable(fail("REQUEST_TOO_LARGE")), inbound, None)
+
+    async def _serve_message(
+        self, message: Message, session: LegacySession | None, inbound: Inbound, outlet: Outlet
+    ) -> Reply:
+        if isinstance(message, Unreadable):
+            return self._refuse_unreadable(message, inbound, session)
+        if isinstance(message, Response):
+            return self._take_answer(message, session, inbound)
+        era = era_of(message.method, message.params, inbound.headers, has_session=session is not None)
+        if isinstance(message, Notification):
+            return self._hear(message, era, session, inbound)
+        if isinstance(era, Failure):
+            return await self._refuse(message, era, inbound)
+        if era is Era.OPENING:
+            return self._open(message, inbound, outlet)
+        if era is Era.UNBOUND or (session is None and era is Era.LEGACY):
+            return await self._serve_unbound(message, inbound)
+        if session is not None and era is Era.LEGACY:
+            return await self._serve_legacy(message, session, inbound, outlet)
+        return await self._serve_modern(message, inbound, outlet)
+
+    async def _serve_modern(self, request: Request, inbound: Inbound, outlet: Outlet) -> Reply:
+        if inbound.headers is not None:
+            return _reply(await self._modern.serve(request, inbound, outlet))
+        serve = self._modern.serve(request, inbound, outlet)
+        return await self._serve_once(request, self._in_flight, serve, inbound)
+
+    async def _serve_legacy(self, request: Request, session: LegacySession, inbound: Inbound, outlet: Outlet) -> Reply:
+        if inbound.headers is None or not session.revision.resumable:
+            serve = session.serve(request, inbound, outlet)
+            return await self._serve_once(request, session.in_flight, serve, inbound)
+        stream = session.streams.start(outlet)
+        serve = session.serve(request, inbound, stream)
+        reply = await self._serve_once(request, session.in_flight, serve, inbound)
+        return _end_stream(session, stream, reply)
+
+    async def _serve_once(
+        self,
+        request: Request,
+        in_flight: InFlight[asyncio.Task[object]],
+        serve: Coroutine[object, object, Written],
+        inbound: Inbound,
+    ) -> Reply:
+        """Serve a request whose id must not be in use, and take it out of the table when it is answered."""
+        task = asyncio.current_task()
+        if task is None or not in_flight.add(request.id, task):
+            serve.close()
+            return await self._refuse(request, fail("DUPLICATE_ID"), inbound)
+        try:
+            return _reply(await serve)
+        finally:
+            in_flight.pop(request.id)
+
+    async def _serve_batch(
+        self, messages: list[JsonValue], session: LegacySession, inbound: Inbound, outlet: Outlet
+    ) -> Reply:
+        """2025-03-26 demands that batches are received. Their requests run side by side; answers keep the order."""
+        if not 0 < len(messages) <= MAX_BATCH:
+            return self._refuse_unreadable(
+                Unreadable(fail("NOT_A_REQUEST", details={"reason": "batch"})), inbound, session
+            )
+        served = await asyncio.gather(
+            *(self._serve_message(classify(each), session, inbound, outlet) for each in messages)
+        )
+        bodies = [reply.body for reply in served if reply.body is not None]
+        return Reply(body=b"[" + b",".join(bodies) + b"]") if bodies else ACCEPTED
+
+    async def _serve_unbound(self, request: Request, inbound: Inbound) -> Reply:
+        """Before a session only `ping` is answered; everything else is told how to begin."""
+        if request.method == "ping":
+            return Reply(body=render_result(request.id, b"{}"))
+        named = inbound.headers.get(SESSION_HEADER) if inbound.headers is not None else None
+        return await self._refuse(request, fail("SESSION_UNKNOWN" if named else "SESSION_REQUIRED"), inbound)
+
+    async def _serve_verb(self, inbound: Inbound, outlet: Outlet) -> Reply:
+        """GET and DELETE exist in the legacy era alone."""
+        headers = inbound.headers or Headers(())
+        version = headers.get(VERSION_HEADER)
+        if inbound.verb not in ("GET", "DELETE") or (version is not None and version not in LEGACY_NAMES):
+            return self._refuse_unreadable(Unreadable(fail("HTTP_METHOD_DENIED")), inbound, None)
+        session = self._find_session(inbound)
+        if session is None:
+            code = "SESSION_UNKNOWN" if headers.get(SESSION_HEADER) else "SESSION_REQUIRED"
+            return self._refuse_unreadable(Unreadable(fail(code)), inbound, None)
+        if inbound.verb == "DELETE":
+            self._sessions.pop(str(session.id), None)
+            session.close()
+            return Reply(status=204)
+        return await self._hold_stream(session, headers, inbound, outlet)
+
+    async def _hold_stream(self, session: LegacySession, headers: Headers, inbound: Inbound, outlet: Outlet) -> Reply:
+        """Keep a GET stream open for what the server has to say, or resume one that broke off."""
+        if "text/event-stream" not in (headers.get("accept") or ""):
+            return self._refuse_unreadable(Unreadable(fail("NOT_ACCEPTABLE")), inbound, None)
+        last = headers.get("last-event-id")
+        if last is not None and session.streams.resume(last, outlet) is not None:
+            await asyncio.get_running_loop().create_future()
+        outlet.open()
+        session.attach(outlet)
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            session.detach(outlet)
+        return ACCEPTED
+
+    def _open(self, request: Request, inbound: Inbound, outlet: Outlet) -> Reply:
+        """Begin a legacy session. On stdio a second `initialize` begins it anew."""
+        params = request.params or {}
+        revision = negotiate_legacy(params.get("protocolVersion"))
+        over_http = inbound.headers is not None
+        session_id = secrets.token_urlsafe(24) if over_http else None
+        session = LegacySession(
+            self._core, session_id=session_id, revision=revision, client=params, principal=inbound.caller.principal
+        )
+        body = render_result(request.id, session.opening())
+        if session_id is None:
+            if self._own is not None:
+                self._own.close()
+            self._own = session
+            session.attach(outlet)
+            return Reply(body=body)
+        self._remember(session_id, session)
+        return Reply(body=body, headers=(("Mcp-Session-Id", session_id),))
+
+    def _remember(self, session_id: str, session: LegacySession) -> None:
+        self._sessions[session_id] = session
+        while len(self._sessions) > MAX_SESSIONS:
+            _, oldest = self._sessions.popitem(last=False)
+            oldest.close()
+
+    def _find_session(self, inbound: Inbound) -> LegacySession | None:
+        if inbound.headers is None:
+            return self._own
+        session = self._sessions.get(inbound.headers.get(SESSION_HEADER) or "")
+        if session is None or session.id is None or session.principal != inbound.caller.principal:
+            return None
+        self._sessions.move_to_end(session.id)
+        return session
+
+    def _hear(
+        self, message: Notification, era: Era | Failure, session: LegacySession | None, inbound: Inbound
+    ) -> Reply:
+        if session is not None and era is not Era.MODERN:
+            session.hear(message)
+        if inbound.headers is None and message.method == "notifications/cancelled":
+            self._cancel((message.params or {}).get("requestId"))
+        return ACCEPTED
+
+    def _cancel(self, request_id: object) -> None:
+        if isinstance(request_id, str | int) and not isinstance(request_id, bool):
+            task = self._in_flight.pop(request_id)
+            if task is not None:
+                task.cancel()
+
+    def _take_answer(self, message: Response, session: LegacySession | None, inbound: Inbound) -> Reply:
+        """Answers belong to legacy sessions. Nothing that we say to a stray one carries its id: that id is ours, not theirs."""
+        if session is not None:
+            if not session.take_answer(message):
+                self._core.pipeline.journal.count_malformed("stray_answer")
+            return ACCEPTED
+        failure = fail("NOT_A_REQUEST", details={"reason": "answer"})
+        return self._refuse_unreadable(Unreadable(failure), inbound, None)
+
+    async def _refuse(self, request: Request, failure: Failure, inbound: Inbound) -> Reply:
+        return _reply(await self._core.refuse(request, failure, inbound, self._revision_of(inbound, None)))
+
+    def _refuse_unreadable(self, message: Unreadable, inbound: Inbound, session: LegacySession | None) -> Reply:
+        """Bytes that are no message: counted, and told why. Over HTTP this is a bad request in either era."""
+        self._core.pipeline.journal.count_malformed(str(message.failure.details.get("reason", message.failure.code)))
+        facts = Facts(timestamp=self._core.clock.timestamp(), revision=self._revision_of(inbound, session).name)
+        written = write_failure(message.id, message.failure, facts)
+        return Reply(body=written.body, status=written.status)
+
+    def _revision_of(self, inbound: Inbound, session: LegacySession | None) -> Revision:
+        if session is not None:
+            return session.revision
+        version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
+        return REVISIONS[version] if version in LEGACY_NAMES else REVISIONS[MODERN]
+
+
+def _reply(written: Written) -> Reply:
+    return Reply(body=written.body, status=written.status)
+
+
+def _end_stream(session: LegacySession, stream: Stream, reply: Reply) -> Reply:
+    """If the request was answered on a stream, its answer is the stream's last event; otherwise it is the body."""
+    if not stream.opened:
+        session.streams.forget(stream)
+        return reply
+    if reply.body is not None:
+        stream.finish(reply.body)
+    return Reply(status=reply.status)

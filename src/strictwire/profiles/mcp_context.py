@@ -1,0 +1,139 @@
+"""What a handler sees of its call over MCP, in either era."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.contract.handler import Ask
+from strictwire.fault.failure import Refused, fail
+from strictwire.pipeline.call import AnswersNeeded, Caller
+from strictwire.profiles.exchange import Outlet
+from strictwire.wire.envelope import render_notification
+from strictwire.wire.session import Progress
+
+LEVELS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        name: rank
+        for rank, name in enumerate(("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"))
+    }
+)
+"""Log levels, least severe first."""
+
+NEEDS: Final[Mapping[str, str]] = MappingProxyType(
+    {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+)
+"""The client capability behind each question."""
+
+
+class McpContext:
+    """Progress, logs and diagnostics; `ask` differs by era and is added below."""
+
+    def __init__(self, *, outlet: Outlet, caller: Caller, facts: Mapping[str, str | None], meta: JsonObject) -> None:
+        self._outlet = outlet
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._progress = Progress()
+        self._token = meta.get("progressToken")
+        self._level: str | None = None
+        self.caller = caller
+        self.facts = facts
+        self.diagnostics: list[str] = []
+        self.deadline: asyncio.Timeout | None = None
+        """The time limit of the running stage, so that waiting for a person does not use it up."""
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Sent only to a caller that gave a token, and only forward."""
+        if self._token is None or not self._progress.advances(progress):
+            return
+        params: JsonObject = {"progressToken": self._token, "progress": progress}
+        params |= {name: value for name, value in (("total", total), ("message", message)) if value is not None}
+        self.notify("notifications/progress", params)
+
+    def log(self, level: str, data: JsonValue, logger: str | None = None) -> None:
+        """Sent only at or above the level that the caller asked for. Raises ValueError: no such level."""
+        if level not in LEVELS:
+            raise ValueError(f"log level {level!r}: use one of {', '.join(LEVELS)}")
+        if self._level is None or LEVELS[level] < LEVELS[self._level]:
+            return
+        params: JsonObject = {"level": level, "data": data}
+        if logger is not None:
+            params["logger"] = logger
+        self.notify("notifications/message", params)
+
+    def diagnose(self, note: str) -> None:
+        """Kept for profiles that show diagnostics."""
+        self.diagnostics.append(note)
+
+    def close_stream(self) -> None:
+        """Streams of this era cannot be resumed: they stay open."""
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification on this call's own stream, from any thread."""
+        message = render_notification(method, params)
+        if threading.get_ident() == self._thread:
+            self._outlet.send(message)
+        else:
+            self._loop.call_soon_threadsafe(self._outlet.send, message)
+
+
+class ModernContext(McpContext):
+    """Questions end the round: the client comes back with the answers and the handler runs again."""
+
+    def __init__(
+        self,
+        *,
+        outlet: Outlet,
+        caller: Caller,
+        facts: Mapping[str, str | None],
+        meta: JsonObject,
+        capabilities: Mapping[str, JsonValue],
+        answers: Mapping[str, JsonObject],
+        level: str | None,
+    ) -> None:
+        super().__init__(outlet=outlet, caller=caller, facts=facts, meta=meta)
+        self._capabilities = capabilities
+        self._answers = answers
+        self._level = level
+
+    def supports(self, capability: str) -> bool:
+        """Whether the client declared it."""
+        return capability in self._capabilities
+
+    async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
+        """Answers that came with the request; ends the round if one is missing or unusable."""
+        check_capabilities(questions, self._capabilities)
+        missing = {key: ask for key, ask in questions.items() if not is_usable(self._answers.get(key), ask)}
+        if missing:
+            raise AnswersNeeded(missing)
+        return {key: self._answers[key] for key in questions}
+
+
+def check_capabilities(questions: Mapping[str, Ask], capabilities: Mapping[str, JsonValue]) -> None:
+    """Raises Refused(MISSING_CAPABILITY): a question that the client did not say it can answer."""
+    missing = {NEEDS[ask.method] for ask in questions.values()} - capabilities.keys()
+    if missing:
+        details: JsonObject = {"requiredCapabilities": {name: {} for name in sorted(missing)}}
+        raise Refused(fail("MISSING_CAPABILITY", details=details))
+
+
+_ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
+
+
+def is_usable(answer: object, ask: Ask) -> bool:
+    """Whether an answer has the shape of its question; one that has not is asked for again."""
+    if not isinstance(answer, dict):
+        return False
+    if ask.method == "elicitation/create":
+        accepted = answer.get("action") == "accept"
+        is_form = ask.params.get("mode", "form") == "form"
+        return answer.get("action") in _ACTIONS and not (
+            accepted and is_form and not isinstance(answer.get("content"), dict)
+        )
+    if ask.method == "sampling/createMessage":
+        return "content" in answer and "role" in answer
+    return isinstance(answer.get("roots"), list)

@@ -1,0 +1,156 @@
+"""JSON-RPC 2.0 messages: bytes to one message or the reason why not, and back.
+
+An id is a string or an integer; `1` and `"1"` are two ids. Not here: which methods exist (`profiles`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from strictwire.canon.json import DEFAULT_LIMITS, Fault, JsonObject, JsonValue, Limits, NotStrict, parse, render
+from strictwire.fault.failure import Failure, fail
+
+RequestId: TypeAlias = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call that wants one answer."""
+
+    id: RequestId
+    method: str
+    params: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A message that wants none."""
+
+    method: str
+    params: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer to a request of ours. `error` is set if it failed, otherwise `result`."""
+
+    id: RequestId
+    result: JsonValue
+    error: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Bytes that are no message, with the id if one could be read."""
+
+    failure: Failure
+    id: RequestId | None = None
+
+
+Message: TypeAlias = Request | Notification | Response | Unreadable
+
+NOTIFICATION_PREFIX: Final = "notifications/"
+"""MCP names every notification so. Any other method without an id is a request that lost it, and is told so."""
+
+
+def read_message(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
+    """One message from bytes.
+
+    1. strict JSON (NOT_JSON, REQUEST_TOO_LARGE)
+    2. one object, `jsonrpc` "2.0", a readable id, a method or an answer (NOT_A_REQUEST)
+    3. `params` an object if present (MALFORMED_PARAMS)
+    """
+    value = decode(raw, limits)
+    if isinstance(value, Unreadable):
+        return value
+    return classify(value)
+
+
+def decode(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue | Unreadable:
+    """Strict JSON, or why not."""
+    try:
+        return parse(raw, limits)
+    except NotStrict as exc:
+        return Unreadable(unreadable(exc))
+
+
+def unreadable(exc: NotStrict) -> Failure:
+    """The failure of bytes that are not strict JSON: the reason and the place, no piece of the input."""
+    if exc.fault is Fault.TOO_LARGE:
+        return fail("REQUEST_TOO_LARGE")
+    details: JsonObject = {"reason": exc.fault.value}
+    if exc.position is not None:
+        details["byte"] = exc.position
+    return fail("NOT_JSON", details=details)
+
+
+def classify(value: JsonValue) -> Message:
+    """Rungs 2 and 3 of `read_message`, for a value that was decoded already."""
+    if not isinstance(value, dict):
+        return _refuse("batch" if isinstance(value, list) else "not_an_object", None)
+    has_id = "id" in value
+    found = value.get("id")
+    readable = found if is_request_id(found) else None
+    if value.get("jsonrpc") != "2.0":
+        return _refuse("jsonrpc", readable)
+    if has_id and readable is None:
+        return _refuse("id", None)
+    if "method" not in value:
+        return _answer(value, readable)
+    return _question(value, readable)
+
+
+def is_request_id(value: object) -> bool:
+    """A string or an integer, and not a boolean, which Python counts as one."""
+    return type(value) is str or type(value) is int
+
+
+def _refuse(reason: str, request_id: Any) -> Unreadable:
+    return Unreadable(fail("NOT_A_REQUEST", details={"reason": reason}), request_id)
+
+
+def _question(value: JsonObject, request_id: Any) -> Message:
+    method, params = value["method"], value.get("params")
+    if type(method) is not str or not method:
+        return _refuse("method", request_id)
+    if "result" in value or "error" in value:
+        return _refuse("request_and_answer", request_id)
+    if "params" in value and type(params) is not dict:
+        return Unreadable(fail("MALFORMED_PARAMS", details={"reason": "params_not_an_object"}), request_id)
+    if request_id is not None:
+        return Request(request_id, method, params)
+    if not method.startswith(NOTIFICATION_PREFIX):
+        return _refuse("id_missing", None)
+    return Notification(method, params)
+
+
+def _answer(value: JsonObject, request_id: Any) -> Message:
+    error = value.get("error")
+    if ("result" in value) == ("error" in value):
+        return _refuse("method", request_id)
+    if request_id is None or ("error" in value and type(error) is not dict):
+        return _refuse("answer", request_id)
+    return Response(request_id, value.get("result"), error)
+
+
+def render_result(request_id: RequestId, result: bytes) -> bytes:
+    """An answer around a result that is written already."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (render(request_id), result)
+
+
+def render_error(request_id: RequestId | None, error: JsonObject) -> bytes:
+    """A failed answer. An id that could not be read is left out: the wire schema of MCP knows no null id."""
+    if request_id is None:
+        return b'{"jsonrpc":"2.0","error":%b}' % render(error)
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (render(request_id), render(error))
+
+
+def render_request(request_id: RequestId, method: str, params: JsonObject) -> bytes:
+    """A request of ours."""
+    return render({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+def render_notification(method: str, params: JsonObject) -> bytes:
+    """A notification of ours."""
+    return render({"jsonrpc": "2.0", "method": method, "params": params})

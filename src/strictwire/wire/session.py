@@ -1,0 +1,55 @@
+"""Conversation state without input or output: what is in flight, what we asked, what progress was told.
+
+`Handle` is whatever the owner wants to get back: a task to cancel, a future to fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from strictwire.wire.envelope import RequestId
+
+Handle = TypeVar("Handle")
+
+
+class InFlight(Generic[Handle]):
+    """Requests that are not answered yet, keyed by the type and the value of their id."""
+
+    def __init__(self) -> None:
+        self._handles: dict[tuple[type, RequestId], Handle] = {}
+
+    def __len__(self) -> int:
+        return len(self._handles)
+
+    def __iter__(self) -> Iterator[Handle]:
+        return iter(tuple(self._handles.values()))
+
+    def __contains__(self, request_id: RequestId) -> bool:
+        return (type(request_id), request_id) in self._handles
+
+    def add(self, request_id: RequestId, handle: Handle) -> bool:
+        """Take a request in; False if one with this id is still running."""
+        key = (type(request_id), request_id)
+        if key in self._handles:
+            return False
+        self._handles[key] = handle
+        return True
+
+    def pop(self, request_id: RequestId) -> Handle | None:
+        """Take a request out; None if it is not there (any more)."""
+        return self._handles.pop((type(request_id), request_id), None)
+
+
+class Progress:
+    """Guards the promise that progress only ever grows."""
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+
+    def advances(self, progress: float) -> bool:
+        """Whether this step may be told; a step back or a repetition may not."""
+        if self._last is not None and progress <= self._last:
+            return False
+        self._last = progress
+        return True
