@@ -2,4 +2,64 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from strictwire.contract.tool import Caps, Safety
+    from strictwire.fault.failure import Failure, Refused, fail
+    from strictwire.fault.reading import read_failure
+    from strictwire.server.author import Server
+    from strictwire.server.content import Audio, Embedded, Image, Link, Text
+    from strictwire.server.context import Context, elicitation, roots, sampling
+    from strictwire.server.testing import MemoryClient
+
 __version__ = "0.1.0"
+
+_HOMES: Final = {
+    "Audio": "server.content",
+    "Caps": "contract.tool",
+    "Context": "server.context",
+    "Embedded": "server.content",
+    "Failure": "fault.failure",
+    "Image": "server.content",
+    "Link": "server.content",
+    "MemoryClient": "server.testing",
+    "Refused": "fault.failure",
+    "Safety": "contract.tool",
+    "Server": "server.author",
+    "Text": "server.content",
+    "elicitation": "server.context",
+    "fail": "fault.failure",
+    "read_failure": "fault.reading",
+    "roots": "server.context",
+    "sampling": "server.context",
+}
+"""Where each public name lives. They are imported when first used: the command line must start fast."""
+
+__all__ = [
+    "Audio",
+    "Caps",
+    "Context",
+    "Embedded",
+    "Failure",
+    "Image",
+    "Link",
+    "MemoryClient",
+    "Refused",
+    "Safety",
+    "Server",
+    "Text",
+    "elicitation",
+    "fail",
+    "read_failure",
+    "roots",
+    "sampling",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'strictwire' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"strictwire.{home}"), name)

@@ -42,3 +42,11 @@ class FloodGauge:
             return None
         counts, self._counts = self._counts, {}
         return Flood(timestamp=timestamp, since=self._since, counts=counts)
+
+    def put_back(self, flood: Flood, *, now: float) -> None:
+        """The record could not be written: its counts go on."""
+        if not self._counts:
+            self._opened = now
+        self._since = flood.since
+        for kind, count in flood.counts.items():
+            self._counts[kind] = self._counts.get(kind, 0) + count

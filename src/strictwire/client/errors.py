@@ -1,4 +1,3 @@
-# ruff: noqa: N818 - each name says what happened; `Error` would add a word and no meaning
 """What can go wrong with a connection to another server.
 
 ```

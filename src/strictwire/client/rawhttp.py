@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 import httptools
@@ -118,56 +119,121 @@ async def exchange(
     Raises CannotReach, ServerGone (closed without an answer, or an answer that is not HTTP), TimedOut, TooLarge.
     When time runs out after the head has come, the answer so far is given with `complete=False`.
     """
-    reader, writer = await _connect(address, seconds)
-    sending = asyncio.create_task(_send(writer, raw))
+    pipe = await _connect(address, seconds)
+    sending = asyncio.create_task(_send(pipe, raw))
     collector = _Collector(max_body)
     parser = httptools.HttpResponseParser(collector)
     try:
         async with asyncio.timeout(seconds):
-            await _receive(reader, parser, collector, until)
+            await _receive(pipe, parser, collector, until)
     except TimeoutError as exc:
         if not collector.has_head:
             raise TimedOut("an HTTP request", seconds) from exc
     finally:
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
-        writer.close()
-        with contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(1):
-                await writer.wait_closed()
+        await pipe.close()
     if not collector.has_head:
         raise ServerGone
     return _answer(parser, collector)
 
 
-async def _connect(address: Address, seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    context = ssl.create_default_context() if address.tls else None
+class _Pipe(Protocol):
+    """A connected byte pipe; both ways work on when the other one has failed, as far as the platform lets them."""
+
+    async def send(self, raw: bytes) -> None: ...
+    async def receive(self) -> bytes: ...
+    async def close(self) -> None: ...
+
+
+class _SocketPipe:
+    """A bare socket: an answer that came before a reset can still be read, which asyncio's streams drop."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._loop = asyncio.get_running_loop()
+
+    async def send(self, raw: bytes) -> None:
+        await self._loop.sock_sendall(self._socket, raw)
+
+    async def receive(self) -> bytes:
+        return await self._loop.sock_recv(self._socket, _CHUNK)
+
+    async def close(self) -> None:
+        self._socket.close()
+
+
+class _TlsPipe:
+    """TLS needs asyncio's streams."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def send(self, raw: bytes) -> None:
+        for start in range(0, len(raw), _CHUNK):
+            self._writer.write(raw[start : start + _CHUNK])
+            await self._writer.drain()
+
+    async def receive(self) -> bytes:
+        return await self._reader.read(_CHUNK)
+
+    async def close(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(1):
+                await self._writer.wait_closed()
+
+
+async def _connect(address: Address, seconds: float) -> _Pipe:
     try:
         async with asyncio.timeout(seconds):
-            return await asyncio.open_connection(address.host, address.port, ssl=context)
+            if address.tls:
+                context = ssl.create_default_context()
+                return _TlsPipe(*await asyncio.open_connection(address.host, address.port, ssl=context))
+            return _SocketPipe(await _connect_socket(address))
     except TimeoutError as exc:
         raise CannotReach(address.authority, f"no connection within {seconds:g} s") from exc
     except OSError as exc:
         raise CannotReach(address.authority, exc.strerror or "the connection was refused") from exc
 
 
-async def _send(writer: asyncio.StreamWriter, raw: bytes) -> None:
+async def _connect_socket(address: Address) -> socket.socket:
+    """The first address of the host that answers."""
+    loop = asyncio.get_running_loop()
+    places = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    refusal = OSError()
+    for family, kind, protocol, _, place in places:
+        connected = socket.socket(family, kind, protocol)
+        connected.setblocking(False)
+        try:
+            await loop.sock_connect(connected, place)
+        except OSError as exc:
+            connected.close()
+            refusal = exc
+        except BaseException:
+            connected.close()
+            raise
+        else:
+            return connected
+    raise refusal
+
+
+async def _send(pipe: _Pipe, raw: bytes) -> None:
     """A server may answer and close before it has read a large body: that is its right, not our failure."""
     with contextlib.suppress(OSError):
-        for start in range(0, len(raw), _CHUNK):
-            writer.write(raw[start : start + _CHUNK])
-            await writer.drain()
+        await pipe.send(raw)
 
 
 async def _receive(
-    reader: asyncio.StreamReader,
+    pipe: _Pipe,
     parser: httptools.HttpResponseParser,
     collector: _Collector,
     until: Callable[[RawAnswer], bool] | None,
 ) -> None:
     while not collector.is_complete:
         try:
-            chunk = await reader.read(_CHUNK)
+            chunk = await pipe.receive()
         except OSError:
             return
         if not chunk:

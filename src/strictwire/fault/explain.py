@@ -11,7 +11,7 @@ from strictwire.fault.invariants import INVARIANTS
 from strictwire.fault.spellings import NATIVE, Spelling, spell
 
 
-class UnknownCode(LookupError):  # noqa: N818 - says what it is
+class UnknownCode(LookupError):
     """No dialect has this code. `nearest` are those that look like it, best first."""
 
     def __init__(self, given: str, nearest: tuple[str, ...]) -> None:

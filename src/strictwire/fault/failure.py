@@ -69,7 +69,7 @@ def fail(
     )
 
 
-class Refused(Exception):  # noqa: N818 - reads as what happened: the handler refused the call
+class Refused(Exception):
     """How a handler gives a Failure: `raise Refused(fail("FILE_NOT_FOUND"))`. The pipeline takes the value out."""
 
     def __init__(self, failure: Failure) -> None:

@@ -85,7 +85,7 @@ def _cut(text: str, limit: int) -> str:
     return next(halves, kept) + MORE
 
 
-class _LeftOut(Exception):  # noqa: N818 - ends a list or object; no error of anybody
+class _LeftOut(Exception):
     """The bounds leave no room for this value."""
 
 

@@ -24,7 +24,7 @@ from strictwire.fault.spellings import NATIVE
 from strictwire.fault.violations import Violation
 
 
-class Unreadable(ValueError):  # noqa: N818 - says what the payload is
+class Unreadable(ValueError):
     """The payload is not a failure of a known dialect. `reason` says why, without a piece of the payload."""
 
     def __init__(self, reason: str) -> None:
@@ -229,9 +229,7 @@ def _read_protocol(error: JsonObject, data: JsonObject) -> Reading:
 
 
 _CANONICAL: Final = {
-    (error["code"], error["message"]): name
-    for name in CANONICAL_CODES
-    for error in (CanonicalError.to_jsonrpc_error(name),)
+    (error["code"], error["message"]): name for name in CANONICAL_CODES for error in (CanonicalError.to_jsonrpc_error(name),)
 }
 """The four errors of `canonical` are known by number and message: they have no data."""
 

@@ -10,6 +10,7 @@ Not here: bounding and normalising causes, and deciding which values are stored 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from strictwire.canon.json import JsonValue
@@ -20,8 +21,8 @@ MARK: Final = "[redacted]"
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _SECRET_WORDS: Final = frozenset(
-    "password passwd passphrase passcode pwd secret secrets credential credentials authorization bearer cookie cookies "
-    "apikey privatekey".split()
+    {"password", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "credential", "credentials"}
+    | {"authorization", "bearer", "cookie", "cookies", "apikey", "privatekey"}
 )
 """A name with one of these words holds a secret whatever its type."""
 
@@ -29,8 +30,8 @@ _TEXT_WORDS: Final = frozenset({"token", "tokens", "auth", "jwt", "pin", "otp"})
 """A name with one of these holds a secret when it is text: `max_tokens` is a number."""
 
 _KEY_KINDS: Final = frozenset(
-    "api access account admin auth client deploy encryption hmac host license master private secret service shared "
-    "signing ssh storage subscription".split()
+    {"api", "access", "account", "admin", "auth", "client", "deploy", "encryption", "hmac", "host", "license"}
+    | {"master", "private", "service", "shared", "signing", "ssh", "storage", "subscription"}
 )
 """What makes a `key` one that opens something: `api_key`, but not `primary_key`."""
 
@@ -86,7 +87,7 @@ def is_secret_name(name: str) -> bool:
     """Whether a member of this name holds a secret whatever its type."""
     words = [word.lower() for word in _WORD.findall(name)]
     return not _SECRET_WORDS.isdisjoint(words) or any(
-        kind in _KEY_KINDS and key in ("key", "keys") for kind, key in zip(words, words[1:], strict=False)
+        kind in _KEY_KINDS and key in ("key", "keys") for kind, key in pairwise(words)
     )
 
 

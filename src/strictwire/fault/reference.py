@@ -15,21 +15,24 @@ _OPENING: Final = """# Failures
 
 Made by `./scripts/failures-page` from the catalogue; a test fails when it is stale.
 
-A failure is one value: code, stage, blame, retryable, text, details, invariant id, cause. A dialect is how a contract shows
-it. Act on the code, never on the text. `strictwire explain CODE` prints one row of this page for any spelling, and
-`strictwire.read_failure(payload)` turns any of these bodies back into the value.
+A failure is one value: code, stage, blame, retryable, text, details, invariant id, cause.
+A dialect is how a contract shows it. Act on the code, never on the text.
+`strictwire explain CODE` prints one row of this page for any spelling, and `strictwire.read_failure(payload)` turns any
+of these bodies back into the value.
 """
 
 _LOSSES: Final = """
-*whole*: read back as it was; *partly*: some values look alike once rendered; *lost*: comes back as the catalogue has it.
+*whole*: read back as it was; *partly*: some values look alike once rendered; *lost*: read back as the catalogue has it.
 Stage, blame and, where it is lost, retryable then follow from the code. `cause` travels in `system/1.0` alone.
 """
 
 _ARGUMENTS: Final = """
-Arguments that do not fit are one code, INVALID_PARAMS, with `details.violations`. `system/1.0` names the gravest violation:
-arguments that are no object, then what is missing, then wrong types, then malformed texts, then the rest. `resolve/v0` goes
-by the argument: budget, then query and unknown arguments, then cache. `editor/0.1` lists missingParameters, typeMismatches
-and constraintViolations. A denied role is UNAUTHORIZED_ACTION in `system/1.0`; any other denial INSUFFICIENT_PERMISSIONS.
+Arguments that do not fit are one code, INVALID_PARAMS, with `details.violations`.
+`system/1.0` names the gravest violation: arguments that are no object, then what is missing, then wrong types, then
+malformed texts, then the rest.
+`resolve/v0` goes by the argument: budget, then query and unknown arguments, then cache.
+`editor/0.1` lists missingParameters, typeMismatches and constraintViolations.
+A denied role is UNAUTHORIZED_ACTION in `system/1.0`; any other denial is INSUFFICIENT_PERMISSIONS.
 """
 
 

@@ -12,7 +12,7 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.conform import Conformer
 from strictwire.contract.handler import Ask, CallContext, Handler
 from strictwire.contract.tool import Caps, PromptContract, ResourceContract, ToolContract
-from strictwire.fault.failure import Failure
+from strictwire.fault.failure import Facts, Failure
 from strictwire.pipeline.caps import Gate
 
 
@@ -42,6 +42,16 @@ class RunningContext(CallContext, Protocol):
     """Set by the run stage, so that waiting for a person does not use up the tool's time."""
 
 
+@dataclass(slots=True, kw_only=True)
+class Trace:
+    """What the run stage learns of a failure besides the failure itself."""
+
+    facts: Facts | None = None
+    """Facts that the handler knew: its session, its workspace."""
+    stack: str | None = None
+    """Where it happened; only with DEBUG_STACK."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call, ready for the stages."""
@@ -58,6 +68,7 @@ class Call:
     context: RunningContext
     capabilities: frozenset[str] = frozenset()
     """What the client declared it can do."""
+    trace: Trace = field(default_factory=Trace)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,11 +45,14 @@ class Render(Protocol, Generic[Rendered]):
 class Pipeline:
     """Performs calls."""
 
-    def __init__(self, *, catalog: Catalog, policy: Policy, journal: Journal, executor: Executor) -> None:
+    def __init__(
+        self, *, catalog: Catalog, policy: Policy, journal: Journal, executor: Executor, debug_stack: bool = False
+    ) -> None:
         self.catalog = catalog
         self.journal = journal
         self._policy = policy
         self._executor = executor
+        self._debug_stack = debug_stack
 
     async def perform(self, call: Call, render: Render[Rendered]) -> Rendered:
         """Run one call through the stages; its answer is recorded before it is returned.
@@ -84,7 +87,7 @@ class Pipeline:
             operation.gate.leave()
 
     async def _run(self, operation: Operation, call: Call) -> Outcome:
-        returned = await run(operation, call, self._executor)
+        returned = await run(operation, call, self._executor, debug_stack=self._debug_stack)
         if isinstance(returned, Failure | Asking):
             return returned
         return verify(operation, returned)

@@ -25,17 +25,19 @@ class Answered(Protocol):
         """The failure as it is sent; None for a success."""
 
 
-def facts_of(call: Call, clock: Clock, stack_trace: str | None = None) -> Facts:
+def facts_of(call: Call, clock: Clock) -> Facts:
     """What a dialect may know of the call. `phase_id` and `plan_hash` are preserved as the caller gave them (S9)."""
+    known = call.trace.facts or Facts()
     return Facts(
         tool=call.target,
         timestamp=clock.timestamp(),
-        role=call.caller.role,
-        session_id=call.caller.session_id,
-        phase_id=_text(call.arguments.get("phase_id")),
-        plan_hash=_text(call.arguments.get("plan_hash")),
+        role=known.role or call.caller.role,
+        session_id=known.session_id or call.caller.session_id,
+        workspace_root=known.workspace_root,
+        phase_id=known.phase_id or _text(call.arguments.get("phase_id")),
+        plan_hash=known.plan_hash or _text(call.arguments.get("plan_hash")),
         revision=call.revision,
-        stack_trace=stack_trace,
+        stack_trace=call.trace.stack,
     )
 
 
@@ -59,9 +61,7 @@ class Journal:
         """Something that never became a call."""
         self.recorder.count_malformed(kind)
 
-    async def refuse(
-        self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str
-    ) -> None:
+    async def refuse(self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str) -> None:
         """Record a refusal of something readable that is no call: an unknown method, a header that differs."""
         origin = event.Origin(transport=transport, profile=profile, method=method, principal=principal)
         end = event.End(duration_us=0, error_code=failure.code, invariant_id=failure.invariant_id)

@@ -15,7 +15,7 @@ from strictwire.client.stdio import StdioProcess
 from strictwire.probe.bench import Bench, Called, Judged, Probe, found, passed, skipped
 from strictwire.probe.observation import Kind, kind_of, read_messages
 from strictwire.probe.record import Transport
-from strictwire.probe.wire_stdio import START_SECONDS, Heard, StdioWire
+from strictwire.probe.wire_stdio import START_SECONDS, Heard
 
 SLOW: Final = 0.3
 """Seconds a call must take for another message to overtake it safely."""
@@ -43,10 +43,7 @@ def _cancel(request_id: JsonValue) -> bytes:
 
 async def _hear(bench: Bench, raw: bytes, call: Called) -> Heard:
     """Everything that comes while the calls would run, twice over."""
-    wire = bench.stdio
-    await wire.restart()
-    await wire.converse(raw, lambda _heard: True)
-    return await wire.listen(2 * call.seconds + 1.0, lambda _heard: False)
+    return await bench.stdio.converse(raw, lambda _heard: False, seconds=2 * call.seconds + 0.5)
 
 
 def _answers(heard: Heard) -> list[JsonObject]:
@@ -92,7 +89,7 @@ async def _end_of_file(bench: Bench) -> Judged:
     tries = lost = 0
     while tries < bench.options.eof_tries and not lost and (tries == 0 or time.monotonic() < deadline):
         batch = min(AT_ONCE, bench.options.eof_tries - tries)
-        outcomes = await asyncio.gather(*(_is_answered(bench.stdio) for _ in range(batch)))
+        outcomes = await asyncio.gather(*(_is_answered(bench) for _ in range(batch)))
         tries += batch
         lost += outcomes.count(False)
     if lost:
@@ -100,34 +97,38 @@ async def _end_of_file(bench: Bench) -> Judged:
     return passed(got=f"answered in {tries} of {tries} tries")
 
 
-async def _is_answered(wire: StdioWire) -> bool:
+async def _is_answered(bench: Bench) -> bool:
     """A process of its own: one request, then nothing more."""
-    process = await wire.start_process()
+    process = await bench.stdio.start_process()
     try:
         async with asyncio.timeout(START_SECONDS):
-            return await _ask_and_leave(process, wire)
+            return await _ask_and_leave(process, bench)
     except (ClientError, TimeoutError):
         return False
     finally:
         await process.close(patience=1.0)
 
 
-async def _ask_and_leave(process: StdioProcess, wire: StdioWire) -> bool:
+async def _ask_and_leave(process: StdioProcess, bench: Bench) -> bool:
     raw = b""
-    if wire.lane.era is Era.LEGACY:
-        opening = wire.speaker.initialize()
+    if bench.era is Era.LEGACY:
+        opening = bench.wire.speaker.initialize()
         await process.write_line(json.render(opening))
         await _read_until(process, opening["id"])
         raw = json.render(notification("notifications/initialized", {})) + b"\n"
-    asked = wire.speaker.request("tools/list") if "tools" in _capabilities(wire) else wire.speaker.harmless()
+    asked = _last_request(bench)
     await process.write(raw + json.render(asked) + b"\n")
     process.close_stdin()
     return await _read_until(process, asked["id"])
 
 
-def _capabilities(wire: StdioWire) -> JsonObject:
-    capabilities = wire.opening.get("capabilities")
-    return capabilities if isinstance(capabilities, dict) else {}
+def _last_request(bench: Bench) -> JsonObject:
+    """The quickest call that works, for a handler is what gets lost; without tools, the cheapest request."""
+    calls = bench.working_calls()
+    if not calls:
+        return bench.wire.speaker.harmless()
+    quickest = min(calls, key=lambda call: call.seconds)
+    return bench.wire.speaker.request("tools/call", {"name": quickest.name, "arguments": quickest.arguments})
 
 
 async def _read_until(process: StdioProcess, request_id: JsonValue) -> bool:

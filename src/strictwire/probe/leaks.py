@@ -85,9 +85,7 @@ def _reads(row: _Row) -> Probe:
         shown = "; ".join(f"{where}: {shorten(text)!r}" for where, text in list(hits.items())[:5])
         return found(got=shown) if hits else passed(got=f"{len(bench.log)} answers read")
 
-    return Probe(
-        id=row.id, purpose=row.purpose, expected="none in any answer", why=row.why, judge=judge, compared=False
-    )
+    return Probe(id=row.id, purpose=row.purpose, expected="none in any answer", why=row.why, judge=judge, compared=False)
 
 
 def _hits(bench: Bench, row: _Row) -> Iterator[tuple[str, str]]:

@@ -224,9 +224,7 @@ _ROWS: Final = (
         why=_HANGS,
     ),
     _Row(id="ENVELOPE_SCALAR", what="a bare number", make=_text(lambda _raw: b"42"), codes=NOT_A_REQUEST, why=_HANGS),
-    _Row(
-        id="ENVELOPE_BATCH", what="a batch", make=_text(lambda raw: b"[" + raw + b"]"), codes=NOT_A_REQUEST, why=_HANGS
-    ),
+    _Row(id="ENVELOPE_BATCH", what="a batch", make=_text(lambda raw: b"[" + raw + b"]"), codes=NOT_A_REQUEST, why=_HANGS),
     _Row(
         id="ENVELOPE_BATCH_EMPTY",
         what="an empty batch",

@@ -164,9 +164,7 @@ async def _listen(bench: Bench) -> Judged:
 
 def _modern(id_: str, purpose: str, expected: str, why: str, judge: Judge, *, http_only: bool = False) -> Probe:
     transports = frozenset({Transport.HTTP}) if http_only else frozenset(Transport)
-    return Probe(
-        id=id_, purpose=purpose, expected=expected, why=why, judge=judge, eras=MODERN_ONLY, transports=transports
-    )
+    return Probe(id=id_, purpose=purpose, expected=expected, why=why, judge=judge, eras=MODERN_ONLY, transports=transports)
 
 
 PROBES: Final = (

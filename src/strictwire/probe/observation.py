@@ -85,7 +85,7 @@ class Observation:
             return f"{status}error {self.code} {shorten(self.text)!r}{note}"
         if self.kind in (Kind.RESULT, Kind.TOOL_ERROR):
             shown = self.text or json.render(self.result).decode()
-            return f"{status}{self.kind.value} {shorten(shown)!r}{note}"
+            return f"{status}{self.kind.value} {shorten(shown, 80)!r}{note}"
         quoted = f" {shorten(self.raw.decode('utf-8', 'replace'))!r}" if self.raw else ""
         return f"{status}{self.kind.value}{quoted}{note}"
 

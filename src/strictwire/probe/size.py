@@ -34,9 +34,9 @@ async def _flood(bench: Bench) -> Judged:
     if before is None:
         return skipped("memory of another process can only be read on Linux")
     await _pour(process, bench.options.flood, bench.options.seconds)
+    grown = (_resident(process.pid) or 0) - before
     behind = bench.wire.speaker.harmless()
     heard = await bench.stdio.converse(b"\n" + json.render(behind) + b"\n", lambda it: it.has_answer(behind["id"]))
-    grown = (_resident(process.pid) or 0) - before
     answers = len(heard.raws)
     got = f"{bench.options.flood // MIB} MiB without a line end: memory +{max(0, grown) // MIB} MiB, {answers} answers"
     seen = observe(heard.raws[:1])

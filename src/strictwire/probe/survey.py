@@ -35,15 +35,15 @@ async def take(bench: Bench) -> None:
             uncalled[name] = reason
             continue
         calls.append(await call(bench, tool, arguments))
+        bench.log.append((f"tool {name}", calls[-1].seen))
     bench.calls, bench.uncalled = tuple(calls), uncalled
 
 
 async def call(bench: Bench, tool: JsonObject, arguments: JsonObject) -> Called:
-    """Call a tool and log what came."""
+    """Call a tool and time it."""
     asked = bench.wire.speaker.request("tools/call", {"name": str(tool["name"]), "arguments": arguments})
     start = time.monotonic()
     seen = await bench.wire.ask(asked)
-    bench.log.append((f"tool {tool['name']}", seen))
     return Called(tool=tool, arguments=arguments, seen=seen, seconds=time.monotonic() - start)
 
 

@@ -47,9 +47,7 @@ def _find_bad_id(message: JsonObject, seen: Observation, era: Era) -> str | None
     if given is None:
         if "error" not in message:
             return "a result without an id"
-        return (
-            "id null, where the revision's schema wants it left out" if "id" in message and era is Era.MODERN else None
-        )
+        return "id null, where the revision's schema wants it left out" if "id" in message and era is Era.MODERN else None
     sent = (seen.sent or {}).get("id")
     return None if sent is None or id_key(given) == id_key(sent) else "the id is not the one that was sent"
 

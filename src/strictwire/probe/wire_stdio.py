@@ -22,6 +22,9 @@ from strictwire.probe.wire import Speaker
 GRACE: Final = 0.25
 """Seconds after the answer to the request behind, for an answer that is made on another thread."""
 
+SOON: Final = 2.0
+"""Seconds after which a missing answer makes us ask whether the server is still there."""
+
 START_SECONDS: Final = 20.0
 """For the first answer of a process: interpreters and package runners start slowly."""
 
@@ -73,16 +76,26 @@ class StdioWire:
         return await self._seen(heard, like, without=behind["id"])
 
     async def ask(self, message: JsonObject) -> Observation:
-        """Send a request and wait for its answer."""
-        heard = await self.converse(json.render(message) + b"\n", lambda it: it.has_answer(message["id"]))
-        return await self._seen(heard, message)
+        """Send a request and wait for its answer; when none comes soon, a second request shows whether anybody is there.
 
-    async def converse(self, raw: bytes, done: Callable[[Heard], bool]) -> Heard:
+        A server whose loop has died may look alive until it reads its next line.
+        """
+        heard = await self.converse(json.render(message) + b"\n", lambda it: it.has_answer(message["id"]), seconds=SOON)
+        if not heard.timed_out:
+            return await self._seen(heard, message)
+        behind = self.speaker.harmless()
+        later = await self.converse(
+            json.render(behind) + b"\n", lambda it: it.has_answer(message["id"]) and it.has_answer(behind["id"])
+        )
+        later.raws[:0] = heard.raws
+        return await self._seen(later, message, without=behind["id"])
+
+    async def converse(self, raw: bytes, done: Callable[[Heard], bool], seconds: float | None = None) -> Heard:
         """Write bytes as they are and hear until done, the end of the process, or time."""
         process = await self.process()
         with contextlib.suppress(ServerGone):
             await write_all(process, raw, self._options.seconds)
-        return await self.listen(self._options.seconds, done)
+        return await self.listen(self._options.seconds if seconds is None else seconds, done)
 
     async def listen(self, seconds: float, done: Callable[[Heard], bool]) -> Heard:
         """Hear lines until done, the end of the process, or time."""

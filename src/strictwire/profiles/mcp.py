@@ -62,7 +62,9 @@ class McpEndpoint:
         self._sessions: OrderedDict[str, LegacySession] = OrderedDict()
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:
-        """In the stateless era the end of the stream is the cancellation; in the legacy era it is not."""
+        """In the stateless era the end of the stream is the cancellation; in the legacy era only that of a GET is."""
+        if inbound.verb == "GET":
+            return True
         version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
         return version is not None and version not in LEGACY_NAMES
 
@@ -152,12 +154,8 @@ class McpEndpoint:
     ) -> Reply:
         """2025-03-26 demands that batches are received. Their requests run side by side; answers keep the order."""
         if not 0 < len(messages) <= MAX_BATCH:
-            return self._refuse_unreadable(
-                Unreadable(fail("NOT_A_REQUEST", details={"reason": "batch"})), inbound, session
-            )
-        served = await asyncio.gather(
-            *(self._serve_message(classify(each), session, inbound, outlet) for each in messages)
-        )
+            return self._refuse_unreadable(Unreadable(fail("NOT_A_REQUEST", details={"reason": "batch"})), inbound, session)
+        served = await asyncio.gather(*(self._serve_message(classify(each), session, inbound, outlet) for each in messages))
         bodies = [reply.body for reply in served if reply.body is not None]
         return Reply(body=b"[" + b",".join(bodies) + b"]") if bodies else ACCEPTED
 
@@ -189,12 +187,14 @@ class McpEndpoint:
         if "text/event-stream" not in (headers.get("accept") or ""):
             return self._refuse_unreadable(Unreadable(fail("NOT_ACCEPTABLE")), inbound, None)
         last = headers.get("last-event-id")
-        if last is not None and session.streams.resume(last, outlet) is not None:
-            await asyncio.get_running_loop().create_future()
+        resumed = session.streams.resume(last, outlet) if last is not None else None
+        if resumed is not None:
+            await resumed.ended.wait()
+            return ACCEPTED
         outlet.open()
         session.attach(outlet)
         try:
-            await asyncio.get_running_loop().create_future()
+            await session.closed.wait()
         finally:
             session.detach(outlet)
         return ACCEPTED
@@ -233,9 +233,7 @@ class McpEndpoint:
         self._sessions.move_to_end(session.id)
         return session
 
-    def _hear(
-        self, message: Notification, era: Era | Failure, session: LegacySession | None, inbound: Inbound
-    ) -> Reply:
+    def _hear(self, message: Notification, era: Era | Failure, session: LegacySession | None, inbound: Inbound) -> Reply:
         if session is not None and era is not Era.MODERN:
             session.hear(message)
         if inbound.headers is None and message.method == "notifications/cancelled":

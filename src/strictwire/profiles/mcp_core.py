@@ -170,9 +170,7 @@ def _completion(params: JsonObject) -> Target | Failure:
     context = params.get("context", {})
     if not isinstance(context, dict):
         return malformed("context")
-    return Target(
-        kind=Kind.COMPLETION, name=COMPLETION, arguments={"ref": ref, "argument": argument, "context": context}
-    )
+    return Target(kind=Kind.COMPLETION, name=COMPLETION, arguments={"ref": ref, "argument": argument, "context": context})
 
 
 _TARGETS: Final[Mapping[str, Callable[[JsonObject], Target | Failure]]] = {

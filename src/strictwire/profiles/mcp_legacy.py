@@ -54,6 +54,7 @@ class LegacySession:
         self.revision = revision
         self.in_flight: InFlight[asyncio.Task[object]] = InFlight()
         self.streams = Streams()
+        self.closed = asyncio.Event()
         self.level = DEFAULT_LEVEL
         capabilities = client.get("capabilities")
         self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
@@ -147,6 +148,7 @@ class LegacySession:
     def close(self) -> None:
         """End the session: nothing runs on, nobody waits."""
         self._unwatch()
+        self.closed.set()
         self.streams.close()
         for task in self.in_flight:
             task.cancel()

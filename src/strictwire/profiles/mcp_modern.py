@@ -114,9 +114,7 @@ class Modern:
             return await self._core.refuse(request, malformed("notifications"), inbound, REVISION)
         return await listen(request, wanted, self._core, outlet)
 
-    async def _call(
-        self, request: Request, params: JsonObject, stated: Stated, inbound: Inbound, outlet: Outlet
-    ) -> Written:
+    async def _call(self, request: Request, params: JsonObject, stated: Stated, inbound: Inbound, outlet: Outlet) -> Written:
         target = read_target(request.method, params)
         if isinstance(target, Failure):
             return await self._core.refuse(request, target, inbound, REVISION)
@@ -152,9 +150,7 @@ class Modern:
             write_asking=lambda asking: self._write_asking(asking, answers, binding),
         )
 
-    def _find_answers(
-        self, request: Request, params: JsonObject, binding: JsonObject
-    ) -> Mapping[str, JsonObject] | Failure:
+    def _find_answers(self, request: Request, params: JsonObject, binding: JsonObject) -> Mapping[str, JsonObject] | Failure:
         """Answers of earlier rounds, out of the sealed state, and of this one."""
         if request.method not in ASKING:
             return {}

@@ -15,9 +15,7 @@ from strictwire.contract.registry import ContractRefused
 from strictwire.fault.failure import Failure, fail
 from strictwire.profiles.exchange import Headers
 
-NAMED_BY: Final[Mapping[str, str]] = MappingProxyType(
-    {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-)
+NAMED_BY: Final[Mapping[str, str]] = MappingProxyType({"tools/call": "name", "prompts/get": "name", "resources/read": "uri"})
 """The parameter that the header Mcp-Name repeats."""
 
 ANNOTATION: Final = "x-mcp-header"

@@ -30,9 +30,7 @@ class Sealer:
 
     def seal(self, answers: Mapping[str, JsonObject], binding: JsonObject) -> str:
         """The state to hand to the client."""
-        body = render_sorted(
-            {"answers": dict(answers), "bound": digest(binding), "expires": int(self._now()) + LIFETIME}
-        )
+        body = render_sorted({"answers": dict(answers), "bound": digest(binding), "expires": int(self._now()) + LIFETIME})
         return base64.urlsafe_b64encode(self._mac(body) + body).decode()
 
     def open(self, state: str, binding: JsonObject) -> Mapping[str, JsonObject] | None:

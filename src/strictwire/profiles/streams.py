@@ -5,6 +5,7 @@ A stream belongs to one POST. What it said is kept, so that a GET with `Last-Eve
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,7 +31,8 @@ class Stream:
     events: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
     count: int = 0
     opened: bool = False
-    ended: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the answer was sent, or nobody will send it any more."""
 
     def open(self) -> None:
         """Start with an event that has an id and nothing else, so that the client can come back to the very start."""
@@ -56,7 +58,7 @@ class Stream:
     def finish(self, message: bytes) -> None:
         """Send the answer, the last event."""
         self.send(message)
-        self.ended = True
+        self.ended.set()
         self.close()
 
 
@@ -90,7 +92,7 @@ class Streams:
         for index, message in stream.events:
             if index > int(number):
                 outlet.send(message, event_id=f"{name}.{index}")
-        if stream.ended:
+        if stream.ended.is_set():
             outlet.close()
         else:
             stream.outlet = outlet
@@ -99,5 +101,6 @@ class Streams:
     def close(self) -> None:
         """End every stream."""
         for stream in self._streams.values():
+            stream.ended.set()
             stream.close()
         self._streams.clear()

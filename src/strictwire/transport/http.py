@@ -373,8 +373,7 @@ class HttpConnection(asyncio.Protocol):
             return b""
         shown = origin.encode("latin-1")
         return (
-            b"Access-Control-Allow-Origin: %b\r\nAccess-Control-Expose-Headers: Mcp-Session-Id\r\nVary: Origin\r\n"
-            % shown
+            b"Access-Control-Allow-Origin: %b\r\nAccess-Control-Expose-Headers: Mcp-Session-Id\r\nVary: Origin\r\n" % shown
         )
 
     def _count_head(self, size: int) -> None:

@@ -110,6 +110,4 @@ def answer_tool_failure(failure: Failure, facts: Facts, dialect_name: str) -> To
         return ToolFailure(error=mcp_v1.render(failure, facts))
     envelope = _IN_RESULT[dialect_name](failure, facts)
     text = render_json(envelope).decode()
-    return ToolFailure(
-        result={"content": [{"type": "text", "text": text}], "structuredContent": envelope, "isError": True}
-    )
+    return ToolFailure(result={"content": [{"type": "text", "text": text}], "structuredContent": envelope, "isError": True})

@@ -21,6 +21,7 @@ from strictwire.packs.context.words import estimate_tokens, parse_words
 Postings: TypeAlias = "int | array[int]"
 """Document numbers, ascending; one alone is kept as itself, for most words of a large cache stand in one document."""
 
+_NO_METADATA: Final[Mapping[str, str | int]] = {}
 _NOTHING: Final[tuple[int, ...]] = ()
 _NO_DOCUMENT: Final = (1 << 64) - 1
 _NO_LIMITS: Final = Limits(size=1 << 62)
@@ -61,7 +62,7 @@ class NextFit:
         return at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Index:
     """One cache, ready to answer. Documents are numbered in ascending order of id."""
 
@@ -90,6 +91,10 @@ class Index:
         members = parse_object(self.heads[number] + b"0}", _NO_LIMITS)
         del members["score"]
         return members
+
+    def kind(self, number: int) -> str:
+        """Of which kind a document was built; v0 knows Markdown alone."""
+        return str(self.metadata.get(number, _NO_METADATA).get("kind", "markdown"))
 
     def source(self, number: int, document_id: str) -> str:
         """Where a document came from."""

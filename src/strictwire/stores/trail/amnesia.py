@@ -68,9 +68,7 @@ class _Inode:
         if len(after) <= size or len(self.data) < offset:
             return
         middle = offset + (len(after) - offset) // 2
-        self.data[offset:] = (
-            after[offset:middle] if survival is Survival.PART else bytes(middle - offset) + after[middle:]
-        )
+        self.data[offset:] = after[offset:middle] if survival is Survival.PART else bytes(middle - offset) + after[middle:]
 
 
 class _AmnesiaFile:

@@ -1,9 +1,9 @@
 """What can go wrong with the trail, and the Failure that the caller of a tool gets for it.
 
-    LogFault
-      code    AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED
-      reason  why: disk_full read_only folder_missing denied io_error damaged lock_held closed ...
-      record  for `damaged`, the first record that does not hold
+LogFault
+  code    AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED
+  reason  why: disk_full read_only folder_missing denied io_error damaged lock_held closed ...
+  record  for `damaged`, the first record that does not hold
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REASONS: Final[Mapping[int, str]] = MappingProxyType(
 """What the operating system says, in stable words. Anything else is `io_error`."""
 
 
-class LogFault(Exception):  # noqa: N818 - reads as what it is: a fault of the log, with fields
+class LogFault(Exception):
     """The record was not kept."""
 
     def __init__(self, reason: str, *, code: str = LOG_FAILED, record: int | None = None, owner: str = "") -> None:

@@ -19,7 +19,7 @@ MAX_KEY_BYTES: Final = 4096
 """A key is about 150 bytes."""
 
 
-class KeyUnsafe(Exception):  # noqa: N818 - reads as what was found
+class KeyUnsafe(Exception):
     """The key cannot be used where and as it is. `reason`: inside_the_log, readable_by_others, not_a_key."""
 
     def __init__(self, reason: str, path: Path) -> None:

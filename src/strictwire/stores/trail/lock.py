@@ -94,7 +94,7 @@ class FolderLock:
     def _is_current(self) -> bool:
         held = os.fstat(self._fd)
         try:
-            found = os.stat(self._path)
+            found = os.stat(self._path)  # noqa: PTH116 - in every commit; a Path costs more than the call
         except FileNotFoundError:
             return False
         return (held.st_dev, held.st_ino) == (found.st_dev, found.st_ino)

@@ -9,6 +9,7 @@ Not here: grouping calls into batches, schedules (`stores.jsonl`).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,11 +20,11 @@ from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import Recovery, render_body
 from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.canon.digest import digest_bytes
-from strictwire.stores.trail.disk import Disk, OpenFile, write_whole
+from strictwire.stores.trail.disk import Disk, Look, OpenFile, write_whole
 from strictwire.stores.trail.fault import LogFault, mapped_errors
-from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, read_last_note, sealed_name
+from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, read_last_note, read_lines, sealed_name
 from strictwire.stores.trail.lock import Lock
-from strictwire.stores.trail.recovery import SetAside, Tail, catch_up, load_tail
+from strictwire.stores.trail.recovery import SetAside, Tail, catch_up, load_tail, read_checkpoint
 
 ROTATE_BYTES: Final = 64 << 20
 """When a new file is begun. A start reads at most this much; ten gigabytes are 160 files."""
@@ -51,6 +52,8 @@ class TrailLog:
         self._disk = place.disk
         self._key = key
         self._tail: Tail | None = None
+        self._doubtful = False
+        """Whether the end of the log has to be read again before anything is written behind it."""
         self._aside: list[Recovery] = []
         self.unsynced = False
         """Whether something was written since the last sync."""
@@ -65,8 +68,7 @@ class TrailLog:
     def append(self, bodies: Sequence[bytes]) -> None:
         """Write records and sync them. Raises LogFault: then none of them is kept."""
         with self._locked():
-            self._write(self._current(), bodies)
-            self._sync_records()
+            self._append(self._current(), bodies)
             self._maybe_rotate()
 
     def append_unsynced(self, bodies: Sequence[bytes]) -> None:
@@ -79,26 +81,30 @@ class TrailLog:
         """Make what was written durable. Raises LogFault."""
         if self.unsynced:
             with self._locked():
-                self._current()
-                self._sync_records()
+                self._sync(self._current())
 
     def sign(self) -> Checkpoint | None:
         """Sign a checkpoint of the log as it stands; None when the last one still covers it. Raises LogFault."""
         with self._locked():
-            self._current()
-            return self._sign()
-
-    def rotate(self) -> None:
-        """Close the newest file and let the next record begin a new one. Raises LogFault."""
-        with self._locked():
-            self._current()
-            self._rotate()
+            return self._sign(self._current())
 
     @contextmanager
     def exclusively(self) -> Iterator[Tail]:
         """Hold the lock for a longer change of the folder. Raises LogFault."""
         with self._locked():
             yield self._current()
+
+    def rotate(self, tail: Tail) -> None:
+        """Make the newest file an older one and go on in a new one. For use in `exclusively`."""
+        if not tail.size:
+            return
+        # Signed first: a start never has to look for the end of the signed records in an older file.
+        self._sign(tail)
+        self._doubtful = True
+        self._disk.rename(ACTIVE, sealed_name(tail.first))
+        tail.begin(self._disk.open(ACTIVE, create=True))
+        self._disk.sync()
+        self._doubtful = False
 
     def close(self) -> None:
         """Give the files back. What was not synced or signed stays so."""
@@ -111,10 +117,6 @@ class TrailLog:
         try:
             with mapped_errors():
                 yield
-        except LogFault:
-            # Whatever we thought to know of the end of the log, the next commit reads it again.
-            self._release_tail()
-            raise
         finally:
             self._place.lock.release()
 
@@ -122,69 +124,70 @@ class TrailLog:
         """The end of the log as it is now: ours, or what another process made of it meanwhile."""
         tail = self._tail
         found = self._disk.look(ACTIVE)
-        if tail is not None and tail.matches(found):
-            return tail
-        if tail is not None and found is None and tail.file is not None:
-            self._restore(tail)
-        if tail is None or not catch_up(tail, found, self._set_aside):
-            self._forget()
-            tail = self._tail = load_tail(self._place.disk, self._key.public, self._read_anchor(), self._set_aside)
-        self.unsigned = tail.tree.size - tail.signed
+        if tail is None or self._doubtful or not tail.matches(found):
+            tail = self._find_end(tail, found)
         if self._aside:
-            self._write(tail, [render_body(event) for event in self._aside])
-            self._sync_records()
+            self._append(tail, [render_body(event) for event in self._aside])
             self._aside.clear()
         return tail
+
+    def _find_end(self, tail: Tail | None, found: Look | None) -> Tail:
+        if self._disk.look(".") is None:
+            raise LogFault("folder_missing")
+        self._aside.clear()
+        if tail is None or self._doubtful or not self._follow(tail, found):
+            self._forget()
+            tail = self._tail = load_tail(self._disk, self._key.public, self._read_anchor(), self._set_aside)
+            self._doubtful = False
+        self.unsigned = tail.tree.size - tail.signed
+        return tail
+
+    def _follow(self, tail: Tail, found: Look | None) -> bool:
+        """Go on from what we know, where that can be."""
+        if found is None and self._was_deleted(tail):
+            self._restore(tail)
+            return True
+        return catch_up(self._disk, tail, found, self._set_aside)
+
+    def _append(self, tail: Tail, bodies: Sequence[bytes]) -> None:
+        before = tail.size
+        self._write(tail, bodies)
+        try:
+            self._sync(tail)
+        except OSError:
+            # After a failed sync the system may hold the pages for clean: the records go, and their callers are told.
+            self._doubtful = True
+            tail.file.truncate(before)
+            raise
 
     def _write(self, tail: Tail, bodies: Sequence[bytes]) -> None:
         tree = tail.tree.copy()
         sealed = seal_batch(bodies, frontier=tree, head=tail.head)
-        if tail.file is None:
-            tail.begin(self._disk.open(ACTIVE, create=True))
-            self._disk.sync()
-        file = _as_open(tail.file)
         tail.hashes.write(stored_count(tail.tree.size) * HASH_BYTES, sealed.hashes)
         try:
-            file.write(tail.size, sealed.lines)
+            tail.file.write(tail.size, sealed.lines)
         except OSError:
-            file.truncate(tail.size)
+            self._doubtful = True
+            tail.file.truncate(tail.size)
             raise
         self.unsynced = True
         self.unsigned += len(bodies)
         tail.grow(tree, sealed)
 
-    def _sync_records(self) -> None:
-        tail = self._tail
-        if tail is None or tail.file is None:
-            return
-        try:
-            tail.file.sync()
-        except OSError:
-            # After a failed sync the system may hold the pages for clean: what was not durable goes, and is told so.
-            tail.file.truncate(tail.synced)
-            raise
-        tail.synced = tail.size
+    def _sync(self, tail: Tail) -> None:
+        tail.file.sync()
         self.unsynced = False
 
     def _maybe_rotate(self) -> None:
         if self._tail is not None and self._tail.size >= self._place.rotate_bytes:
-            self._rotate()
+            # The records are kept whether or not there is room for a new file: that fails in a commit of its own.
+            with contextlib.suppress(OSError):
+                self.rotate(self._tail)
 
-    def _rotate(self) -> None:
-        tail = self._tail
-        if tail is None or tail.file is None or not tail.size:
-            return
-        # Signed first: a start never has to look for the end of the signed records in an older file.
-        self._sign()
-        self._disk.rename(ACTIVE, sealed_name(tail.first))
-        self._disk.sync()
-        tail.end_file()
-
-    def _sign(self) -> Checkpoint | None:
-        tail = self._tail
-        if tail is None or tail.tree.size == tail.signed:
+    def _sign(self, tail: Tail) -> Checkpoint | None:
+        if tail.tree.size == tail.signed:
             return None
-        self._sync_records()
+        self._sync(tail)
         self._keep_hashes(tail)
         tail.hashes.sync()
         checkpoint = self._key.sign(size=tail.tree.size, root=tail.tree.root())
@@ -214,15 +217,20 @@ class TrailLog:
         if found is None or found.ident != tail.hashes.ident:
             tail.hashes = _copy(self._disk, tail.hashes, HASHES, stored_count(tail.tree.size) * HASH_BYTES)
 
+    def _was_deleted(self, tail: Tail) -> bool:
+        """Whether the newest file is gone, not merely an older one by now."""
+        older = self._disk.look(sealed_name(tail.first))
+        if older is not None and older.ident == tail.file.ident:
+            return False
+        anchor = self._read_anchor()
+        return anchor is None or read_checkpoint(anchor, self._key.public).size <= tail.tree.size
+
     def _restore(self, tail: Tail) -> None:
-        """The log was deleted while we hold it open: put it back, if its folder is there again."""
-        if self._disk.look(".") is None:
-            raise LogFault("folder_missing")
-        old = _as_open(tail.file)
-        digest = digest_bytes(old.read(0, tail.size))
+        """The log was deleted while we hold it open, and its folder is there again: put it back."""
         self._keep_hashes(tail)
-        tail.file = _copy(self._disk, old, ACTIVE, tail.size)
-        tail.signed = 0 if self._disk.look(CHECKPOINTS) is None else tail.signed
+        tail.file = _copy(self._disk, tail.file, ACTIVE, tail.size)
+        tail.signed = 0
+        digest = digest_bytes(b"".join(read_lines(tail.file, 0, tail.size)))
         self._aside.append(
             Recovery(timestamp=self._place.stamp(), reason="restored", size=tail.size, digest=digest, kept_as=ACTIVE)
         )
@@ -248,22 +256,11 @@ class TrailLog:
         finally:
             file.close()
 
-    def _release_tail(self) -> None:
-        """Keep the open file for `_restore`, but trust nothing that was known about it."""
-        if self._tail is not None:
-            self._tail.doubt()
-
     def _forget(self) -> None:
         if self._tail is not None:
             self._tail.close()
         self._tail = None
         self._aside.clear()
-
-
-def _as_open(file: OpenFile | None) -> OpenFile:
-    if file is None:
-        raise LogFault("closed")
-    return file
 
 
 def _copy(disk: Disk, source: OpenFile, name: str, size: int) -> OpenFile:

@@ -1,0 +1,83 @@
+"""`strictwire serve`: an author's server, or the packs that ship with strictwire."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+from typing import Final
+
+import strictwire
+from strictwire.server.author import Server
+from strictwire.server.compose import PATHS
+from strictwire.server.run import Serving, parse_address, run_server
+
+EXAMPLES: Final = """examples:
+  strictwire serve                              the packs of strictwire.toml on http://127.0.0.1:8808/mcp
+  strictwire serve --stdio --pack basics        one pack on standard input and output
+  strictwire serve my_module:server --stdio     a server of your own
+  strictwire serve --http 127.0.0.1:0           any free port
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument("server", nargs="?", metavar="MODULE:NAME", help="a Server of your own instead of the packs")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--stdio", action="store_true", help="serve standard input and output")
+    way.add_argument("--http", metavar="HOST:PORT", help="serve HTTP there (default: server.host and server.port)")
+    parser.add_argument("--pack", action="append", metavar="NAME", help="offer this pack; may be repeated")
+    parser.add_argument("--profile", choices=sorted(PATHS), default="mcp", help="the contract spoken on stdio")
+    parser.add_argument("--deterministic", action="store_true", help="fix time and ids, so that a run repeats to the byte")
+    parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if there is one)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until stopped."""
+    try:
+        http = _address(arguments)
+        server = _load(arguments.server) if arguments.server else Server("strictwire", version=strictwire.__version__)
+    except ValueError as exc:
+        print(f"strictwire serve: {exc}", file=sys.stderr)
+        return 2
+    serving = Serving(
+        http=http,
+        stdio=arguments.stdio,
+        profile=arguments.profile,
+        deterministic=arguments.deterministic,
+        announce=_announce,
+    )
+    packs = tuple(arguments.pack) if arguments.pack else (() if arguments.server else None)
+    return run_server(server, file=arguments.config, serving=serving, packs=packs)
+
+
+def _address(arguments: argparse.Namespace) -> tuple[str, int] | None:
+    return parse_address(arguments.http) if arguments.http else None
+
+
+def _load(place: str) -> Server:
+    module, _, name = place.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), name or "server")
+    except (ImportError, AttributeError) as exc:
+        raise ValueError(f"{place!r} cannot be loaded ({exc}); expected MODULE:NAME of a strictwire.Server") from exc
+    if not isinstance(found, Server):
+        raise ValueError(f"{place!r} is a {type(found).__name__}, not a strictwire.Server")
+    return found
+
+
+def _announce(url: str) -> None:
+    body = (
+        '{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{'
+        '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
+    )
+    print(f"strictwire serves {url}", file=sys.stderr)
+    print("Try it:", file=sys.stderr)
+    print(
+        f"  curl -s {url} -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\\n"
+        f"    -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: server/discover' \\\n    -d '{body}'",
+        file=sys.stderr,
+        flush=True,
+    )

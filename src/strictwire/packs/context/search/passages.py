@@ -1,0 +1,164 @@
+"""A document cut into passages: sections of a page, definitions of a source file, paragraphs of a text. Pure.
+
+Every line of a document is in exactly one passage, so a passage is named by its lines and nothing is lost or repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+MAX_WORDS: Final = 240
+"""Words after which a section is cut at its next blank line: a screenful, and a few hundred tokens."""
+
+HARD_WORDS: Final = 2 * MAX_WORDS
+"""Words after which it is cut at the next line, blank or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines `first` up to, not including, `last` (0-based), and the headings they stand under, outermost first."""
+
+    first: int
+    last: int
+    headings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading found at a line: how deep it is, and what it says."""
+
+    line: int
+    level: int
+    text: str
+
+
+_ATX: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_FENCE: Final = re.compile(r" {0,3}(```+|~~~+)")
+_RULE: Final = re.compile(r"([=\-~^\"'*+#:.`_])\1{2,}[ \t]*$")
+_SETEXT: Final = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
+_DEFINITION: Final = re.compile(
+    r"(?P<indent>[ \t]*)(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([^)]*\))?"
+    r"|unsafe|extern|inline|virtual|override|data|sealed|open|const|declare)[ \t]+)*"
+    r"(?:def|class|fn|func|function\*?|interface|struct|enum|trait|impl|type|module|namespace|object|record|protocol)[ \t]+"
+    r"(?:\([^)]*\)[ \t]*)?(?P<name>[A-Za-z_$][\w$.:<>]*)"
+)
+_TAB: Final = 4
+
+
+def cut(content: str, kind: str = "markdown") -> list[Passage]:
+    """The passages of a content of this kind; unknown kinds are cut as text."""
+    lines = content.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    headings = _FINDERS.get(kind, _find_none)(lines)
+    return list(_sections(lines, headings))
+
+
+def title_of(source: str, passages: Sequence[Passage]) -> str:
+    """What the document is called: its first outermost heading, else the name of its file."""
+    for passage in passages:
+        if passage.headings:
+            return passage.headings[0]
+    return source.rpartition("/")[2].rpartition(".")[0] or source
+
+
+def _sections(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[Passage]:
+    open_: list[Heading] = []
+    bounds = [heading.line for heading in headings] + [len(lines)]
+    if bounds[0] > 0:
+        yield from _pieces(lines, 0, bounds[0], ())
+    for heading, end in zip(headings, bounds[1:], strict=True):
+        while open_ and open_[-1].level >= heading.level:
+            open_.pop()
+        open_.append(heading)
+        yield from _pieces(lines, heading.line, end, tuple(each.text for each in open_))
+
+
+def _pieces(lines: Sequence[str], first: int, last: int, headings: tuple[str, ...]) -> Iterator[Passage]:
+    start, words = first, 0
+    for at in range(first, last):
+        count = len(lines[at].split())
+        is_break = words >= MAX_WORDS and not count
+        if at > start and (is_break or words + count > HARD_WORDS):
+            yield Passage(start, at, headings)
+            start, words = at, 0
+        words += count
+    if any(line.strip() for line in lines[start:last]):
+        yield Passage(start, last, headings)
+
+
+def _find_markdown(lines: Sequence[str]) -> list[Heading]:
+    found: list[Heading] = []
+    fence = ""
+    for at, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        elif fence:
+            continue
+        elif heading := _ATX.match(line):
+            found.append(Heading(at, len(heading[1]), heading[2]))
+        elif (under := _SETEXT.match(line)) and at and _is_underlined(lines, at, found):
+            found.append(Heading(at - 1, 1 if under[1][0] == "=" else 2, lines[at - 1].strip()))
+    return found
+
+
+def _is_underlined(lines: Sequence[str], at: int, found: Sequence[Heading]) -> bool:
+    """Whether the line above is a paragraph of one line: not blank, not a heading, list, quote or table, after a blank."""
+    text = lines[at - 1].strip()
+    taken = bool(found) and found[-1].line == at - 1
+    starts = at == 1 or not lines[at - 2].strip()
+    return bool(text) and not taken and starts and text[0] not in "-*+>|#" and not text.startswith("---")
+
+
+def _find_rst(lines: Sequence[str]) -> list[Heading]:
+    """reStructuredText has no fixed marks: levels follow the order in which underlines appear."""
+    found: list[Heading] = []
+    levels: dict[tuple[str, bool], int] = {}
+    for at in range(1, len(lines)):
+        text, under = lines[at - 1].rstrip(), lines[at].rstrip()
+        if not text or text[0].isspace() or not _RULE.match(under) or _RULE.match(text) or len(under) < len(text):
+            continue
+        over = at > 1 and lines[at - 2].rstrip() == under
+        level = levels.setdefault((under[0], over), len(levels) + 1)
+        found.append(Heading(at - 2 if over else at - 1, level, text.strip()))
+    return found
+
+
+def _find_code(lines: Sequence[str]) -> list[Heading]:
+    """Definitions, the deeper the more indented. Decorators and comments above one belong to it."""
+    found: list[Heading] = []
+    for at, line in enumerate(lines):
+        definition = _DEFINITION.match(line)
+        if definition:
+            level = 1 + len(definition["indent"].expandtabs(_TAB)) // _TAB
+            above = found[-1].line + 1 if found else 0
+            found.append(Heading(_lead(lines, at, above), level, definition["name"]))
+    return found
+
+
+def _lead(lines: Sequence[str], at: int, above: int) -> int:
+    while at > above and lines[at - 1].lstrip().startswith(("@", "#", "//", "/*", "*", "--")):
+        at -= 1
+    return at
+
+
+def _find_none(_lines: Sequence[str]) -> list[Heading]:
+    return []
+
+
+_FINDERS: Final[Mapping[str, Callable[[Sequence[str]], list[Heading]]]] = MappingProxyType(
+    {
+        "markdown": _find_markdown,
+        "html": _find_markdown,
+        "notebook": _find_markdown,
+        "pdf": _find_markdown,
+        "rst": _find_rst,
+        "code": _find_code,
+    }
+)
+"""Kind to how its headings are found. Extracted kinds are written as Markdown."""

@@ -1,0 +1,116 @@
+"""Text to search terms: Unicode words, folded, with identifiers whole and in parts, and scripts without spaces in pairs.
+
+Pure and deterministic. Not the words of v0 (`context.words`), which are frozen.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+MAX_TERM: Final = 64
+"""Characters of a term; what is longer is data in the text, not a word anyone looks for."""
+
+_MARKS: Final = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+    "\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+)
+"""Marks that belong to the word they stand in and that `\\w` leaves out."""
+
+_PAIRED: Final = (
+    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0ec0-\u0ec6\u1000-\u102a\u1780-\u17b3"
+    "\u3005\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003134f"
+)
+"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han; and Hangul, whose particles stick to words."""
+
+_WORD: Final = re.compile(rf"[\w{_MARKS}]+")
+_RUN: Final = re.compile(rf"[{_PAIRED}]+|[^{_PAIRED}]+")
+_IS_PAIRED: Final = re.compile(rf"[{_PAIRED}]")
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d_]+")
+_ACCENT: Final = re.compile("[\u0300-\u036f]")
+_VOWEL: Final = re.compile("[aeiouy]")
+_KEEPS_S: Final = ("ss", "us", "is")
+
+
+def parse_terms(text: str) -> list[str]:
+    """The terms of a text, in order, with repetitions."""
+    found: list[str] = []
+    for word in find_words(text):
+        found.extend(word_terms(word))
+    return found
+
+
+def find_words(text: str) -> list[str]:
+    """The words of a text as they are written."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return _WORD.findall(text)
+
+
+def word_terms(word: str) -> tuple[str, ...]:
+    """The terms of one word: itself folded, and its parts where it is an identifier.
+
+    `getUserIDs`, `get_user_ids` and `GetUserIds` share all of theirs: `getuserid`, `get`, `user`, `id`.
+    """
+    if word.isascii():
+        return tuple(term[:MAX_TERM] for term in _identifier_terms(word))
+    if not _IS_PAIRED.search(word):
+        return tuple(_fold(term)[:MAX_TERM] for term in _identifier_terms(word))
+    terms: list[str] = []
+    for run in _RUN.findall(word):
+        terms.extend(_pairs(run) if _IS_PAIRED.match(run) else map(_fold, _identifier_terms(run)))
+    return tuple(term[:MAX_TERM] for term in terms if term)
+
+
+def stem(term: str) -> str:
+    """Plural, past and running forms of an English word to one form. Mild: it never touches words of three letters.
+
+    `queries` and `query`, `files` and `file`, `parsing` and `parse` meet; `class` and `status` stay.
+    """
+    if len(term) <= 3 or not term.isascii() or not term.isalpha():
+        return term
+    term = _without_plural(term)
+    for ending in ("ing", "ed"):
+        left = term.removesuffix(ending)
+        if left != term and len(left) >= 3 and _VOWEL.search(left):
+            return _tidy(left)
+    return term.removesuffix("e") if len(term) > 4 else term
+
+
+def _without_plural(term: str) -> str:
+    if term.endswith("ies") and len(term) > 4:
+        return term[:-3] + "y"
+    if term.endswith(("ches", "shes", "sses", "xes", "zes")):
+        return term[:-2]
+    return term[:-1] if term.endswith("s") and not term.endswith(_KEEPS_S) else term
+
+
+def _tidy(left: str) -> str:
+    """`running` to `run`, `parsing` and `parsed` to `pars`, as `parse` becomes."""
+    doubled = len(left) > 3 and left[-1] == left[-2] and left[-1] not in "lsz"
+    return left[:-1] if doubled else left
+
+
+def _identifier_terms(word: str) -> Iterator[str]:
+    parts = [part.lower() for part in _PART.findall(word)]
+    whole = "".join(parts)
+    if whole:
+        yield stem(whole)
+    if len(parts) > 1:
+        yield from map(stem, parts)
+
+
+def _fold(term: str) -> str:
+    """Case and accents folded: `Straße` and `STRASSE`, `café` and `cafe` meet. Other marks carry meaning and stay."""
+    decomposed = _ACCENT.sub("", unicodedata.normalize("NFD", term.casefold()))
+    return unicodedata.normalize("NFC", decomposed)
+
+
+def _pairs(run: str) -> Iterator[str]:
+    if len(run) == 1:
+        yield run
+    for at in range(len(run) - 1):
+        yield run[at : at + 2]

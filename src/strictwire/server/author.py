@@ -1,0 +1,293 @@
+"""`Server`: how an author writes an MCP server whose tools have contracts.
+
+from strictwire import Server
+
+server = Server("clock", version="1.0.0")
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    "Adds two numbers."
+    return a + b
+
+if __name__ == "__main__":
+    server.run()
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.contract.handler import Answer, CallContext, Handler
+from strictwire.contract.tool import (
+    NOTHING,
+    Caps,
+    PromptArgument,
+    PromptContract,
+    ResourceContract,
+    Safety,
+    ToolContract,
+)
+from strictwire.pipeline.offers import Catalog, Offers, template_pattern
+from strictwire.profiles.mcp_core import MAX_COMPLETIONS, Identity
+from strictwire.server.content import CONTENT, Embedded, Text, resource_contents
+from strictwire.server.context import Context
+from strictwire.server.hints import RESULT, Signature, flatten_models, read_signature
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Server:
+    """Tools, resources and prompts under one name. Offers may change while it runs; clients are told."""
+
+    def __init__(self, name: str, *, version: str, title: str | None = None, instructions: str | None = None) -> None:
+        self.identity = Identity(name=name, version=version, title=title, instructions=instructions)
+        self.catalog = Catalog(Offers())
+
+    def tool(
+        self,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        title: str | None = None,
+        annotations: Mapping[str, JsonValue] = NOTHING,
+        safety: Safety = Safety.READ_ONLY,
+        roles: Sequence[str] = (),
+        needs: Sequence[str] = (),
+        tier: str = "core",
+        category: str = "general",
+        caps: Caps | None = None,
+        dialect: str = "mcp",
+        text_json: bool = True,
+        input_schema: JsonObject | None = None,
+        output_schema: JsonObject | None = None,
+        meta: Mapping[str, JsonValue] = NOTHING,
+    ) -> Callable[[Function], Function]:
+        """Offer a function as a tool; its hints are the contract unless schemas are given.
+
+        `needs` names client capabilities without which it cannot run. With `input_schema` the function takes the
+        arguments as one dict. Raises HintRefused, ContractRefused or SchemaRefused: it cannot be a contract.
+        """
+
+        def decorate(function: Function) -> Function:
+            signature = None if input_schema is not None else read_signature(function)
+            contract = ToolContract(
+                name=name or function.__name__,
+                description=description if description is not None else _first_paragraph(function),
+                title=title,
+                input_schema=input_schema if signature is None else signature.input_schema,  # type: ignore[arg-type]
+                output_schema=output_schema if signature is None or output_schema else signature.output_schema,
+                annotations=annotations or _hints_for(safety),
+                safety=safety,
+                roles=frozenset(roles),
+                capabilities=frozenset(needs),
+                tier=tier,
+                category=category,
+                caps=caps or Caps(),
+                dialect=dialect,
+                text_json=text_json,
+                meta=meta,
+            )
+            self.add_tool(contract, _tool_handler(function, signature))
+            return function
+
+        return decorate
+
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        title: str | None = None,
+        mime_type: str | None = None,
+    ) -> Callable[[Function], Function]:
+        """Offer a function as a resource. Parts of the URI in braces are passed in by name; returns text or bytes."""
+
+        def decorate(function: Function) -> Function:
+            contract = ResourceContract(
+                uri=uri,
+                name=name or function.__name__,
+                description=description if description is not None else _first_paragraph(function),
+                title=title,
+                mime_type=mime_type,
+            )
+            handler = _resource_handler(function, contract)
+            self.catalog.replace(self.catalog.offers.with_resource(contract, handler), "resources")
+            return function
+
+        return decorate
+
+    def prompt(
+        self, *, name: str | None = None, description: str | None = None, title: str | None = None
+    ) -> Callable[[Function], Function]:
+        """Offer a function as a prompt. Its parameters are the arguments, all strings; returns text or messages."""
+
+        def decorate(function: Function) -> Function:
+            contract = PromptContract(
+                name=name or function.__name__,
+                description=description if description is not None else _first_paragraph(function),
+                title=title,
+                arguments=_prompt_arguments(function),
+            )
+            handler = _prompt_handler(function, contract)
+            self.catalog.replace(self.catalog.offers.with_prompt(contract, handler), "prompts")
+            return function
+
+        return decorate
+
+    def completion(self, function: Function) -> Function:
+        """Offer completion: `function(ref, argument, context)` returns the values that fit, best first."""
+
+        self.catalog.replace(self.catalog.offers.with_completion(_completion_handler(function)), "completions")
+        return function
+
+    def add_tool(self, contract: ToolContract, handler: Handler) -> None:
+        """Offer a tool by contract and handler, at any time."""
+        self.catalog.replace(self.catalog.offers.with_tools([(contract, handler)]), "tools")
+
+    def remove_tool(self, name: str) -> None:
+        """Stop offering a tool."""
+        self.catalog.replace(self.catalog.offers.without_tool(name), "tools")
+
+    def remove_prompt(self, name: str) -> None:
+        """Stop offering a prompt."""
+        self.catalog.replace(self.catalog.offers.without_prompt(name), "prompts")
+
+    def resource_changed(self, uri: str) -> None:
+        """Tell whoever subscribed that a resource has changed."""
+        self.catalog.announce("resources", uri)
+
+    def run(self, argv: Sequence[str] | None = None) -> None:
+        """Serve, as the command line says: `--stdio` (the default) or `--http HOST:PORT`."""
+        from strictwire.server.run import run_from_arguments  # noqa: PLC0415 - only a server that runs needs it
+
+        run_from_arguments(self, argv)
+
+
+def _first_paragraph(function: Callable[..., Any]) -> str:
+    return (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _hints_for(safety: Safety) -> Mapping[str, JsonValue]:
+    return {"readOnlyHint": safety is Safety.READ_ONLY, "destructiveHint": safety is Safety.DESTRUCTIVE}
+
+
+Prepare: TypeAlias = Callable[[JsonObject, CallContext], tuple[tuple[Any, ...], dict[str, Any]]]
+"""The author's positional and named arguments for one call."""
+
+
+def _adapt(function: Callable[..., Any], prepare: Prepare, finish: Callable[[Any, JsonObject], Any]) -> Handler:
+    """A handler around an author's function; a plain function stays one, so that it runs off the event loop."""
+    if inspect.iscoroutinefunction(function):
+
+        async def run_async(arguments: JsonObject, call: CallContext) -> Any:
+            positional, named = prepare(arguments, call)
+            return finish(await function(*positional, **named), arguments)
+
+        return run_async
+
+    def run_sync(arguments: JsonObject, call: CallContext) -> Any:
+        positional, named = prepare(arguments, call)
+        return finish(function(*positional, **named), arguments)
+
+    return run_sync
+
+
+def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> Handler:
+    if signature is None:
+        return _raw_handler(function)
+
+    def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        named = signature.read(arguments)
+        return (), named | ({signature.context: Context(call)} if signature.context else {})
+
+    return _adapt(function, prepare, lambda returned, _: as_answer(returned, wraps=signature.wraps))
+
+
+def _raw_handler(function: Callable[..., Any]) -> Handler:
+    """A tool with schemas of its own takes the arguments as they are, and the Context if it has a second parameter."""
+    takes_context = len(inspect.signature(function).parameters) > 1
+
+    def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return ((arguments, Context(call)) if takes_context else (arguments,)), {}
+
+    return _adapt(function, prepare, lambda returned, _: as_answer(returned, wraps=False))
+
+
+def as_answer(returned: Any, *, wraps: bool) -> Any:
+    """What an author returned, as the pipeline takes it: content items, structured content, or plain text."""
+    if isinstance(returned, CONTENT):
+        return Answer(content=(returned.as_item(),))
+    if isinstance(returned, list | tuple) and returned and all(isinstance(each, (*CONTENT, str)) for each in returned):
+        if any(isinstance(each, CONTENT) for each in returned):
+            items = [Text(each) if isinstance(each, str) else each for each in returned]
+            return Answer(content=tuple(item.as_item() for item in items))
+    plain = flatten_models(returned)
+    return {RESULT: plain} if wraps else plain
+
+
+def _resource_handler(function: Callable[..., Any], contract: ResourceContract) -> Handler:
+    pattern = template_pattern(contract.uri)
+    context = _context_name(function)
+
+    def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        found = pattern.fullmatch(arguments["uri"])
+        named: dict[str, Any] = found.groupdict() if found else {}
+        return (), named | ({context: Context(call)} if context else {})
+
+    def finish(body: Any, arguments: JsonObject) -> JsonObject:
+        if isinstance(body, Embedded):
+            return {"contents": [resource_contents(body.uri, body.body, body.mime_type)]}
+        return {"contents": [resource_contents(arguments["uri"], body, contract.mime_type)]}
+
+    return _adapt(function, prepare, finish)
+
+
+def _context_name(function: Callable[..., Any]) -> str | None:
+    hints = inspect.get_annotations(function, eval_str=True)
+    return next((name for name, hint in hints.items() if hint is Context and name != "return"), None)
+
+
+def _prompt_arguments(function: Callable[..., Any]) -> tuple[PromptArgument, ...]:
+    context = _context_name(function)
+    return tuple(
+        PromptArgument(name=name, required=parameter.default is inspect.Parameter.empty)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != context
+    )
+
+
+def _prompt_handler(function: Callable[..., Any], contract: PromptContract) -> Handler:
+    context = _context_name(function)
+
+    def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (), arguments | ({context: Context(call)} if context else {})
+
+    def finish(returned: Any, _arguments: JsonObject) -> JsonObject:
+        parts = returned if isinstance(returned, list) else [returned]
+        shown: JsonObject = {"description": contract.description} if contract.description else {}
+        return shown | {"messages": [_message(part) for part in parts]}
+
+    return _adapt(function, prepare, finish)
+
+
+def _completion_handler(function: Callable[..., Any]) -> Handler:
+    def prepare(arguments: JsonObject, _call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (arguments["ref"], arguments["argument"], arguments["context"]), {}
+
+    def finish(values: Any, _arguments: JsonObject) -> JsonObject:
+        shown = list(values)[:MAX_COMPLETIONS]
+        return {"completion": {"values": shown, "total": len(values), "hasMore": len(values) > len(shown)}}
+
+    return _adapt(function, prepare, finish)
+
+
+def _message(part: Any) -> JsonObject:
+    """A message of a prompt: text and content items are the user's; a dict is a message already."""
+    if isinstance(part, dict):
+        return part
+    item = part.as_item() if isinstance(part, CONTENT) else {"type": "text", "text": part}
+    return {"role": "user", "content": item}

@@ -1,0 +1,114 @@
+"""Builds a server from its parts and owns them for as long as it runs. The one place where everything meets."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from strictwire.audit.event import Values
+from strictwire.audit.recorder import Recorder
+from strictwire.canon.json import Limits
+from strictwire.pipeline.authorise import AllowAll
+from strictwire.pipeline.call import Caller
+from strictwire.pipeline.chain import Pipeline
+from strictwire.pipeline.clock import Clock, deterministic_clock
+from strictwire.pipeline.record import Journal
+from strictwire.profiles.exchange import Endpoint
+from strictwire.profiles.mcp import McpEndpoint
+from strictwire.profiles.mcp_core import Core
+from strictwire.profiles.seal import Sealer
+from strictwire.server.author import Server
+from strictwire.settings.model import AuditSettings, Settings
+from strictwire.settings.places import state_folder
+from strictwire.stores.jsonl import Clock as TrailClock
+from strictwire.stores.jsonl import Mode, Trail, open_recorder
+from strictwire.stores.memory import NoRecorder
+from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """A server that is ready to be put behind transports."""
+
+    server: Server
+    settings: Settings
+    core: Core
+    pipeline: Pipeline
+
+    def endpoint(self, profile: str) -> Endpoint:
+        """A fresh endpoint: one for each connection that is a conversation, one for all of HTTP. Raises KeyError."""
+        return ENDPOINTS[profile](self)
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls where no token says so."""
+        return Caller(tier=self.settings.server.tier)
+
+    def gatekeeper(self) -> Gatekeeper:
+        """The rules of the HTTP listener."""
+        server = self.settings.server
+        return Gatekeeper(
+            hosts=LOOPBACK | {host.lower() for host in server.allowed_hosts},
+            origins=frozenset(server.allowed_origins),
+            tokens=tuple(
+                Token(sha256=each.sha256.lower(), principal=each.principal, role=each.role, tier=each.tier)
+                for each in server.tokens
+            ),
+            anonymous=self.caller,
+        )
+
+
+def _mcp(runtime: Runtime) -> Endpoint:
+    return McpEndpoint(runtime.core, limits=Limits(size=runtime.settings.server.max_request_bytes))
+
+
+ENDPOINTS: dict[str, Callable[[Runtime], Endpoint]] = {"mcp": _mcp}
+"""Profile to what speaks it."""
+
+PATHS: Mapping[str, str] = {"mcp": "/mcp", "envelope/v1": "/rpc/envelope", "editor/0.1": "/rpc/editor"}
+"""Where each profile is served over HTTP."""
+
+
+@asynccontextmanager
+async def open_runtime(
+    server: Server, settings: Settings, *, deterministic: bool = False, recorder: Recorder | None = None
+) -> AsyncIterator[Runtime]:
+    """Everything a server needs, opened and, at the end, closed in reverse. Raises LogFault: no audit trail, no server."""
+    clock = deterministic_clock() if deterministic else Clock()
+    async with AsyncExitStack() as stack:
+        keeper = recorder if recorder is not None else await _open_recorder(settings.audit, clock, stack)
+        executor = ThreadPoolExecutor(settings.server.worker_threads, thread_name_prefix="strictwire-handler")
+        stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+        policy = AllowAll()
+        journal = Journal(recorder=keeper, clock=clock, policy_version=policy.version)
+        pipeline = Pipeline(
+            catalog=server.catalog,
+            policy=policy,
+            journal=journal,
+            executor=executor,
+            debug_stack=settings.debug_stack,
+        )
+        key = hashlib.sha256(b"deterministic").digest() if deterministic else secrets.token_bytes(32)
+        core = Core(identity=server.identity, pipeline=pipeline, sealer=Sealer(key, clock.now), clock=clock)
+        yield Runtime(server=server, settings=settings, core=core, pipeline=pipeline)
+
+
+async def _open_recorder(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
+    if audit.mode == "off":
+        return NoRecorder()
+    state = state_folder()
+    trail = Trail(
+        folder=Path(audit.folder) if audit.folder else state / "audit",
+        key_path=Path(audit.key) if audit.key else state / "keys" / "audit.key",
+        mode=Mode(audit.mode),
+        values=Values.STORED if audit.store_values else Values.DIGESTED,
+        rotate_bytes=audit.rotate_bytes,
+    )
+    recorder = await open_recorder(trail, TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
+    stack.push_async_callback(recorder.close)
+    return recorder

@@ -1,0 +1,50 @@
+"""`MemoryClient`: an author's tests drive a Server through the whole pipeline, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from types import TracebackType
+
+from strictwire.audit.recorder import Recorder
+from strictwire.canon.json import JsonValue
+from strictwire.pipeline.call import Caller
+from strictwire.server.author import Server
+from strictwire.server.compose import open_runtime
+from strictwire.settings.model import Settings
+from strictwire.stores.memory import MemoryRecorder
+from strictwire.transport.memory import MemoryConnection
+
+
+class MemoryClient:
+    """Open with `async with`; time and ids are fixed, records are kept in memory."""
+
+    def __init__(
+        self,
+        server: Server,
+        *,
+        capabilities: Mapping[str, JsonValue] | None = None,
+        caller: Caller | None = None,
+        settings: Settings | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
+        self._server = server
+        self._capabilities = capabilities or {}
+        self._caller = caller or Caller()
+        self._settings = settings or Settings()
+        self.recorder = recorder or MemoryRecorder()
+        """What the audit trail would hold."""
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> MemoryConnection:
+        runtime = await self._stack.enter_async_context(
+            open_runtime(self._server, self._settings, deterministic=True, recorder=self.recorder)
+        )
+        connection = MemoryConnection(runtime.endpoint("mcp"), self._caller, capabilities=self._capabilities)
+        self._stack.push_async_callback(connection.close)
+        return connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.__aexit__(kind, exc, trace)

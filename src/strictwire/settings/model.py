@@ -1,0 +1,84 @@
+"""The settings, with their defaults. Field docstrings are the reference: docs/SETTINGS.md is made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenSettings:
+    """A bearer token, as one table of `[[server.tokens]]`."""
+
+    sha256: str
+    """SHA-256 of the token in hexadecimal; the token itself is never stored."""
+    principal: str
+    """Whose token it is, for the audit trail and policies."""
+    role: str | None = None
+    """The role its owner has."""
+    tier: str = "core"
+    """The highest tier its owner may use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How and where to serve."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on. Any but loopback needs a token."""
+    port: int = 8808
+    """Port to listen on; 0 lets the system choose."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Host names that are ours besides localhost, 127.0.0.1 and [::1]."""
+    allowed_origins: tuple[str, ...] = ()
+    """Web origins whose pages may call, such as `https://app.example`."""
+    tokens: tuple[TokenSettings, ...] = ()
+    """Bearer tokens; if there are any, every HTTP request needs one."""
+    max_request_bytes: int = 4 * 1024 * 1024
+    """Largest message accepted, on every transport."""
+    packs: tuple[str, ...] = ("basics",)
+    """Tool packs that `strictwire serve` offers when no server is named."""
+    tier: str = "core"
+    """The highest tier that callers without a token may use."""
+    worker_threads: int = 32
+    """Threads for handlers that are plain functions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """The audit trail."""
+
+    mode: Literal["sync", "batched", "off"] = "sync"
+    """What an answered call's record survives: a power cut, a crash of the process, or nothing is recorded."""
+    folder: str | None = None
+    """Where the trail is kept; by default in the user's state folder."""
+    key: str | None = None
+    """File of the signing key; by default in the user's state folder, outside the trail."""
+    store_values: bool = False
+    """Whether arguments and results are kept beside their digests (secrets redacted)."""
+    rotate_bytes: int = 64 * 1024 * 1024
+    """Size at which a new log file is begun."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """Messages for people, on standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least severe level that is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be set."""
+
+    server: ServerSettings = field(default_factory=ServerSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
+    log: LogSettings = field(default_factory=LogSettings)
+    packs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """`[packs.<name>]`: what each pack is told; its own page says what it knows."""
+    lint: Mapping[str, Any] = field(default_factory=dict)
+    """`[lint]`: rulesets and waivers; see docs/RULES.md."""
+    debug_stack: bool = False
+    """Whether `system/1.0` failures carry a stack trace; only the variable DEBUG_STACK=true sets it."""

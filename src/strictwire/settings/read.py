@@ -1,0 +1,118 @@
+"""Reads settings: defaults, then the file, then the environment, then the command line; the later wins.
+
+An unknown key is refused with the nearest known one: a setting that is misspelt and passed over is worse than none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import tomllib
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from strictwire.settings.model import Settings
+
+FILE: Final = "strictwire.toml"
+PREFIX: Final = "STRICTWIRE_"
+"""`STRICTWIRE_SERVER_PORT=9000` sets `server.port`."""
+
+DEBUG_STACK: Final = "DEBUG_STACK"
+
+
+class SettingsRefused(ValueError):
+    """Settings that cannot be used: where, and what to do."""
+
+
+def read_settings(
+    *, file: Path | None, environment: Mapping[str, str] | None = None, flags: Mapping[str, Mapping[str, Any]] | None = None
+) -> Settings:
+    """The settings in force. Without `file`, strictwire.toml of the working folder if there is one.
+
+    Raises SettingsRefused: unreadable file, unknown key, wrong type or value.
+    """
+    environment = os.environ if environment is None else environment
+    raw: dict[str, Any] = _read_file(file)
+    _check_known(raw, Settings, "")
+    for section, values in (*_from_environment(environment), *((flags or {}).items())):
+        raw[section] = {**raw.get(section, {}), **values}
+    try:
+        found = msgspec.convert(raw, Settings, strict=True)
+    except msgspec.ValidationError as exc:
+        raise SettingsRefused(f"settings: {exc}") from exc
+    return dataclasses.replace(found, debug_stack=environment.get(DEBUG_STACK) == "true")
+
+
+def _read_file(file: Path | None) -> dict[str, Any]:
+    path = file or Path(FILE)
+    if file is None and not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as exc:
+        raise SettingsRefused(f"{path}: cannot be read as UTF-8 text ({type(exc).__name__})") from exc
+    except tomllib.TOMLDecodeError as exc:
+        raise SettingsRefused(f"{path}: {exc}") from exc
+
+
+def _check_known(values: Mapping[str, Any], model: Any, path: str) -> None:
+    hints = typing.get_type_hints(model)
+    known = [name for name in hints if name != "debug_stack"]
+    for name, value in values.items():
+        if name not in known:
+            raise SettingsRefused(_unknown(path + name, difflib.get_close_matches(name, known, n=1), path, known))
+        _check_member(value, hints[name], f"{path}{name}.")
+
+
+def _check_member(value: Any, hint: Any, path: str) -> None:
+    if dataclasses.is_dataclass(hint) and isinstance(value, dict):
+        _check_known(value, hint, path)
+    elif typing.get_origin(hint) is tuple and isinstance(value, list):
+        for each in value:
+            _check_member(each, typing.get_args(hint)[0], path)
+
+
+def _unknown(name: str, near: list[str], path: str, known: list[str]) -> str:
+    hint = f"did you mean {path + near[0]!r}?" if near else f"known here: {', '.join(known)}"
+    return f"unknown setting {name!r}; {hint}"
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Single values of the sections with fixed keys. Raises SettingsRefused: a name that is no setting, a wrong number."""
+    fields = {
+        f"{PREFIX}{section}_{name}".upper(): (section, name, hint)
+        for section, model in typing.get_type_hints(Settings).items()
+        if dataclasses.is_dataclass(model)
+        for name, hint in typing.get_type_hints(model).items()
+        if name != "tokens"
+    }
+    for variable in sorted(name for name in environment if name.startswith(PREFIX)):
+        if variable not in fields:
+            raise SettingsRefused(_unknown(variable, difflib.get_close_matches(variable, fields, n=1), "", sorted(fields)))
+        section, name, hint = fields[variable]
+        yield section, {name: _parse(variable, environment[variable], hint)}
+
+
+_WORDS: Final = {"true": True, "false": False}
+
+
+def _parse(variable: str, text: str, hint: Any) -> Any:
+    if hint is int:
+        if not text.lstrip("-").isdecimal():
+            raise SettingsRefused(f"{variable}: expected a whole number")
+        return int(text)
+    if hint is bool:
+        if text not in _WORDS:
+            raise SettingsRefused(f"{variable}: expected true or false")
+        return _WORDS[text]
+    if typing.get_origin(hint) is tuple:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if isinstance(hint, types.UnionType) and not text:
+        return None
+    return text

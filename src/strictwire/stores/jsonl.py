@@ -1,0 +1,299 @@
+"""The audit trail on disk as the pipeline sees it: group commit on a thread of its own.
+
+Records that come while a commit is under way wait together and share the next one: one write, one sync. The event loop
+only puts a record's bytes in a list and is told, once a commit, how it went; it never touches a file. A caller that has
+gone away in the meantime is not waited for.
+
+    sync       the answer leaves after the record is on disk: a power cut loses no answered call
+    batched    the answer leaves after the record is written: a crash of the process loses nothing, a power cut may lose
+               the last `sync_seconds`
+    off        `stores.memory.NoRecorder`: nothing is recorded
+
+Below: `stores.trail`. Above: the composition root, which owns the lifetime: `open_recorder`, then `close`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from strictwire.audit.event import Event, Values, render_body
+from strictwire.audit.flood import FloodGauge
+from strictwire.audit.recorder import Done
+from strictwire.fault.failure import Failure
+from strictwire.stores.trail.disk import FolderDisk, make_folder
+from strictwire.stores.trail.fault import LogFault, mapped_errors
+from strictwire.stores.trail.keys import KeyUnsafe, anchor_name, load_or_make_key
+from strictwire.stores.trail.lock import FolderLock
+from strictwire.stores.trail.log import ROTATE_BYTES, Place, TrailLog
+
+MAX_WAITING: Final = 100_000
+"""Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
+
+
+class Mode(StrEnum):
+    """What an answered call's record survives."""
+
+    SYNC = "sync"
+    BATCHED = "batched"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """Where time comes from."""
+
+    stamp: Callable[[], str]
+    """ISO 8601 in UTC with milliseconds."""
+    monotonic: Callable[[], float]
+
+
+def _stamp() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+SYSTEM_CLOCK: Final = Clock(stamp=_stamp, monotonic=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """When things are done that no single call waits for."""
+
+    checkpoint_records: int = 10_000
+    """A checkpoint is signed when this many records have none."""
+    checkpoint_seconds: float = 5.0
+    """... or when the first of them has waited this long. Until then the end of the log is chained but not signed."""
+    sync_seconds: float = 0.2
+    """`batched`: what a power cut may lose."""
+    flood_seconds: float = 10.0
+    """Counts of malformed input become one record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """Where a trail is and how it is kept."""
+
+    folder: Path
+    key_path: Path
+    """The signing key, outside the folder. Made on first use."""
+    mode: Mode = Mode.SYNC
+    values: Values = Values.DIGESTED
+    schedule: Schedule = field(default_factory=Schedule)
+    rotate_bytes: int = ROTATE_BYTES
+    lock_seconds: float = 2.0
+    """How long another process may keep the lock before a call is told so."""
+
+
+def open_log(trail: Trail, clock: Clock = SYSTEM_CLOCK) -> TrailLog:
+    """The blocking writer of a trail, its folder and key made if need be. Raises LogFault.
+
+    Its own `open` is not called yet: the first append does what is needed.
+    """
+    with mapped_errors():
+        make_folder(trail.folder)
+        try:
+            key = load_or_make_key(trail.key_path, log_folder=trail.folder)
+        except KeyUnsafe as unsafe:
+            raise LogFault(f"key_{unsafe.reason}") from unsafe
+    place = Place(
+        disk=FolderDisk(trail.folder),
+        lock=FolderLock(trail.folder, patience=trail.lock_seconds),
+        anchors=FolderDisk(trail.key_path.parent),
+        anchor_name=anchor_name(trail.key_path, trail.folder),
+        stamp=clock.stamp,
+        rotate_bytes=trail.rotate_bytes,
+    )
+    return TrailLog(place, key)
+
+
+async def open_recorder(trail: Trail, clock: Clock = SYSTEM_CLOCK) -> JsonlRecorder:
+    """A recorder whose log has been opened and, if need be, repaired. Close it. Raises LogFault."""
+    loop = asyncio.get_running_loop()
+    log = await loop.run_in_executor(None, partial(_open_checked, trail, clock))
+    return JsonlRecorder(log, mode=trail.mode, values=trail.values, schedule=trail.schedule, clock=clock)
+
+
+def _open_checked(trail: Trail, clock: Clock) -> TrailLog:
+    log = open_log(trail, clock)
+    try:
+        log.open()
+    except LogFault:
+        log.close()
+        raise
+    return log
+
+
+class JsonlRecorder:
+    """A Recorder (`audit.recorder`) over one log. Made and used on one event loop."""
+
+    def __init__(
+        self, log: TrailLog, *, mode: Mode, values: Values, schedule: Schedule, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
+        self._log = log
+        self._append = log.append if mode is Mode.SYNC else log.append_unsynced
+        self._values = values
+        self._schedule = schedule
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._ready = threading.Condition()
+        self._waiting: list[tuple[bytes, Done]] = []
+        self._flood = FloodGauge()
+        self._closing = False
+        self._ended = self._loop.create_future()
+        self._sync_due: float | None = None
+        self._sign_due: float | None = None
+        self._trouble: LogFault | None = None
+        self._thread = threading.Thread(target=self._run, name="strictwire-audit", daemon=True)
+        self._thread.start()
+
+    @property
+    def trouble(self) -> Failure | None:
+        """What the last commit, sync or checkpoint failed with; None when it went well. For health checks."""
+        return None if self._trouble is None else self._trouble.as_failure()
+
+    async def record(self, event: Event) -> Failure | None:
+        """Keep one record. Returns when it is as durable as the mode promises, or a Failure when it is not kept."""
+        kept: asyncio.Future[Failure | None] = self._loop.create_future()
+        self.submit_body(render_body(event, self._values), partial(_resolve, kept))
+        return await kept
+
+    def submit(self, event: Event, done: Done) -> None:
+        """The same without a coroutine: `done` is called on the event loop, never before this returns."""
+        self.submit_body(render_body(event, self._values), done)
+
+    def submit_body(self, body: bytes, done: Done) -> None:
+        """For callers that render bodies themselves: a JSON object as `audit.event.render_body` writes it."""
+        with self._ready:
+            if not self._closing and len(self._waiting) < MAX_WAITING:
+                self._waiting.append((body, done))
+                if len(self._waiting) == 1:
+                    self._ready.notify()
+                return
+        self._loop.call_soon(done, LogFault("closed" if self._closing else "backlog").as_failure())
+
+    def count_malformed(self, kind: str) -> None:
+        """Count input that never became a call. One Flood record an interval holds the counts."""
+        with self._ready:
+            first = self._flood.due(0.0) is None
+            self._flood.count(kind, timestamp=self._clock.stamp(), now=self._clock.monotonic())
+            if first:
+                self._ready.notify()
+
+    def wake(self) -> None:
+        """Look at the schedule now. For those who move the clock."""
+        with self._ready:
+            self._ready.notify()
+
+    async def close(self) -> None:
+        """Write what waits, sign a last checkpoint and give the files back. Later records are refused."""
+        with self._ready:
+            self._closing = True
+            self._ready.notify()
+        await asyncio.shield(self._ended)
+        self._thread.join()
+
+    def _run(self) -> None:
+        """The writer's thread. Whatever ends it, nobody is left waiting."""
+        batch: list[tuple[bytes, Done]] = []
+        try:
+            while not self._closing or self._waiting:
+                batch = self._take()
+                if batch:
+                    self._commit(batch)
+                    batch = []
+                self._keep_schedule(self._clock.monotonic())
+            self._end_log()
+        finally:
+            with self._ready:
+                self._closing = True
+                left, self._waiting = batch + self._waiting, []
+            self._tell(left, LogFault("closed"))
+            self._call_loop(partial(_resolve, self._ended, None))
+
+    def _take(self) -> list[tuple[bytes, Done]]:
+        """What waits; if nothing does, wait for it or for the schedule."""
+        with self._ready:
+            if not self._waiting and not self._closing:
+                self._ready.wait(self._seconds_left())
+            batch, self._waiting = self._waiting, []
+        return batch
+
+    def _commit(self, batch: list[tuple[bytes, Done]]) -> None:
+        fault = self._attempt(partial(self._append, [body for body, _ in batch]))
+        self._tell(batch, fault)
+        if fault is None:
+            now = self._clock.monotonic()
+            self._sync_due = self._sync_due or now + self._schedule.sync_seconds
+            self._sign_due = self._sign_due or now + self._schedule.checkpoint_seconds
+
+    def _attempt(self, work: Callable[[], object]) -> LogFault | None:
+        try:
+            work()
+        except LogFault as fault:
+            self._trouble = fault
+            return fault
+        self._trouble = None
+        return None
+
+    def _tell(self, batch: list[tuple[bytes, Done]], fault: LogFault | None) -> None:
+        if batch:
+            failure = None if fault is None else fault.as_failure()
+            self._call_loop(partial(self._deliver, deque(done for _, done in batch), failure))
+
+    def _deliver(self, waiting: deque[Done], failure: Failure | None) -> None:
+        """On the event loop. A callback that raises does not keep the others from theirs."""
+        try:
+            while waiting:
+                waiting.popleft()(failure)
+        finally:
+            if waiting:
+                self._loop.call_soon(self._deliver, waiting, failure)
+
+    def _call_loop(self, callback: Callable[[], object]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback)
+        except RuntimeError:
+            # The loop was closed: whoever waited on it is gone.
+            return
+
+    def _keep_schedule(self, now: float) -> None:
+        flood_due = self._flood.due(self._schedule.flood_seconds)
+        if flood_due is not None and now >= flood_due:
+            self._record_flood()
+        if self._sync_due is not None and now >= self._sync_due:
+            failed = self._attempt(self._log.sync)
+            self._sync_due = None if failed is None else now + self._schedule.sync_seconds
+        many = self._log.unsigned >= self._schedule.checkpoint_records
+        if self._sign_due is not None and (many or now >= self._sign_due):
+            failed = self._attempt(self._log.sign)
+            self._sign_due = None if failed is None else now + self._schedule.checkpoint_seconds
+
+    def _record_flood(self) -> None:
+        with self._ready:
+            flood = self._flood.drain(self._clock.stamp())
+        if flood is not None and self._attempt(partial(self._append, [render_body(flood)])) is not None:
+            with self._ready:
+                self._flood.put_back(flood, now=self._clock.monotonic())
+
+    def _seconds_left(self) -> float | None:
+        dues = (self._flood.due(self._schedule.flood_seconds), self._sync_due, self._sign_due)
+        coming = [due for due in dues if due is not None]
+        return max(0.0, min(coming) - self._clock.monotonic()) if coming else None
+
+    def _end_log(self) -> None:
+        self._record_flood()
+        self._attempt(self._log.sign)
+        self._log.close()
+
+
+def _resolve(future: asyncio.Future[Failure | None], failure: Failure | None) -> None:
+    if not future.done():
+        future.set_result(failure)

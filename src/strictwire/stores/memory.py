@@ -1,0 +1,67 @@
+"""The audit trail in memory: the twin of `stores.jsonl` for tests and trials, and the recorder that records nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from strictwire.audit.chain import GENESIS, seal_batch
+from strictwire.audit.event import Event, Values, render_body
+from strictwire.audit.merkle import Frontier
+from strictwire.audit.recorder import Done
+from strictwire.fault.failure import Failure
+
+
+class MemoryRecorder:
+    """A Recorder that keeps everything in lists. Set `failure` to have every record refused with it."""
+
+    def __init__(self, values: Values = Values.DIGESTED) -> None:
+        self._values = values
+        self._tree = Frontier()
+        self._head = GENESIS
+        self.events: list[Event] = []
+        self.lines: list[bytes] = []
+        """What the file would hold, without line breaks."""
+        self.malformed: Counter[str] = Counter()
+        self.failure: Failure | None = None
+
+    async def record(self, event: Event) -> Failure | None:
+        """Keep one record, or give the failure that was set."""
+        return self._keep(event)
+
+    def submit(self, event: Event, done: Done) -> None:
+        """The same; `done` is called on the event loop."""
+        asyncio.get_running_loop().call_soon(done, self._keep(event))
+
+    def count_malformed(self, kind: str) -> None:
+        """Count by kind."""
+        self.malformed[kind] += 1
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _keep(self, event: Event) -> Failure | None:
+        if self.failure is None:
+            sealed = seal_batch([render_body(event, self._values)], frontier=self._tree, head=self._head)
+            self._head = sealed.head
+            self.events.append(event)
+            self.lines.append(sealed.lines[:-1])
+        return self.failure
+
+
+class NoRecorder:
+    """For `audit.mode = off`: keeps nothing and says it went well, as whoever set the mode asked for."""
+
+    async def record(self, _event: Event) -> Failure | None:
+        """Nothing."""
+        return None
+
+    def submit(self, _event: Event, done: Done) -> None:
+        """Nothing; `done` is called on the event loop."""
+        asyncio.get_running_loop().call_soon(done, None)
+
+    def count_malformed(self, kind: str) -> None:
+        """Nothing."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
