@@ -1,0 +1,74 @@
+"""A server on strictwire itself with the same tools as the others. Started with `--stdio` or `--http PORT`."""
+
+import asyncio
+import sys
+from typing import Any
+
+from strictwire import Server
+
+server = Server("own", version="1.0.0")
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@server.tool()
+def total(numbers: list[int]) -> int:
+    """Add many numbers."""
+    return sum(numbers)
+
+
+@server.tool()
+def echo(text: str) -> str:
+    """Give the text back."""
+    return text
+
+
+@server.tool()
+async def slow() -> str:
+    """Take a while."""
+    await asyncio.sleep(0.8)
+    return "done"
+
+
+@server.tool()
+def ratio() -> float:
+    """Give what is no number."""
+    return float("nan")
+
+
+@server.tool()
+def fail() -> str:
+    """Raise."""
+    raise ValueError("cannot connect: password=hunter2 at /srv/app/secret.py")
+
+
+@server.tool()
+def surrogate() -> str:
+    """Give a file name that is not UTF-8."""
+    return b"caf\xe9.txt".decode("utf-8", "surrogateescape")
+
+
+@server.tool(output_schema={"type": "object", "additionalProperties": False}, input_schema={"type": "object"})
+def thing(_arguments: dict[str, Any]) -> Any:
+    """Give what JSON has no form for."""
+    return object()
+
+
+@server.resource("note://one")
+def note() -> str:
+    """One note."""
+    return "one"
+
+
+@server.prompt()
+def greet(name: str) -> str:
+    """Greet someone."""
+    return f"Say hello to {name}."
+
+
+if __name__ == "__main__":
+    server.run(["--stdio"] if sys.argv[1] == "--stdio" else ["--http", f"127.0.0.1:{sys.argv[2]}"])

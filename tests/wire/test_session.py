@@ -1,0 +1,33 @@
+"""What is in flight, and progress that only grows."""
+
+from __future__ import annotations
+
+from strictwire.wire.session import InFlight, Progress
+
+
+def test_one_and_the_text_one_are_two_requests() -> None:
+    table: InFlight[str] = InFlight()
+
+    assert table.add(1, "number")
+    assert table.add("1", "text")
+    assert table.pop(1) == "number"
+    assert "1" in table
+    assert 1 not in table
+
+
+def test_an_id_in_use_is_refused_until_it_is_free_again() -> None:
+    table: InFlight[str] = InFlight()
+
+    assert table.add("a", "first")
+    assert not table.add("a", "second")
+    assert table.pop("a") == "first"
+    assert table.pop("a") is None
+    assert table.add("a", "third")
+    assert list(table) == ["third"]
+    assert len(table) == 1
+
+
+def test_progress_that_does_not_grow_is_not_told() -> None:
+    progress = Progress()
+
+    assert [progress.advances(step) for step in (0, 1, 1, 0.5, 1.5)] == [True, True, False, False, True]
