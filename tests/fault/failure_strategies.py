@@ -22,7 +22,10 @@ SCHEMA_OF = {
 """Dialect to its published schema."""
 
 _secrets = st.sampled_from(["password=hunter2hunter2", "Bearer abcdefgh12345678", "https://u:secret@host/", "token=…"])
-words = st.text(max_size=40) | _secrets | st.text(min_size=900, max_size=1100)
+_long = st.tuples(st.text(min_size=1, max_size=3), _secrets, st.integers(290, 1010)).map(
+    lambda part: (part[0] * part[2]) + part[1]
+)
+words = st.text(max_size=6) | _secrets | _long
 usual_texts = st.sampled_from(
     sorted({entry.text for entry in CATALOGUE.values()} | {kind.phrase for kind in KINDS.values()})
 )
@@ -30,8 +33,8 @@ texts = words | usual_texts | usual_texts.flatmap(lambda usual: words.map(lambda
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False) | words,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(words, inner, max_size=4),
-    max_leaves=12,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=5,
 )
 
 _segments = st.sampled_from(["budget", "query", "cache", "scenePath", "a/b", "0", ""]) | st.text(max_size=10)
@@ -44,27 +47,27 @@ violations = st.fixed_dictionaries(
     optional={"expected": words, "actual": words, "message": words, "schemaPath": words},
 )
 
-_known_details = st.fixed_dictionaries(
-    {},
-    optional={
-        "violations": st.lists(violations | json_values, max_size=12) | json_values,
-        "code": st.sampled_from([*CATALOGUE, "E42"]) | json_values,
-        "timeoutMs": st.integers(0, 60_000) | json_values,
-        "tool": words | json_values,
-        "requiredTier": words | json_values,
-        "currentTier": words | json_values,
-        "requiredRoles": st.lists(words, max_size=2) | json_values,
-        "unityError": words | json_values,
-        "uri": words | json_values,
-        "supported": st.lists(words, max_size=2),
-        "requested": words,
-        "requiredCapabilities": st.dictionaries(words, st.just({}), max_size=2),
-        "message": words,
-        "issues": st.lists(json_values, max_size=2),
-        "password": words,
-    },
+_KNOWN = {
+    "violations": st.lists(violations | json_values, max_size=4) | json_values,
+    "code": st.sampled_from([*CATALOGUE, "E42"]) | json_values,
+    "timeoutMs": st.integers(0, 60_000) | json_values,
+    "tool": words | json_values,
+    "requiredTier": words | json_values,
+    "currentTier": words | json_values,
+    "requiredRoles": st.lists(words, max_size=2) | json_values,
+    "unityError": words | json_values,
+    "uri": words | json_values,
+    "supported": st.lists(words, max_size=2),
+    "requested": words,
+    "requiredCapabilities": st.dictionaries(words, st.just({}), max_size=2),
+    "message": words,
+    "issues": st.lists(json_values, max_size=2),
+    "password": words,
+}
+_known_details = st.lists(st.sampled_from(sorted(_KNOWN)), max_size=3, unique=True).flatmap(
+    lambda names: st.fixed_dictionaries({name: _KNOWN[name] for name in names})
 )
-details = st.tuples(_known_details, st.dictionaries(words, json_values, max_size=4)).map(lambda two: two[1] | two[0])
+details = st.tuples(_known_details, st.dictionaries(words, json_values, max_size=2)).map(lambda two: two[1] | two[0])
 
 failures = st.builds(
     Failure,

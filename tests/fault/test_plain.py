@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from failure_strategies import json_values
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fault.failure_strategies import json_values
 
 from strictwire.canon.json import as_json, parse, render
 from strictwire.fault.dialects.system_v1 import GovernedError
@@ -256,6 +256,7 @@ def test_plain_is_json_and_changes_nothing_the_second_time(value: Any) -> None:
     assert plain(once) == once
 
 
+@settings(deadline=None, max_examples=40)
 @given(
     value=st.recursive(
         st.text(), lambda inner: st.lists(inner, max_size=60) | st.dictionaries(st.text(), inner), max_leaves=400

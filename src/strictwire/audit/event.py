@@ -64,7 +64,7 @@ class End:
 
     duration_us: int
     result_digest: str | None = None
-    """`canon.digest.digest` over what the tool returned, before a profile dressed it."""
+    """`canon.digest.digest_bytes` over the JSON that the tool returned, before a profile dressed it."""
     error_code: str | None = None
     invariant_id: str | None = None
     cause: JsonValue = None

@@ -11,14 +11,14 @@ ends the judgement with a Finding that names the record. Memory does not grow wi
     5  every record that was signed for is there                         TRUNCATED PRUNED_UNSAID
     6  the checkpoints themselves are whole and in order                 CHECKPOINT_ALTERED CHECKPOINT_MISSING
 
-Not here: reading files, and telling which record was replaced by a forger who chained the rest anew (`stores.judge`
+Not here: reading files, and telling which record was replaced by a forger who chained the rest anew (`stores.trail.judge`
 does that with the stored hashes).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -94,7 +94,8 @@ class Verdict:
     checkpoints: int
     root: bytes
     torn: int
-    """Bytes of an unfinished last line: a crash leaves them, the next start sets them aside."""
+    """Bytes of an unfinished last line, or of a hole of zeros that nobody signed for: a crash leaves them, the next start
+    sets them aside."""
 
     @property
     def ok(self) -> bool:
@@ -161,9 +162,10 @@ class Verifier:
         if (found := self._check_root()) is not None:
             return found
         due = self._due()
-        for line in lines:
-            if line[-1] != _NEWLINE:
-                self._torn = len(line)
+        rest = iter(lines)
+        for line in rest:
+            if line[-1] != _NEWLINE or (due < 0 and b"\x00" in line):
+                self._torn = len(line) + sum(map(len, rest))
                 break
             text = line[:-1]
             prefix = b'{"seq":%d,"prev":"%s",' % (tree.size, head.hex().encode())
@@ -262,7 +264,3 @@ def find_first_difference(ours: Iterable[bytes], stored: Iterable[bytes], first:
         if leaf != kept:
             return first + offset
     return None
-
-
-Progress = Callable[[int, int], None]
-"""Told now and then how many bytes of how many are done."""

@@ -1,4 +1,4 @@
-"""Regular expressions as trees: is one catastrophic for a backtracking engine, and which texts does it match?
+"""Regular expressions as trees, and texts that they match.
 
 Only the syntax that JSON Schema patterns use (ECMA-262 without back references). Assertions are read as empty, which can
 only make an expression look more ambiguous or a sample text miss; both are checked again by whoever asks.
@@ -7,8 +7,6 @@ only make an expression look more ambiguous or a sample text miss; both are chec
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -18,12 +16,6 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 LAST: Final = 0x10FFFF
 ANY: Final[Ranges] = ((0, 9), (11, LAST))
-
-MAX_POSITIONS: Final = 80
-"""Characters of an expression that are judged; the pairs of them are walked."""
-
-COPIES: Final = 3
-"""A counted repetition is judged by at most this many copies: more of the same adds no new kind of ambiguity."""
 
 
 class NotRead(ValueError):
@@ -228,144 +220,6 @@ def parse_pattern(text: str) -> Part:
     if reader.peek():
         raise NotRead("a bracket closes nothing")
     return part
-
-
-class _Positions:
-    """Glushkov's construction: which character of the expression may follow which, and in how many ways."""
-
-    def __init__(self) -> None:
-        self.sets: list[Ranges] = []
-        self.follow: Counter[tuple[int, int]] = Counter()
-
-    def add(self, part: Part) -> tuple[bool, frozenset[int], frozenset[int]]:
-        """Whether the part may be empty, and the characters it may begin and end with."""
-        if isinstance(part, Chars):
-            if len(self.sets) >= MAX_POSITIONS:
-                raise NotRead("the expression is too long to judge")
-            self.sets.append(part.ranges)
-            one = frozenset({len(self.sets) - 1})
-            return False, one, one
-        if isinstance(part, Choice):
-            added = [self.add(each) for each in part.parts]
-            return (
-                any(empty for empty, _, _ in added),
-                frozenset().union(*(first for _, first, _ in added)),
-                frozenset().union(*(last for _, _, last in added)),
-            )
-        if isinstance(part, Sequence):
-            return self._chain([self.add(each) for each in part.parts])
-        return self._repeat(part)
-
-    def _chain(
-        self, added: list[tuple[bool, frozenset[int], frozenset[int]]]
-    ) -> tuple[bool, frozenset[int], frozenset[int]]:
-        empty, first, last = True, frozenset[int](), frozenset[int]()
-        for next_empty, next_first, next_last in added:
-            self._join(last, next_first)
-            first = first | next_first if empty else first
-            last = last | next_last if next_empty else next_last
-            empty = empty and next_empty
-        return empty, first, last
-
-    def _repeat(self, part: Repeat) -> tuple[bool, frozenset[int], frozenset[int]]:
-        least = min(part.least, COPIES - 1)
-        most = COPIES if part.most is None else min(part.most, COPIES)
-        if part.most is None:
-            empty, first, last = self.add(part.part)
-            self._join(last, first)
-            return empty or part.least == 0, first, last
-        most = least if part.least == part.most else max(most, least)
-        copies = [self.add(part.part) for _ in range(most)]
-        optional = [(empty or index >= least, first, last) for index, (empty, first, last) in enumerate(copies)]
-        return self._chain(optional)
-
-    def _join(self, lasts: frozenset[int], firsts: frozenset[int]) -> None:
-        for last in lasts:
-            for first in firsts:
-                self.follow[last, first] += 1
-
-
-@lru_cache(maxsize=1024)
-def is_catastrophic(text: str) -> bool:
-    """Whether some texts take a backtracking engine exponential time: a loop that can read one text in two ways.
-
-    An expression that cannot be read or is too long to judge is not called catastrophic.
-    """
-    # Two ways through a loop need a repeated group.
-    if not re.search(r"\)[*+{?]", text):
-        return False
-    try:
-        positions = _Positions()
-        positions.add(parse_pattern(text))
-    except (NotRead, RecursionError):
-        return False
-    return _is_ambiguous(positions)
-
-
-def _is_ambiguous(positions: _Positions) -> bool:
-    """Exponential ambiguity (Weber and Seidl): a cycle of pairs that leaves the diagonal and comes back."""
-    after: dict[int, list[int]] = {}
-    for one, other in positions.follow:
-        after.setdefault(one, []).append(other)
-    meets = {
-        (one, other)
-        for one, left in enumerate(positions.sets)
-        for other, right in enumerate(positions.sets)
-        if _overlap(left, right)
-    }
-    for component in _components(after, meets):
-        on_diagonal = {one for one, other in component if one == other}
-        if on_diagonal and len(on_diagonal) < len(component):
-            return True
-        if any(positions.follow[one, other] > 1 for one in on_diagonal for other in on_diagonal):
-            return True
-    return False
-
-
-def _overlap(left: Ranges, right: Ranges) -> bool:
-    return any(first <= end and start <= last for first, last in left for start, end in right)
-
-
-def _components(after: dict[int, list[int]], meets: set[tuple[int, int]]) -> Iterator[set[tuple[int, int]]]:
-    """Cycles of pairs (one component each) that are reached from the diagonal: Tarjan without recursion."""
-    index: dict[tuple[int, int], int] = {}
-    low: dict[tuple[int, int], int] = {}
-    path: list[tuple[int, int]] = []
-    on_path: set[tuple[int, int]] = set()
-
-    def successors(pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        one, other = pair
-        return (
-            (left, right) for left in after.get(one, ()) for right in after.get(other, ()) if (left, right) in meets
-        )
-
-    for start in [(one, one) for one in after]:
-        if start in index:
-            continue
-        index[start] = low[start] = len(index)
-        path.append(start)
-        on_path.add(start)
-        work = [(start, successors(start))]
-        while work:
-            pair, rest = work[-1]
-            child = next(rest, None)
-            if child is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[pair])
-                if low[pair] == index[pair]:
-                    cut = path.index(pair)
-                    component, path = set(path[cut:]), path[:cut]
-                    on_path -= component
-                    if len(component) > 1 or pair in set(successors(pair)):
-                        yield component
-            elif child not in index:
-                index[child] = low[child] = len(index)
-                path.append(child)
-                on_path.add(child)
-                work.append((child, successors(child)))
-            elif child in on_path:
-                low[pair] = min(low[pair], index[child])
 
 
 _LIKED: Final = tuple(map(ord, "a0A-_ ./:"))

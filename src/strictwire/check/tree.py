@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -25,6 +26,23 @@ class Role(StrEnum):
     NAME = "name"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a project's contract says that no schema can say. Comes from `strictwire.toml`; the defaults are G9 and G10."""
+
+    page_cap: int = 200
+    """The largest page."""
+    query_cap: int = 512
+    """The longest free-text query."""
+    null_cursor: frozenset[str] = frozenset()
+    """Tools whose `cursor` may be null."""
+    caps: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """The table of constants, as `property.keyword`: each schema that has the property must have that number."""
+
+
+DEFAULT_TERMS: Final = Terms()
+
+
 class Tree(NamedTuple):
     """One schema of one tool."""
 
@@ -32,6 +50,7 @@ class Tree(NamedTuple):
     side: Side
     root: JsonObject
     origin: Origin
+    terms: Terms = DEFAULT_TERMS
 
 
 class Node(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -194,8 +195,10 @@ async def _connect(address: Address, seconds: float) -> _Pipe:
             return _SocketPipe(await _connect_socket(address))
     except TimeoutError as exc:
         raise CannotReach(address.authority, f"no connection within {seconds:g} s") from exc
+    except socket.gaierror as exc:
+        raise CannotReach(address.authority, "no such host") from exc
     except OSError as exc:
-        raise CannotReach(address.authority, exc.strerror or "the connection was refused") from exc
+        raise CannotReach(address.authority, os.strerror(exc.errno) if exc.errno else "no connection") from exc
 
 
 async def _connect_socket(address: Address) -> socket.socket:

@@ -58,8 +58,10 @@ _LONE: Final = re.compile("[\ud800-\udfff]")
 def plain(value: object) -> JsonValue:
     """The value as JSON, within the bounds above."""
     writer = _Writer()
-    result = redact(writer.write(value, MAX_DEPTH))
-    for _ in range(_STEADY if writer.left_out else 0):
+    written = writer.write(value, MAX_DEPTH)
+    result = redact(written)
+    # A mark may be longer than the secret it stands for, and what was cut may now be cut elsewhere: write until it stays.
+    for _ in range(_STEADY if writer.left_out or result != written else 0):
         result = redact(_Writer().write(result, MAX_DEPTH))
     return result
 

@@ -12,7 +12,7 @@ from strictwire.pipeline.call import Call, Operation
 TIERS: Final[Mapping[str, int]] = MappingProxyType(
     {"core": 0, "pro": 1, "tier1": 1, "studio": 2, "tier2": 2, "enterprise": 3, "tier3": 3, "tier4": 4}
 )
-"""The order of tiers. A tier that is not named here is above all."""
+"""The order of tiers. A tool of a tier that is not named here is above all; a caller of one has only that and the lowest."""
 
 
 class Policy(Protocol):
@@ -36,12 +36,13 @@ class AllowAll:
 
 def authorise(operation: Operation, call: Call, policy: Policy) -> Failure | None:
     """PERMISSION_DENIED by tier, by role, or whatever the policy says."""
-    if _rank(operation.tier) > _rank(call.caller.tier):
+    if not allows_tier(call.caller.tier, operation.tier):
         return fail("PERMISSION_DENIED", details={"requiredTier": operation.tier, "currentTier": call.caller.tier})
     if operation.roles and call.caller.role not in operation.roles:
         return fail("PERMISSION_DENIED", details={"requiredRoles": sorted(operation.roles)})
     return policy.judge(operation, call)
 
 
-def _rank(tier: str) -> int:
-    return TIERS.get(tier, len(TIERS))
+def allows_tier(current: str, required: str) -> bool:
+    """Whether a caller of one tier may use a tool of another."""
+    return current == required or TIERS.get(required, len(TIERS)) <= TIERS.get(current, 0)

@@ -122,9 +122,16 @@ async def _notification(bench: Bench) -> Judged:
     return passed(seen) if seen.kind in (Kind.SILENCE, Kind.ACCEPTED, Kind.REFUSED) and not seen.note else found(seen)
 
 
-async def _meta_missing(bench: Bench) -> Judged:
-    bare = request("strictwire-bare", "tools/list", {})
-    seen = await bench.wire.ask(bare)
+async def _meta_incomplete(bench: Bench) -> Judged:
+    """The version stays, for it is what tells the era over stdio."""
+    asked = bench.wire.speaker.request("server/discover")
+    del asked["params"]["_meta"][f"{META}clientCapabilities"]
+    seen = await bench.wire.ask(asked)
+    return passed(seen) if seen.kind is Kind.ERROR and seen.code == -32602 else found(seen)
+
+
+async def _meta_absent(bench: Bench) -> Judged:
+    seen = await bench.wire.ask(request("strictwire-bare", "server/discover", {}))
     return passed(seen) if seen.kind is Kind.ERROR and seen.code == -32602 else found(seen)
 
 
@@ -185,11 +192,19 @@ PROBES: Final = (
         http_only=True,
     ),
     _modern(
-        "META_MISSING",
+        "META_INCOMPLETE",
+        "Checks that a request without the client's capabilities is refused.",
+        "error -32602",
+        "a stateless server that remembers or guesses them serves one client as if it were another",
+        _meta_incomplete,
+    ),
+    _modern(
+        "META_ABSENT",
         "Checks that a request without version and capabilities is refused.",
         "error -32602",
         "a stateless server that guesses the version answers in the wrong one",
-        _meta_missing,
+        _meta_absent,
+        http_only=True,
     ),
     _modern(
         "VERSION_UNSUPPORTED",

@@ -67,6 +67,8 @@ class HttpWire:
             answer = await exchange(self.address, raw, seconds=self._options.seconds, until=_has_response)
         except TooLarge as exc:
             return Observation(kind=Kind.GARBAGE, note=str(exc), sent=like)
+        except CannotReach as exc:
+            return Observation(kind=Kind.CLOSED, note=exc.reason, sent=like)
         except ClientError as exc:
             return Observation(kind=Kind.CLOSED, note=str(exc), sent=like)
         return observe_http(answer, like)

@@ -146,6 +146,8 @@ class StdioWire:
         heard = await self.listen(START_SECONDS, lambda it: it.has_answer(first["id"]))
         seen = observe(heard.raws, first)
         if heard.closed:
+            with contextlib.suppress(TimedOut):
+                await process.wait(1)
             raise ServerGone(process.exit_code, process.stderr_tail)
         if seen.kind is not Kind.RESULT:
             raise NotUnderstood(f"{first['method']} gives {seen.describe()}", seen.raw)

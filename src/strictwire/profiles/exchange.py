@@ -85,6 +85,10 @@ class Silent:
 class Endpoint(Protocol):
     """One endpoint that speaks one profile."""
 
+    @property
+    def answers_in(self) -> tuple[str, ...]:
+        """The media types of its answers; a client that names what it accepts must name them all."""
+
     async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:
         """Answer one message. Cancelling it abandons the message."""
 

@@ -53,6 +53,8 @@ class McpEndpoint:
     flight. With headers (HTTP) every request stands alone or names its session.
     """
 
+    answers_in = ("application/json", "text/event-stream")
+
     def __init__(self, core: Core, *, limits: Limits | None = None) -> None:
         self._core = core
         self._limits = limits or Limits()

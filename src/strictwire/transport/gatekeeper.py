@@ -81,14 +81,13 @@ class Gatekeeper:
         return Caller(principal=owner.principal, role=owner.role, tier=owner.tier)
 
 
-def find_content_fault(headers: Headers) -> Failure | None:
-    """UNSUPPORTED_MEDIA_TYPE or NOT_ACCEPTABLE for a POST: JSON in UTF-8 in, JSON and event streams out."""
+def find_content_fault(headers: Headers, answers_in: tuple[str, ...]) -> Failure | None:
+    """UNSUPPORTED_MEDIA_TYPE or NOT_ACCEPTABLE for a POST: JSON in UTF-8 in, the media types of the endpoint out."""
     types = headers.all("content-type")
     if len(types) != 1 or not _JSON.fullmatch(types[0]) or headers.get("content-encoding") not in (None, "identity"):
         return fail("UNSUPPORTED_MEDIA_TYPE")
     accepted = {part.partition(";")[0].strip().lower() for line in headers.all("accept") for part in line.split(",")}
-    wanted = ("application/json", "text/event-stream")
-    if accepted and not all(_is_accepted(each, accepted) for each in wanted):
+    if accepted and not all(_is_accepted(each, accepted) for each in answers_in):
         return fail("NOT_ACCEPTABLE")
     return None
 

@@ -326,7 +326,7 @@ class HttpConnection(asyncio.Protocol):
             return None
         if incoming.size > self._site.max_body:
             return endpoint.refuse_oversized(inbound)
-        return find_content_fault(incoming.headers)
+        return find_content_fault(incoming.headers, endpoint.answers_in)
 
     def _finish(self) -> None:
         self._task = None

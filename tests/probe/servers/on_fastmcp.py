@@ -8,7 +8,7 @@ from fastmcp import FastMCP
 from fastmcp.tools.base import ToolResult
 from mcp_types import ToolAnnotations
 
-server = FastMCP("on-fastmcp")
+server = FastMCP("on-fastmcp", strict_input_validation="--strict" in sys.argv)
 READ_ONLY = ToolAnnotations(read_only_hint=True)
 
 

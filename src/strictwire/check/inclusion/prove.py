@@ -173,9 +173,7 @@ class Proof:
     def _rest_gaps(self, piece: Piece, layer: Layer, path: tuple[str, ...]) -> Iterator[Gap]:
         """Members that neither side names."""
         here = (*path, ITEM)
-        twin = next(
-            (own for own in piece.layers if own.patterned and own.patterned.keys() == layer.patterned.keys()), None
-        )
+        twin = next((own for own in piece.layers if own.patterned and own.patterned.keys() == layer.patterned.keys()), None)
         if twin is not None:
             pairs = [(twin.patterned[text], layer.patterned[text]) for text in layer.patterned]
             pairs.append((twin.rest, layer.rest))

@@ -30,6 +30,8 @@ from strictwire.check.inclusion.shape import (
 from strictwire.check.pattern import NotRead, sample_text
 
 MAX_DEPTH: Final = 8
+"""Levels of an instance that are made."""
+
 MAX_EACH: Final = 24
 """Values kept of one piece, so that nesting does not multiply."""
 
@@ -70,7 +72,9 @@ class Dice:
         return (self._state >> 33) % bound
 
     def pick(self, choices: list[Any]) -> Any:
-        """One of the choices."""
+        """One of the choices. Raises LookupError: there are none."""
+        if not choices:
+            raise LookupError("nothing to choose from")
         return choices[self.below(len(choices))]
 
 
@@ -129,6 +133,10 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+ANYTHING: Final[tuple[Any, ...]] = (None, True, 0, 1.5, "", "a", [], {}, -1, [None], {"extra": None})
+"""What stands for the values of a schema that asks nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampler:
     """Values of one schema."""
@@ -136,28 +144,32 @@ class Sampler:
     root: Root
     hints: Hints
 
-    def edges(self, schema: Schema, focus: tuple[str, ...] = (), depth: int = 0) -> list[Any]:
+    def edges(self, schema: Schema, focus: tuple[str, ...] = (), depth: int = 0) -> Iterator[Any]:
         """Values near the edges; with a focus, varied only along that path into the instance."""
-        pieces = self._pieces(schema, depth)
-        return [value for piece in pieces for value in islice(self._piece_edges(piece, focus, depth), MAX_EACH * 4)]
+        if schema is True or schema == {}:
+            yield from ANYTHING
+            return
+        for piece in self._pieces(schema, depth):
+            yield from islice(self._piece_edges(piece, focus, depth), _share(focus, depth))
 
     def chance(self, schema: Schema, dice: Dice, depth: int = 0) -> Any:
         """One value by chance. Raises LookupError: none was found."""
+        if schema is True or schema == {}:
+            return dice.pick(list(ANYTHING))
         piece = dice.pick(self._pieces(schema, depth))
         if piece.literals is None and piece.kind == "object":
             return self._chance_object(piece, dice, depth)
         if piece.literals is None and piece.kind == "array":
             sizes = [size for size in range(5) if size >= piece.low and (piece.high is None or size <= piece.high)]
-            return [
-                self.chance(member_schema(piece, i), dice, depth + 1) for i in range(dice.pick(sizes or [piece.low]))
-            ]
-        return dice.pick(list(islice(self._piece_edges(piece, (), depth), MAX_EACH * 4)))
+            count = dice.pick(sizes or [min(piece.low, MAX_ITEMS)])
+            return [self.chance(member_schema(piece, index), dice, depth + 1) for index in range(count)]
+        return dice.pick(list(islice(self._piece_edges(piece, (), depth), MAX_EACH)))
 
     def _chance_object(self, piece: Piece, dice: Dice, depth: int) -> JsonObject:
-        names = {name for layer in piece.layers for name in layer.named if dice.below(2)}
+        names = {str(name) for layer in piece.layers for name in layer.named if dice.below(2)}
         names.update(name for name in self.hints.names if not dice.below(6))
         made: JsonObject = {}
-        for name in sorted(map(str, names | piece.required)):
+        for name in sorted(names | piece.required):
             try:
                 made[name] = self.chance(member_schema(piece, name), dice, depth + 1)
             except LookupError:
@@ -166,28 +178,25 @@ class Sampler:
         return made
 
     def _pieces(self, schema: Schema, depth: int) -> list[Piece]:
-        """Raises LookupError: nothing to make values of."""
         try:
-            pieces = list(expand(schema, self.root)) if depth < MAX_DEPTH else []
+            return list(expand(schema, self.root)) if depth < MAX_DEPTH else []
         except Unsupported:
-            pieces = []
-        if not pieces:
-            raise LookupError("no values")
-        return pieces
+            return []
 
     def _piece_edges(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[Any]:
         if piece.literals is not None:
-            yield from piece.literals
-            return
+            return iter(piece.literals)
         makers: Mapping[str, Callable[[], Iterator[Any]]] = {
             "number": lambda: self._numbers(piece),
             "string": lambda: self._strings(piece),
             "array": lambda: self._arrays(piece, focus, depth),
             "object": lambda: self._objects(piece, focus, depth),
         }
-        for value in makers[piece.kind]():
-            if depth == 0 or piece_admits(piece, value, self.root) is not False:
-                yield value
+        return (value for value in makers[piece.kind]() if self._is_likely(piece, value))
+
+    def _is_likely(self, piece: Piece, value: Any) -> bool:
+        """Structures were built from parts that were judged already."""
+        return piece.kind in ("array", "object") or piece_admits(piece, value, self.root) is not False
 
     def _numbers(self, piece: Piece) -> Iterator[float]:
         edges = [fraction(number) for number in self.hints.numbers]
@@ -201,69 +210,70 @@ class Sampler:
     def _strings(self, piece: Piece) -> Iterator[str]:
         for clause in sorted(piece.opaque):
             yield from _texts_for(clause)
-        for size in (piece.low, *self.hints.sizes, piece.high or 0):
-            if piece.low <= size <= min(piece.high if piece.high is not None else MAX_TEXT, MAX_TEXT):
+        most = min(piece.high if piece.high is not None else MAX_TEXT, MAX_TEXT)
+        for size in dict.fromkeys((piece.low, *self.hints.sizes, piece.high or 0)):
+            if piece.low <= size <= most:
                 yield "a" * size
         yield from (value for value in self.hints.values if isinstance(value, str))
         yield from (sample for samples in FORMATS.values() for sample in samples)
 
-    def _first(self, schema: Schema, depth: int) -> Any:
-        """Raises LookupError."""
-        found = self.edges(schema, (), depth)
-        if not found:
-            raise LookupError("no values")
-        return found[0]
-
     def _objects(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[JsonObject]:
-        base = {name: self._first(member_schema(piece, name), depth + 1) for name in sorted(piece.required)}
+        base: JsonObject = {}
+        for name in sorted(piece.required):
+            base.update(self._member(piece, name, depth))
+        if len(base) < len(piece.required):
+            return
         base = self._padded(piece, base, piece.low, depth)
         yield base
-        for name in self._names(piece, focus):
+        for name in self._names(piece, focus, depth):
             for value in self._varied(member_schema(piece, name), focus, depth):
                 yield {**base, name: value}
-        if not focus:
+        if depth == 0:
             yield from self._fuller(piece, base, depth)
+
+    def _member(self, piece: Piece, name: str, depth: int) -> JsonObject:
+        """The member with its first value; nothing if it can have none."""
+        first = list(islice(self.edges(member_schema(piece, name), (), depth + 1), 1))
+        return dict(zip([name], first, strict=False))
 
     def _fuller(self, piece: Piece, base: JsonObject, depth: int) -> Iterator[JsonObject]:
         full = dict(base)
-        for name in self._names(piece, ()):
-            values = self._varied(member_schema(piece, name), (), depth)
-            full.update({name: values[0]} if values and name not in full else {})
-            yield dict(full)
+        for name in self._names(piece, (), depth):
+            full = {**self._member(piece, name, depth), **full}
+            yield full
         for size in self.hints.sizes:
             if len(base) < size <= MAX_ITEMS:
                 yield self._padded(piece, base, size, depth)
 
     def _padded(self, piece: Piece, base: JsonObject, size: int, depth: int) -> JsonObject:
         padded = dict(base)
-        names = [*self._names(piece, ()), *(f"extra{index}" for index in range(min(size, MAX_ITEMS)))]
-        for name in names:
-            if len(padded) >= size:
-                break
-            values = self._varied(member_schema(piece, name), (), depth) if name not in padded else []
-            padded.update({name: values[0]} if values else {})
+        names = [*self._names(piece, (), depth), *(f"extra{index}" for index in range(min(size, MAX_ITEMS)))]
+        for name in names if len(padded) < size else ():
+            if len(padded) < size and name not in padded:
+                padded.update(self._member(piece, name, depth))
         return padded
 
-    def _names(self, piece: Piece, focus: tuple[str, ...]) -> list[str]:
+    def _names(self, piece: Piece, focus: tuple[str, ...], depth: int) -> list[str]:
+        """The members to vary. Names that only the other schema knows are tried at the top and along a focus."""
         if focus and focus[0] != ITEM:
             return [focus[0]]
         named = [str(name) for layer in piece.layers for name in layer.named]
-        return list(dict.fromkeys([*named, *self.hints.names, "extra"]))
+        others = self.hints.names if focus or depth == 0 else ()
+        return list(dict.fromkeys([*named, *others, "extra"]))
 
-    def _varied(self, schema: Schema, focus: tuple[str, ...], depth: int) -> list[Any]:
-        try:
-            return self.edges(schema, focus[1:], depth + 1)[: MAX_EACH * (4 if focus else 1)]
-        except LookupError:
-            return []
+    def _varied(self, schema: Schema, focus: tuple[str, ...], depth: int) -> Iterator[Any]:
+        return islice(self.edges(schema, focus[1:], depth + 1), _share(focus, depth + 1))
 
     def _arrays(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[list[Any]]:
         high = piece.high if piece.high is not None else MAX_ITEMS
-        for size in (piece.low, *self.hints.sizes):
+        sizes = (piece.low, *self.hints.sizes) if depth == 0 or focus == () else (piece.low,)
+        for size in dict.fromkeys(sizes):
             if piece.low <= size <= min(high, MAX_ITEMS):
                 yield from self._of_size(piece, size, depth)
         varied = max(piece.low, 1)
+        rest = self._some(piece, varied, depth)[1:]
         for value in self._varied(member_schema(piece, 0), focus, depth) if varied <= high else ():
-            yield [value, *self._some(piece, varied, depth)[1:]]
+            yield [value, *rest]
 
     def _of_size(self, piece: Piece, size: int, depth: int) -> Iterator[list[Any]]:
         some = self._some(piece, size, depth)
@@ -273,13 +283,23 @@ class Sampler:
             yield some[:1] * size
 
     def _some(self, piece: Piece, size: int, depth: int) -> list[Any]:
-        made = []
-        for index in range(size):
-            values = self._varied(member_schema(piece, index), (), depth)
-            if not values:
+        """That many items, different ones as far as there are."""
+        made: list[Any] = []
+        known: dict[str, list[Any]] = {}
+        for index in range(min(size, MAX_ITEMS)):
+            schema = member_schema(piece, index)
+            key = value_text(schema)
+            if key not in known:
+                known[key] = list(islice(self.edges(schema, (), depth + 1), 4))
+            if not known[key]:
                 return []
-            made.append(values[index % len(values)])
+            made.append(known[key][index % len(known[key])])
         return made
+
+
+def _share(focus: tuple[str, ...], depth: int) -> int:
+    """How many values of one piece: many along a focus, few where nothing is known to differ."""
+    return MAX_EACH * 4 if focus or depth < 2 else max(2, MAX_EACH >> (2 * depth - 2))
 
 
 def _texts_for(clause: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ MAX_REFS: Final = 32
 KINDS: Final = ("null", "boolean", "number", "string", "array", "object")
 
 
-class Unsupported(Exception):  # noqa: N818 - names the schema, not an error of ours
+class Unsupported(Exception):
     """The schema is outside what can be decided. The text says why."""
 
 

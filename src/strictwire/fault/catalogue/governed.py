@@ -94,7 +94,7 @@ GOVERNED_ENTRIES: Final[tuple[Entry, ...]] = (
     entry(
         "PATH_TRAVERSAL_BLOCKED",
         "run caller",
-        text="The path climbs out with ..",
+        text="The path has a .. segment",
         action="Give a path without .. segments.",
         meaning="The path has a segment that is two dots.",
     ),

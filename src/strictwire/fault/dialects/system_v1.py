@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
@@ -133,10 +133,10 @@ class GovernedError(Refused):
 
         Raises KeyError: the code is not registered.
         """
-        if isinstance(thrown, GovernedError):
-            return cls(thrown.failure, thrown.facts_within(facts))
-        if isinstance(thrown, Refused):
-            return cls(thrown.failure, facts)
+        refused = _as_refused(thrown)
+        if refused is not None:
+            own = refused.facts_within(facts) if isinstance(refused, GovernedError) else facts
+            return cls(refused.failure, own)
         return cls(_failure(error_code, human_message, cause=thrown), facts)
 
     @classmethod
@@ -168,6 +168,11 @@ class GovernedError(Refused):
         """What fails before there is a session. Raises KeyError: the code is not registered."""
         before = replace(facts, tool=STARTUP, role=None, session_id=None, workspace_root=None)
         return cls(_failure(error_code, human_message, cause=cause), before)
+
+
+def _as_refused(thrown: object) -> Refused | None:
+    """Asked of the type: `isinstance` also asks the object, and a foreign `__class__` may raise."""
+    return cast("Refused", thrown) if issubclass(type(thrown), Refused) else None
 
 
 def _failure(error_code: str, human_message: str | None, *, cause: object, invariant_id: str | None = None) -> Failure:

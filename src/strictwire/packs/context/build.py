@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -133,15 +133,13 @@ def _reuse(found: Iterable[Source], earlier: Built | None, output: Path, place: 
             continue
         file = file_of(known.made.version)
         with suppress(OSError):
-            if file_stamp(os.stat(output / file, follow_symlinks=False)) == known.made.file:
+            if file_stamp((output / file).lstat()) == known.made.file:
                 os.link(output / file, place / file)
                 kept[source.relative] = known.made
     return kept
 
 
-def _make(
-    found: list[Source], kept: Mapping[str, Made], place: Path, workers: int, progress: Progress
-) -> list[Made]:
+def _make(found: list[Source], kept: Mapping[str, Made], place: Path, workers: int, progress: Progress) -> list[Made]:
     """The document of each source, in the order of `found`."""
     fresh = [source for source in found if source.relative not in kept]
     chunks = [fresh[at : at + _CHUNK] for at in range(0, len(fresh), _CHUNK)]
@@ -154,14 +152,12 @@ def _make(
     return [kept.get(source.relative) or next(made) for source in found]
 
 
-def _settle(
-    found: Iterable[Source], made: Iterable[Made], place: Path, *, merge: bool
-) -> list[tuple[Source, Made]]:
+def _settle(found: Iterable[Source], made: Iterable[Made], place: Path, *, merge: bool) -> list[tuple[Source, Made]]:
     """Sort by id and refuse what cannot stand together. v0 addresses a document by its content, so equal contents
     cannot; where other kinds were asked for, the first by id stands for all of them.
     """
     pairs = sorted(zip(found, made, strict=True), key=lambda pair: pair[1].id)
-    for (_, left), (_, right) in zip(pairs, pairs[1:], strict=False):
+    for (_, left), (_, right) in pairwise(pairs):
         if left.id == right.id:
             raise NotBuilt("CACHE_INVALID", "two files have the same id", left.id)
     first: dict[str, tuple[Source, Made]] = {}
@@ -174,8 +170,9 @@ def _settle(
                 raise NotBuilt("INTERNAL", "two files have the same content", pair[1].id)
     for file in again:
         source, product = first[file]
-        first[file] = (source, *make_documents([source], cache=str(place)))
-        if first[file][1].version != product.version:
+        (made_again,) = make_documents([source], cache=str(place))
+        first[file] = (source, made_again)
+        if made_again.version != product.version:
             raise NotBuilt("IO_ERROR", "a file changed while it was read", source.relative)
     return list(first.values())
 
@@ -208,7 +205,5 @@ def _finish(
 def _remember(chosen: Iterable[tuple[Source, Made]], started: datetime) -> dict[str, Known]:
     settled = int(started.timestamp() * 1e9) - _SETTLED_NS
     return {
-        source.relative: Known(source.size, source.stamp, made)
-        for source, made in chosen
-        if max(source.stamp[1:]) < settled
+        source.relative: Known(source.size, source.stamp, made) for source, made in chosen if max(source.stamp[1:]) < settled
     }

@@ -12,7 +12,16 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue, Limits, NotStrict, parse_object, render, render_sorted, slice_members
+from strictwire.canon.json import (
+    JsonObject,
+    JsonValue,
+    Limits,
+    NotStrict,
+    parse_object,
+    render,
+    render_sorted,
+    slice_members,
+)
 from strictwire.fault.dialects import resolve_v0
 from strictwire.fault.failure import Facts, Failure, Refused, fail
 from strictwire.packs.context.arguments import read_cache_name, read_question

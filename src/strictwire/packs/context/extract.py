@@ -28,8 +28,36 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "rst": ("rst",),
         "html": ("html", "htm"),
         "notebook": ("ipynb",),
-        "code": tuple(
-            "py pyi js mjs cjs ts tsx jsx java kt scala go rs c h cc cpp hpp cs rb php swift lua r sql sh toml yaml yml".split()
+        "code": (
+            "py",
+            "pyi",
+            "js",
+            "mjs",
+            "cjs",
+            "ts",
+            "tsx",
+            "jsx",
+            "java",
+            "kt",
+            "scala",
+            "go",
+            "rs",
+            "c",
+            "h",
+            "cc",
+            "cpp",
+            "hpp",
+            "cs",
+            "rb",
+            "php",
+            "swift",
+            "lua",
+            "r",
+            "sql",
+            "sh",
+            "toml",
+            "yaml",
+            "yml",
         ),
         "pdf": ("pdf",),
     }
@@ -45,7 +73,27 @@ VERBATIM: Final = frozenset({"markdown", "text", "rst", "code"})
 
 _HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
 _BLOCKS: Final = frozenset(
-    "p div section article main header footer ul ol table tr dl dt dd blockquote figure figcaption br hr".split()
+    (
+        "p",
+        "div",
+        "section",
+        "article",
+        "main",
+        "header",
+        "footer",
+        "ul",
+        "ol",
+        "table",
+        "tr",
+        "dl",
+        "dt",
+        "dd",
+        "blockquote",
+        "figure",
+        "figcaption",
+        "br",
+        "hr",
+    )
 )
 _UNSEEN: Final = frozenset({"script", "style", "template", "noscript", "svg", "head", "nav"})
 
@@ -179,5 +227,5 @@ def _pdf(raw: bytes) -> str:
 
 
 _EXTRACTORS: Final[Mapping[str, Callable[[bytes], str]]] = MappingProxyType(
-    {kind: _decode for kind in VERBATIM} | {"html": _html, "notebook": _notebook, "pdf": _pdf}
+    dict.fromkeys(VERBATIM, _decode) | {"html": _html, "notebook": _notebook, "pdf": _pdf}
 )

@@ -36,7 +36,7 @@ class NextFit:
         while len(self._levels[-1]) > 1:
             below = self._levels[-1]
             pairs = zip_longest(below[::2], below[1::2], fillvalue=_NO_DOCUMENT)
-            self._levels.append(array("Q", (left if left < right else right for left, right in pairs)))
+            self._levels.append(array("Q", (min(pair) for pair in pairs)))
 
     @property
     def smallest(self) -> int:
@@ -116,9 +116,14 @@ class IndexBuilder:
         """Take the next document."""
         number = len(self.heads)
         content = render(document.content)
-        self.heads.append(b'{"id":%b,"version":%b,"content":%b,"score":' % (
-            render(document.id), render(document.version), content,
-        ))
+        self.heads.append(
+            b'{"id":%b,"version":%b,"content":%b,"score":'
+            % (
+                render(document.id),
+                render(document.version),
+                content,
+            )
+        )
         self.tokens.append(estimate_tokens(len(document.content.encode())))
         words = parse_words(document.content)
         self.words.append(len(words))

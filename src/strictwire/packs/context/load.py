@@ -65,9 +65,7 @@ def read_manifest(cache: int) -> Manifest:
 
 def read_manifest_bytes(cache: int) -> bytes:
     """Raises Unusable: MANIFEST_EXISTS, MANIFEST_SIZE, READABLE."""
-    return read_file(
-        MANIFEST, within=cache, limit=MAX_MANIFEST_BYTES, rule="MANIFEST_EXISTS", too_large="MANIFEST_SIZE"
-    )
+    return read_file(MANIFEST, within=cache, limit=MAX_MANIFEST_BYTES, rule="MANIFEST_EXISTS", too_large="MANIFEST_SIZE")
 
 
 def find_manifest_violations(manifest: Manifest) -> Iterator[Unusable]:

@@ -25,7 +25,7 @@ def resolve_name(root: str, name: str) -> Path:
     """
     if not is_plain_name(name):
         raise Unusable("CACHE_INSIDE_ROOT")
-    candidate = _resolve(os.path.join(root, name), "CACHE_EXISTS")
+    candidate = _resolve(Path(root) / name, "CACHE_EXISTS")
     inside = _resolve(root, "ROOT_RESOLVES")
     if candidate != inside and inside not in candidate.parents:
         raise Unusable("CACHE_INSIDE_ROOT")
@@ -43,7 +43,7 @@ def require_directory(path: Path) -> Path:
     return path
 
 
-def _resolve(path: str, rule: str) -> Path:
+def _resolve(path: str | Path, rule: str) -> Path:
     try:
         return Path(os.path.realpath(path, strict=True))
     except (OSError, ValueError):

@@ -40,7 +40,7 @@ def refuse_place(output: Path, *, sources: Path, force: bool) -> None:
     real = output.resolve()
     if real == sources.resolve() or real in sources.resolve().parents:
         raise NotBuilt("IO_ERROR", "the output holds the sources", str(output))
-    if not set(os.listdir(output)) <= _CACHE_NAMES:
+    if not {entry.name for entry in output.iterdir()} <= _CACHE_NAMES:
         raise NotBuilt("IO_ERROR", "the output is not a cache; remove it yourself", str(output))
 
 
@@ -70,7 +70,7 @@ def make_durable(place: Path) -> None:
         os.close(handle)
     for folder, _, names in os.walk(place):
         for name in (*names, ""):
-            _sync(os.path.join(folder, name))
+            _sync(Path(folder) / name)
 
 
 def publish(place: Path, output: Path) -> None:
@@ -136,7 +136,7 @@ def _is_locked(path: str) -> bool:
     return True
 
 
-def _sync(path: str | Path) -> None:
+def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

@@ -1,8 +1,8 @@
 """What makes a cache unusable: one record a rule, with the code a caller gets, and the exception that carries it. Pure.
 
-    Unusable (a Refused)
-      rule      which invariant, by its id
-      subject   the document id or file it was found on; for people and `verify`, never for the wire
+Unusable (a Refused)
+  rule      which invariant, by its id
+  subject   the document id or file it was found on; for people and `verify`, never for the wire
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from strictwire.packs.context.extract import KIND_OF, NotText, extract
@@ -48,7 +49,7 @@ def _make(source: Source, cache: str) -> Made:
         content=content,
         metadata={} if kind == "markdown" else {"kind": kind},
     )
-    return Made(document.id, version, _write(os.path.join(cache, file_of(version)), render_document(document)))
+    return Made(document.id, version, _write(f"{cache}/{file_of(version)}", render_document(document)))
 
 
 def _read(source: Source) -> bytes:
@@ -79,13 +80,13 @@ def _write(path: str, raw: bytes) -> tuple[int, int, int]:
 
 
 def _create(path: str) -> int:
-    """A file of its own. One that is there has the same content and may be a link into a standing cache: never write to it."""
+    """A file of its own. One that is there may be a link into a standing cache: it is never written to."""
     while True:
         try:
             return os.open(path, _NEW, 0o666)
         except FileExistsError:
             with suppress(FileNotFoundError):
-                os.unlink(path)
+                Path(path).unlink()
 
 
 def file_stamp(status: os.stat_result) -> tuple[int, int, int]:

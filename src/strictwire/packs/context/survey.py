@@ -58,8 +58,7 @@ def list_caches(root: str) -> JsonObject:
         raise Unusable("CACHE_EXISTS") from None
     return {
         "caches": [
-            {"path": name.decode(errors="replace"), "has_manifest": _has_manifest(os.fsencode(root), name)}
-            for name in names
+            {"path": name.decode(errors="replace"), "has_manifest": _has_manifest(os.fsencode(root), name)} for name in names
         ]
     }
 
@@ -165,7 +164,7 @@ def _size(file: str, within: int | None) -> int:
 
 def _has_manifest(root: bytes, name: bytes) -> bool:
     try:
-        return stat.S_ISREG(os.lstat(os.path.join(root, name, os.fsencode(MANIFEST))).st_mode)
+        return stat.S_ISREG(os.lstat(b"%b/%b/%b" % (root, name, os.fsencode(MANIFEST))).st_mode)
     except OSError as exc:
         if exc.errno in (errno.ENOENT, errno.ENOTDIR):
             return False

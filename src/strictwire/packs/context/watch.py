@@ -7,27 +7,18 @@ What neither can see is listed in docs/CONTEXT.md.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import struct
-import sys
 import threading
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
+from strictwire.packs.context.inotify import GONE, OVERFLOW, Inotify
 from strictwire.packs.context.layout import DOCUMENTS, INDEX, MANIFEST
 
-Signature: TypeAlias = tuple[tuple[str, int, int, int, int, int], ...]
+Row: TypeAlias = tuple[str, int, int, int, int, int]
+"""Name, mode, inode, size and both times of one file."""
 
-_MASK: Final = 0x0000_0FCE
-"""IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_DELETE_SELF, IN_MOVE_SELF."""
-
-_ONLY_DIRECTORY: Final = 0x0100_0000
-_QUEUE_OVERFLOW: Final = 0x4000
-_GONE: Final = 0x8000 | 0x2000
-"""IN_IGNORED and IN_UNMOUNT: the watch itself has ended."""
-
-_EVENT: Final = struct.Struct("iIII")
+Signature: TypeAlias = tuple[Row, ...]
 
 
 class Watch(Protocol):
@@ -77,8 +68,7 @@ class InotifyWatch:
     """A kernel queue over the cache and its documents directory. Raises OSError where the kernel has none to give."""
 
     def __init__(self) -> None:
-        self._libc = ctypes.CDLL(None, use_errno=True)
-        self._queue = _checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+        self._queue = Inotify()
         self._paths: dict[int, Path] = {}
         self._changed: set[Path] = set()
         self._identity: dict[Path, tuple[int, int]] = {}
@@ -91,7 +81,7 @@ class InotifyWatch:
             self._forget(path)
             for directory in (path, path / DOCUMENTS):
                 if directory is path or directory.is_dir():
-                    self._paths[self._add(directory)] = path
+                    self._paths[self._queue.add(directory)] = path
             self._identity[path] = _identity(path)
             self._changed.discard(path)
 
@@ -114,76 +104,47 @@ class InotifyWatch:
         with self._lock:
             self._paths.clear()
             self._identity.clear()
-            if self._queue >= 0:
-                os.close(self._queue)
-                self._queue = -1
-
-    def _add(self, directory: Path) -> int:
-        return _checked(self._libc.inotify_add_watch(self._queue, os.fsencode(directory), _MASK | _ONLY_DIRECTORY))
+            self._queue.close()
 
     def _forget(self, path: Path) -> None:
         for number in [number for number, watched in self._paths.items() if watched == path]:
-            # A watch whose directory is gone has ended by itself: there is nothing to check.
-            self._libc.inotify_rm_watch(self._queue, number)
+            self._queue.remove(number)
             del self._paths[number]
         self._identity.pop(path, None)
 
     def _drain(self) -> None:
-        while True:
-            try:
-                events = os.read(self._queue, 1 << 16)
-            except BlockingIOError:
-                return
-            self._note(events)
-
-    def _note(self, events: bytes) -> None:
-        at = 0
-        while at < len(events):
-            number, mask, _, size = _EVENT.unpack_from(events, at)
-            at += _EVENT.size + size
-            if mask & _QUEUE_OVERFLOW:
+        for number, mask in self._queue.drain():
+            if mask & OVERFLOW:
                 self._changed.update(self._identity)
             elif number in self._paths:
                 self._changed.add(self._paths[number])
-            if mask & _GONE:
+            if mask & GONE:
                 self._paths.pop(number, None)
 
 
 def open_watch() -> Watch:
     """The best watch this machine has."""
-    if sys.platform == "linux":
-        try:
-            return InotifyWatch()
-        except (OSError, AttributeError):
-            # No instance left for this user, or a libc without inotify: comparing is slower and as true.
-            return StatWatch()
-    return StatWatch()
+    try:
+        return InotifyWatch()
+    except (OSError, AttributeError):
+        # Another system, or no queue left for this user: comparing is slower and as true.
+        return StatWatch()
 
 
 def signature(path: Path) -> Signature:
     """The status of every file of a cache. Raises OSError."""
-    rows = [_row(name, os.stat(path / name, follow_symlinks=False)) for name in ("", MANIFEST, INDEX, DOCUMENTS) if _is(path / name)]
+    names = [name for name in ("", MANIFEST, INDEX, DOCUMENTS) if os.path.lexists(path / name)]
+    rows = [_row(name, (path / name).lstat()) for name in names]
     if (path / DOCUMENTS).is_dir():
         with os.scandir(path / DOCUMENTS) as entries:
             rows.extend(sorted(_row(entry.name, entry.stat(follow_symlinks=False)) for entry in entries))
     return tuple(rows)
 
 
-def _is(path: Path) -> bool:
-    return os.path.lexists(path)
-
-
-def _row(name: str, status: os.stat_result) -> tuple[str, int, int, int, int, int]:
+def _row(name: str, status: os.stat_result) -> Row:
     return (name, status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def _checked(number: int) -> int:
-    if number < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return number

@@ -1,7 +1,7 @@
 """A disk in memory that forgets: the twin of `FolderDisk` that a crash can be tried on at every step.
 
 Each file and the table of names remember how to undo what was not synced. `reboot` undoes it, wholly or in the ways real
-disks do. `cut_after` lets the power fail at the n-th change; `room` and `refusal` make the disk full, read-only or broken.
+disks do. The `cord` lets the power fail at the n-th change; `room` and `refusal` make the disk full, read-only or broken.
 """
 
 from __future__ import annotations
@@ -100,19 +100,26 @@ class _AmnesiaFile:
         """Nothing is held."""
 
 
+class PowerCord:
+    """What several disks of one machine hang on: the power fails for all of them at once."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        """Changes and syncs so far."""
+        self.cut_after: int | None = None
+        """The power fails at this step; None: never."""
+
+
 class AmnesiaDisk:
     """One folder in memory."""
 
     def __init__(self) -> None:
+        self.cord = PowerCord()
         self._names: dict[str, _Inode] = {}
         self._synced_names: dict[str, _Inode] = {}
         self._count = 0
-        self.steps = 0
-        """Changes and syncs so far."""
         self.calls: list[tuple[str, int]] = []
-        """(what, bytes) of each of them."""
-        self.cut_after: int | None = None
-        """The power fails at this step; None: never."""
+        """(what, bytes) of each change and sync so far."""
         self.room: int | None = None
         """Bytes that still fit; None: no end."""
         self.refusal: int | None = None
@@ -152,11 +159,11 @@ class AmnesiaDisk:
 
     def step(self, what: str, change: Callable[[], object], size: int = 0) -> None:
         """Do one change, unless the power fails before it or the disk refuses."""
-        if self.cut_after is not None and self.steps >= self.cut_after:
+        if self.cord.cut_after is not None and self.cord.steps >= self.cord.cut_after:
             raise PowerCut
         if self.refusal is not None:
             raise OSError(self.refusal, "refused")
-        self.steps += 1
+        self.cord.steps += 1
         self.calls.append((what, size))
         change()
 
@@ -167,7 +174,7 @@ class AmnesiaDisk:
         for inode in self._names.values():
             inode.settle(survival)
         self._settle_names()
-        self.cut_after = None
+        self.cord.cut_after = None
 
     def _inode(self) -> _Inode:
         self._count += 1

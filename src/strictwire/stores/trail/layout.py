@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -195,3 +196,17 @@ def read_last_note(disk: Disk) -> tuple[bytes | None, int]:
 def read_hash(file: OpenFile, level: int, index: int) -> bytes:
     """A stored hash; short or empty where the file does not reach."""
     return file.read(stored_index(level, index) * HASH_BYTES, HASH_BYTES)
+
+
+@contextmanager
+def maybe_open_hashes(disk: Disk) -> Iterator[OpenFile | None]:
+    """The file of hashes, or None where there is none."""
+    try:
+        file = disk.open(HASHES)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        yield file
+    finally:
+        file.close()

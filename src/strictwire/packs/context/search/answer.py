@@ -30,9 +30,8 @@ _SCORE_DIGITS: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
-    """The passages of one cache, ready to be ranked."""
+    """The passages of one cache, ready to be ranked. Must not refer to the index: it is kept as long as that is."""
 
-    index: Index
     ranked: PassageIndex
     places: Sequence[tuple[int, Passage]]
     """Document number and lines of each passage, in ascending order of id and line."""
@@ -64,7 +63,8 @@ class Searcher:
         for looked_at, (score, name, number) in enumerate(ranked):
             if looked_at == MAX_LOOKED_AT or chosen.is_full:
                 break
-            chosen.offer(name, shelves[name], number, score)
+            place = shelves[name].places[number]
+            chosen.offer(_Found(cache=name, index=caches[name].index, place=place, score=score))
         return {
             "passages": chosen.passages,
             "selection": {
@@ -100,17 +100,13 @@ def index_passages(index: Index) -> Passages:
             ranked.add(fields_of(title, passage, lines))
             places.append((number, passage))
     ranked.finish()
-    return Passages(index=index, ranked=ranked, places=places)
+    return Passages(ranked=ranked, places=places)
 
 
-def _rank(
-    shelves: Mapping[str, Passages], weights: Mapping[str, float]
-) -> tuple[int, Iterator[tuple[float, str, int]]]:
+def _rank(shelves: Mapping[str, Passages], weights: Mapping[str, float]) -> tuple[int, Iterator[tuple[float, str, int]]]:
     """How many passages match, and the passages by score, then cache, then id and line."""
     heap = [
-        (-score, name, number)
-        for name, shelf in shelves.items()
-        for number, score in shelf.ranked.score(weights).items()
+        (-score, name, number) for name, shelf in shelves.items() for number, score in shelf.ranked.score(weights).items()
     ]
     heapify(heap)
 
@@ -120,6 +116,37 @@ def _rank(
             yield -score, name, number
 
     return len(heap), best()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A passage that matched."""
+
+    cache: str
+    index: Index
+    place: tuple[int, Passage]
+    score: float
+
+    def as_json(self, document: JsonObject, *, text: str, tokens: int, digest: str) -> JsonObject:
+        number, passage = self.place
+        kind = self.index.kind(number)
+        return {
+            "cache": self.cache,
+            "id": document["id"],
+            "version": document["version"],
+            "source": self.index.source(number, document["id"]),
+            "kind": kind,
+            "verbatim": kind in VERBATIM,
+            "headings": list(passage.headings),
+            "range": {
+                "start": {"line": passage.first, "character": 0},
+                "end": {"line": passage.last, "character": 0},
+            },
+            "hash": digest,
+            "text": text,
+            "score": round(self.score, _SCORE_DIGITS),
+            "tokens": tokens,
+        }
 
 
 @dataclass(slots=True, kw_only=True)
@@ -136,9 +163,9 @@ class _Choice:
     def is_full(self) -> bool:
         return len(self.passages) >= self.search.limit or self.used >= self.search.budget
 
-    def offer(self, cache: str, shelf: Passages, number: int, score: float) -> None:
-        place, passage = shelf.places[number]
-        document = shelf.index.document(place)
+    def offer(self, found: _Found) -> None:
+        number, passage = found.place
+        document = found.index.document(number)
         text = "\n".join(document["content"].split("\n")[passage.first : passage.last])
         tokens = self.counter.count(text)
         digest = "sha256:" + hashlib.sha256(text.encode()).hexdigest()
@@ -146,22 +173,4 @@ class _Choice:
             return
         self.used += tokens
         self._texts.add(digest)
-        self.passages.append(
-            {
-                "cache": cache,
-                "id": document["id"],
-                "version": document["version"],
-                "source": shelf.index.source(place, document["id"]),
-                "kind": shelf.index.kind(place),
-                "verbatim": shelf.index.kind(place) in VERBATIM,
-                "headings": list(passage.headings),
-                "range": {
-                    "start": {"line": passage.first, "character": 0},
-                    "end": {"line": passage.last, "character": 0},
-                },
-                "hash": digest,
-                "text": text,
-                "score": round(score, _SCORE_DIGITS),
-                "tokens": tokens,
-            }
-        )
+        self.passages.append(found.as_json(document, text=text, tokens=tokens, digest=digest))

@@ -89,7 +89,7 @@ class PassageIndex:
         return scores
 
     def _terms(self, text: str) -> list[str]:
-        known, terms = self._known, []
+        known, terms = self._known, list[str]()
         for word in find_words(text):
             found = known.get(word)
             if found is None:
@@ -134,6 +134,4 @@ def weigh(terms: Iterable[str], indexes: Sequence[PassageIndex]) -> dict[str, fl
 
 def fields_of(title: str, passage: Passage, lines: Sequence[str]) -> Text:
     """The fields of a passage of a document with this title."""
-    return Text(
-        title=title, headings=" ".join(passage.headings[-3:]), body="\n".join(lines[passage.first : passage.last])
-    )
+    return Text(title=title, headings=" ".join(passage.headings[-3:]), body="\n".join(lines[passage.first : passage.last]))

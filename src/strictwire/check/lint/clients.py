@@ -1,0 +1,179 @@
+"""Client profiles: what large clients refuse although the protocol allows it. Each rule names the clients.
+
+The reports behind each rule are public; one refused tool often costs the whole list, because clients send all tools in one
+request to the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from strictwire.check.rule import Category, Rule, Scope, rule
+from strictwire.check.subject import Problem, Subject
+from strictwire.check.tree import Node, Role
+from strictwire.contract.schema import DIALECT
+
+OPENAI_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+CLAUDE_KEY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+
+
+@rule(
+    id="CLIENT_NAME",
+    purpose="Checks that a tool's name has only letters, digits, `_` and `-`: OpenAI and Claude clients refuse dots and slashes.",
+    advice="Use `_` between the parts of a name.",
+    category=Category.STRICT,
+    scope=Scope.TOOL,
+    bad='{"name": "files.read"}',
+    good='{"name": "files_read"}',
+)
+def client_name(subject: Subject) -> Iterator[Problem]:
+    name = subject.contract.name
+    if not OPENAI_NAME.fullmatch(name) and len(name) <= 64:
+        yield Problem(subject.entry.under("name"), f"OpenAI and Claude clients refuse the name {name!r}", name)
+
+
+@rule(
+    id="CLIENT_ROOT_COMPOSITION",
+    purpose="Checks that the root of an input schema has no `anyOf`, `oneOf`, `allOf`, `not` or `enum`: Claude and OpenAI refuse it.",
+    advice="List the properties at the root and check the combination in the tool, or split the tool.",
+    category=Category.STANDARD,
+    scope=Scope.TOOL,
+    bad='{"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}',
+    good='{"type": "object", "properties": {"a": {}, "b": {}}}',
+)
+def client_root_composition(subject: Subject) -> Iterator[Problem]:
+    for keyword in ("anyOf", "oneOf", "allOf", "not", "enum"):
+        if keyword in subject.contract.input_schema:
+            message = f"Claude and OpenAI clients refuse {keyword!r} at the root of an input schema"
+            yield Problem(subject.input.under(keyword), message, subject.contract.name)
+
+
+@rule(
+    id="CLIENT_ROOT_REF",
+    purpose="Checks that the root of an input schema is not a `$ref`: clients look for `properties` there.",
+    advice="Write the referenced object at the root.",
+    category=Category.STANDARD,
+    scope=Scope.TOOL,
+    bad='{"type": "object", "$ref": "#/$defs/args"}',
+    good='{"type": "object", "properties": {}}',
+)
+def client_root_ref(subject: Subject) -> Iterator[Problem]:
+    if "$ref" in subject.contract.input_schema:
+        message = "clients show no arguments for a root that is a reference"
+        yield Problem(subject.input.under("$ref"), message, subject.contract.name)
+
+
+@rule(
+    id="CLIENT_PROPERTIES",
+    purpose="Checks that the root of an input schema has `properties`, even if empty: OpenAI refuses an object without.",
+    advice='Add `"properties": {}` to a tool without arguments.',
+    category=Category.STANDARD,
+    scope=Scope.TOOL,
+    bad='{"type": "object"}',
+    good='{"type": "object", "properties": {}}',
+)
+def client_properties(subject: Subject) -> Iterator[Problem]:
+    schema = subject.contract.input_schema
+    if schema.get("type") == "object" and "properties" not in schema and "$ref" not in schema:
+        message = "OpenAI clients refuse an object schema without properties"
+        yield Problem(subject.input.under("properties"), message, subject.contract.name)
+
+
+@rule(
+    id="CLIENT_PROPERTY_KEYS",
+    purpose="Checks that argument names are 1 to 64 letters, digits, `_`, `.` or `-`: Claude refuses the whole request otherwise.",
+    advice="Rename the argument, for example `filter.name` instead of `filter[name]`.",
+    category=Category.STANDARD,
+    scope=Scope.NODE,
+    on=("properties",),
+    bad='{"properties": {"filter[name]": {"type": "string"}}}',
+    good='{"properties": {"filter.name": {"type": "string"}}}',
+)
+def client_property_keys(node: Node) -> Iterator[Problem]:
+    if node.role is Role.ROOT and node.is_input and isinstance(node.schema["properties"], dict):
+        for name in node.schema["properties"]:
+            if not CLAUDE_KEY.fullmatch(name):
+                yield node.problem(f"Claude clients refuse the argument name {name[:64]!r}", "properties", name)
+
+
+@rule(
+    id="CLIENT_ARRAY_ITEMS",
+    purpose="Checks that every array in an input schema has `items`: OpenAI and Gemini refuse arrays without.",
+    advice="Say what the items are; `{}` is enough for OpenAI, a type is better.",
+    category=Category.STANDARD,
+    scope=Scope.NODE,
+    on=("type",),
+    bad='{"type": "array"}',
+    good='{"type": "array", "items": {"type": "string"}}',
+)
+def client_array_items(node: Node) -> Iterator[Problem]:
+    if node.is_input and "array" in node.types() and "items" not in node.schema and "prefixItems" not in node.schema:
+        yield node.problem("OpenAI and Gemini clients refuse an array schema without items")
+
+
+@rule(
+    id="CLIENT_BOOLEAN_SCHEMA",
+    purpose="Checks that no property is a bare `true` or `false` schema: several clients drop such tools.",
+    advice="Write `{}` for `true`; leave the property out for `false`.",
+    category=Category.STANDARD,
+    scope=Scope.NODE,
+    on=("properties", "items"),
+    bad='{"properties": {"data": true}}',
+    good='{"properties": {"data": {}}}',
+)
+def client_boolean_schema(node: Node) -> Iterator[Problem]:
+    properties = node.schema.get("properties")
+    for name, child in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(child, bool):
+            yield node.problem("several clients drop tools with a boolean schema", "properties", name)
+    if isinstance(node.schema.get("items"), bool) and "prefixItems" not in node.schema:
+        yield node.problem("several clients drop tools with a boolean schema", "items")
+
+
+@rule(
+    id="CLIENT_ENUM_STRINGS",
+    purpose="Checks that listed values of inputs are non-empty texts: Gemini refuses other enumerations.",
+    advice="List texts, or use bounds for numbers.",
+    category=Category.STRICT,
+    scope=Scope.NODE,
+    on=("enum",),
+    bad='{"enum": [1, 2]}',
+    good='{"type": "string", "enum": ["one", "two"]}',
+)
+def client_enum_strings(node: Node) -> Iterator[Problem]:
+    listed = node.schema["enum"]
+    if node.is_input and isinstance(listed, list):
+        for index, value in enumerate(listed):
+            if value == "" or not (isinstance(value, str) or (value is None and "null" in node.types())):
+                yield node.problem("Gemini clients refuse listed values that are not non-empty texts", "enum", index)
+
+
+@rule(
+    id="CLIENT_DIALECT",
+    purpose="Checks that a schema that names its dialect names 2020-12: Claude clients refuse others, older ones in outputs.",
+    advice="Name 2020-12, or leave `$schema` out: 2020-12 is the protocol's default.",
+    category=Category.STRICT,
+    scope=Scope.NODE,
+    on=("$schema",),
+    bad='{"$schema": "http://json-schema.org/draft-07/schema#"}',
+    good='{"$schema": "https://json-schema.org/draft/2020-12/schema"}',
+)
+def client_dialect(node: Node) -> Iterator[Problem]:
+    named = node.schema["$schema"]
+    if node.role is Role.ROOT and named != DIALECT:
+        yield node.problem(f"Claude clients refuse schemas of the dialect {str(named)[:60]}", "$schema")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    client_name,
+    client_root_composition,
+    client_root_ref,
+    client_properties,
+    client_property_keys,
+    client_array_items,
+    client_boolean_schema,
+    client_enum_strings,
+    client_dialect,
+)

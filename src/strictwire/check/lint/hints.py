@@ -1,0 +1,84 @@
+"""Rules about the hints a tool gives about itself, and whether its name agrees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from strictwire.check.rule import Category, Rule, Scope, rule
+from strictwire.check.subject import Problem, Subject
+from strictwire.contract.tool import Safety
+
+DESTROYS: Final = frozenset({"delete", "remove", "drop", "destroy", "erase", "purge", "truncate", "wipe", "kill"})
+CHANGES: Final = DESTROYS | {
+    "create", "write", "update", "edit", "insert", "set", "put", "patch", "move", "rename", "upload", "send",
+    "execute", "install", "push", "commit", "merge", "add", "save", "deploy", "publish", "apply",
+}  # fmt: skip
+
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+def _leading_verb(name: str) -> str:
+    """The verb a name begins with, after any prefix that ends in a dot or a slash."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", re.split(r"[./]", name)[-1])
+    return words[0].lower() if words else ""
+
+
+@rule(
+    id="HINTS_AGREE_WITH_NAME",
+    purpose="Checks that a tool whose name says that it changes or destroys something is not marked read-only or harmless.",
+    advice="Correct the hint or the name: clients run read-only tools without asking anybody.",
+    category=Category.BASIC,
+    scope=Scope.TOOL,
+    bad='{"name": "delete_file", "annotations": {"readOnlyHint": true}}',
+    good='{"name": "delete_file", "annotations": {"readOnlyHint": false, "destructiveHint": true}}',
+)
+def hints_agree_with_name(subject: Subject) -> Iterator[Problem]:
+    verb, hints = _leading_verb(subject.contract.name), subject.contract.annotations
+    if verb in CHANGES and hints.get("readOnlyHint") is True:
+        message = f"the name says {verb!r}, the hint says read-only"
+        yield Problem(subject.entry.under("annotations", "readOnlyHint"), message, subject.contract.name)
+    if verb in DESTROYS and hints.get("destructiveHint") is False and hints.get("readOnlyHint") is not True:
+        message = f"the name says {verb!r}, the hint says not destructive"
+        yield Problem(subject.entry.under("annotations", "destructiveHint"), message, subject.contract.name)
+
+
+@rule(
+    id="HINTS_CONSISTENT",
+    purpose="Checks that the hints are true or false and do not contradict each other.",
+    advice="A read-only tool is neither destructive nor does it need to be called idempotent.",
+    category=Category.BASIC,
+    scope=Scope.TOOL,
+    bad='{"annotations": {"readOnlyHint": true, "destructiveHint": true}}',
+    good='{"annotations": {"readOnlyHint": true}}',
+)
+def hints_consistent(subject: Subject) -> Iterator[Problem]:
+    hints = subject.contract.annotations
+    for name in _HINTS:
+        if name in hints and not isinstance(hints[name], bool):
+            message = f"the hint {name} is neither true nor false"
+            yield Problem(subject.entry.under("annotations", name), message, subject.contract.name)
+    if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is True:
+        message = "a tool cannot be read-only and destructive"
+        yield Problem(subject.entry.under("annotations", "destructiveHint"), message, subject.contract.name)
+
+
+@rule(
+    id="HINTS_AGREE_WITH_SAFETY",
+    purpose="Checks that the hints shown to clients agree with the safety level of the tool's contract.",
+    advice="Correct the hint or the safety level; the pipeline enforces the level, clients see the hint.",
+    category=Category.STRICT,
+    scope=Scope.TOOL,
+    bad='{"safety": "destructive", "annotations": {"readOnlyHint": true}}',
+    good='{"safety": "destructive", "annotations": {"readOnlyHint": false, "destructiveHint": true}}',
+)
+def hints_agree_with_safety(subject: Subject) -> Iterator[Problem]:
+    hint = subject.contract.annotations.get("readOnlyHint")
+    is_read_only = subject.contract.safety is Safety.READ_ONLY
+    if hint is True and not is_read_only:
+        message = f"the safety level is {subject.contract.safety.value}, the hint says read-only"
+        yield Problem(subject.entry.under("annotations", "readOnlyHint"), message, subject.contract.name)
+
+
+RULES: Final[tuple[Rule, ...]] = (hints_agree_with_name, hints_consistent, hints_agree_with_safety)

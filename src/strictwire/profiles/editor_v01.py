@@ -1,0 +1,283 @@
+"""The `editor/0.1` profile: `tools/call`, `tools/list`, `tools/describe` and `server/info` of EditorMCP.
+
+Choices where its document is silent:
+
+- An id is echoed as the text that came, so `1.0` stays `1.0` and `1e2` stays `1e2`. Ids are told apart by value: `1` and
+  `1.0` are one id, `1` and `"1"` are two.
+- An id is taken while its request is in flight, among the requests of one conversation: of the process on stdio, of the
+  principal over HTTP. Callers without tokens are one principal there and had better use UUIDs.
+- Over HTTP, whatever answers a request rides on 200, also an error. What never became a request has the status of its
+  condition: 400, or 413 if it was too large.
+- Tools above the caller's tier are listed, with their tier; calling one is -32005, judged before its arguments are.
+- There is no way to cancel, so a call that was begun runs to its end although its client may have gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from strictwire.canon.json import JsonObject, JsonValue, Limits, render, slice_members
+from strictwire.contract.tool import ToolContract
+from strictwire.fault.dialects import editor_v01
+from strictwire.fault.dialects import http as http_dialect
+from strictwire.fault.failure import Facts, Failure, fail
+from strictwire.fault.plain import plain_text
+from strictwire.pipeline.authorise import allows_tier
+from strictwire.pipeline.call import Done, Operation, Outcome
+from strictwire.pipeline.chain import Pipeline
+from strictwire.pipeline.record import facts_of
+from strictwire.profiles.exchange import Inbound, Outlet, Reply
+from strictwire.profiles.quiet_context import QuietContext
+from strictwire.profiles.single import (
+    NULL,
+    Sent,
+    find_tool,
+    list_tools,
+    make_call,
+    refuse_verb,
+    write_error,
+    write_output,
+    write_result,
+)
+from strictwire.wire.envelope import Unreadable, decode
+
+PROFILE: Final = "editor/0.1"
+ROUTE: Final = "/rpc/editor"
+"""Where it is served over HTTP."""
+
+MAX_DIAGNOSTICS: Final = 50
+"""Notes in one answer. They inform a person or a model; more of them inform nobody."""
+
+IdKey: TypeAlias = tuple[str, str | None, str, bool, str | float]
+"""What makes an id one and the same: the conversation, whether it is text, and its value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorInfo:
+    """What `server/info` says of the server, besides what it offers."""
+
+    server_version: str
+    unity_version: str
+    platform: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorRequest:
+    """A request of the profile; its parameters are not judged yet."""
+
+    id_text: bytes
+    """The id as it came."""
+    id: str | float
+    method: str
+    params: JsonValue
+    """None if there are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRequest:
+    """A message that is no request, and its id if that could be read."""
+
+    failure: Failure
+    id_text: bytes = NULL
+
+
+def read_request(raw: bytes, limits: Limits) -> EditorRequest | NoRequest:
+    """One request from bytes.
+
+    1. strict JSON (NOT_JSON, REQUEST_TOO_LARGE)
+    2. one object with an id that is a string or a number (NOT_A_REQUEST, id null)
+    3. `jsonrpc` "2.0" and a method (NOT_A_REQUEST)
+    """
+    value = decode(raw, limits)
+    if isinstance(value, Unreadable):
+        return NoRequest(failure=value.failure)
+    if not isinstance(value, dict):
+        return _refuse("batch" if isinstance(value, list) else "not_an_object")
+    found = value.get("id")
+    if not isinstance(found, str | int | float) or isinstance(found, bool):
+        return _refuse("id" if "id" in value else "id_missing")
+    id_text, method = slice_members(raw)["id"], value.get("method")
+    if value.get("jsonrpc") != "2.0":
+        return _refuse("jsonrpc", id_text)
+    if not isinstance(method, str) or not method:
+        return _refuse("method", id_text)
+    return EditorRequest(id_text=id_text, id=found, method=method, params=value.get("params"))
+
+
+def _refuse(reason: str, id_text: bytes = NULL) -> NoRequest:
+    return NoRequest(failure=fail("NOT_A_REQUEST", details={"reason": reason}), id_text=id_text)
+
+
+class EditorEndpoint:
+    """Speaks `editor/0.1` over one transport or several."""
+
+    answers_in = ("application/json",)
+
+    def __init__(self, pipeline: Pipeline, *, info: EditorInfo, limits: Limits | None = None) -> None:
+        self._pipeline = pipeline
+        self._clock = pipeline.journal.clock
+        self._info = info
+        self._limits = limits or Limits()
+        self._in_flight: set[IdKey] = set()
+        self._methods: Mapping[str, Callable[[EditorRequest, JsonObject, Inbound], Awaitable[Sent]]] = {
+            "tools/call": self._call,
+            "tools/list": self._list,
+            "tools/describe": self._describe,
+            "server/info": self._tell_info,
+        }
+
+    def cancels_on_disconnect(self, inbound: Inbound) -> bool:  # noqa: ARG002 - the seam's signature
+        """Never; see the module."""
+        return False
+
+    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:  # noqa: ARG002 - the seam's signature
+        """Answer one message."""
+        if inbound.verb != "POST":
+            return refuse_verb()
+        request = read_request(inbound.body, self._limits)
+        if isinstance(request, NoRequest):
+            return self._refuse_unread(request)
+        key = _key_of(request, inbound)
+        if key in self._in_flight:
+            failure = fail("DUPLICATE_ID")
+            sent = await self._refuse(request, failure, inbound, status=http_dialect.status_of(failure))
+            return sent.as_reply()
+        self._in_flight.add(key)
+        try:
+            return (await self._answer(request, inbound)).as_reply()
+        finally:
+            self._in_flight.discard(key)
+
+    def refuse_oversized(self, inbound: Inbound) -> Reply:  # noqa: ARG002 - the seam's signature
+        """The answer to a message that the transport would not keep."""
+        return self._refuse_unread(NoRequest(failure=fail("REQUEST_TOO_LARGE")))
+
+    def end_input(self) -> None:
+        """Nothing waits for input."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    async def _answer(self, request: EditorRequest, inbound: Inbound) -> Sent:
+        answer = self._methods.get(request.method)
+        if answer is None:
+            return await self._refuse(request, fail("METHOD_NOT_FOUND"), inbound)
+        if not isinstance(request.params, dict):
+            return await self._refuse(request, _malformed("params"), inbound)
+        return await answer(request, request.params, inbound)
+
+    async def _call(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
+        tool, arguments = params.get("tool"), params.get("arguments")
+        if not isinstance(tool, str) or not tool:
+            return await self._refuse(request, _malformed("tool"), inbound)
+        if not isinstance(arguments, dict):
+            return await self._refuse(request, _malformed("arguments"), inbound)
+        registry = self._pipeline.catalog.offers.registry
+        if tool in registry.tools and find_tool(registry, tool) is None:
+            return await self._refuse(request, fail("UNKNOWN_TOOL"), inbound, tool=tool)
+        context = QuietContext(inbound.caller, transport=inbound.transport, revision=PROFILE)
+        call = make_call(tool, arguments, inbound=inbound, profile=PROFILE, method=request.method, context=context)
+
+        def write(outcome: Outcome, operation: Operation | None) -> Sent:
+            if isinstance(outcome, Done) and operation is not None:
+                return write_result(request.id_text, _write_call(tool, outcome, context.diagnostics))
+            failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
+            return _write_failure(request.id_text, failure, facts_of(call, self._clock))
+
+        return await self._pipeline.perform(call, write)
+
+    async def _list(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
+        """Filters must all match, letter by letter; a value that no tool has gives an empty list."""
+        wanted = {name: params[name] for name in _FILTERS if name in params}
+        for name, value in wanted.items():
+            if not isinstance(value, str):
+                return await self._refuse(request, _malformed(name), inbound)
+        tools = list_tools(self._pipeline.catalog.offers.registry)
+        shown = [show_tool(each) for each in tools if all(_FILTERS[name](each) == wanted[name] for name in wanted)]
+        return write_result(request.id_text, render({"tools": shown}))
+
+    async def _describe(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
+        name = params.get("tool")
+        if not isinstance(name, str) or not name:
+            return await self._refuse(request, _malformed("tool"), inbound)
+        tool = find_tool(self._pipeline.catalog.offers.registry, name)
+        if tool is None:
+            return await self._refuse(request, fail("UNKNOWN_TOOL"), inbound, tool=name)
+        return write_result(request.id_text, render({"tool": describe_tool(tool)}))
+
+    async def _tell_info(self, request: EditorRequest, _params: JsonObject, inbound: Inbound) -> Sent:
+        tools, tier = list_tools(self._pipeline.catalog.offers.registry), inbound.caller.tier
+        told: JsonObject = {
+            "serverVersion": self._info.server_version,
+            "unityVersion": self._info.unity_version,
+            "platform": self._info.platform,
+            "enabledToolCategories": sorted({each.category for each in tools if allows_tier(tier, each.tier)}),
+            "tier": tier,
+        }
+        return write_result(request.id_text, render(told))
+
+    async def _refuse(
+        self, request: EditorRequest, failure: Failure, inbound: Inbound, *, tool: str = "", status: int = 200
+    ) -> Sent:
+        """A request that never became a call: recorded, and told."""
+        await self._pipeline.journal.refuse(
+            failure,
+            transport=inbound.transport,
+            profile=PROFILE,
+            method=request.method,
+            principal=inbound.caller.principal,
+        )
+        facts = Facts(tool=tool, timestamp=self._clock.timestamp())
+        return _write_failure(request.id_text, failure, facts, status=status)
+
+    def _refuse_unread(self, message: NoRequest) -> Reply:
+        """What is no request: counted, and told."""
+        failure = message.failure
+        self._pipeline.journal.count_malformed(str(failure.details.get("reason", failure.code)))
+        return _write_failure(message.id_text, failure, Facts(), status=http_dialect.status_of(failure)).as_reply()
+
+
+def show_tool(tool: ToolContract) -> JsonObject:
+    """One entry of tools/list (E4)."""
+    return {
+        "id": tool.name,
+        "name": tool.title or tool.name,
+        "description": tool.description,
+        "category": tool.category,
+        "safetyLevel": tool.safety.value,
+        "tier": tool.tier,
+    }
+
+
+def describe_tool(tool: ToolContract) -> JsonObject:
+    """The answer of tools/describe (E5): the schemas that the tool is judged by, as they are."""
+    return show_tool(tool) | {"inputs": tool.input_schema, "outputs": tool.output_schema or {}, "notes": tool.notes}
+
+
+_FILTERS: Final[Mapping[str, Callable[[ToolContract], str]]] = MappingProxyType(
+    {"category": lambda tool: tool.category, "tier": lambda tool: tool.tier}
+)
+"""What tools/list can be narrowed by."""
+
+
+def _key_of(request: EditorRequest, inbound: Inbound) -> IdKey:
+    caller = inbound.caller
+    return inbound.transport, caller.session_id, caller.principal, isinstance(request.id, str), request.id
+
+
+def _malformed(parameter: str) -> Failure:
+    return fail("MALFORMED_PARAMS", details={"parameter": parameter})
+
+
+def _write_call(tool: str, done: Done, diagnostics: list[str]) -> bytes:
+    """The result of tools/call; no `diagnostics` where there are none (E10)."""
+    result = b'{"tool":%b,"output":%b' % (render(tool), write_output(done))
+    notes = [plain_text(note) for note in diagnostics[:MAX_DIAGNOSTICS]]
+    return result + (b',"diagnostics":%b}' % render(notes) if notes else b"}")
+
+
+def _write_failure(id_text: bytes, failure: Failure, facts: Facts, *, status: int = 200) -> Sent:
+    return write_error(id_text, editor_v01.render(failure, facts), failure, status=status)

@@ -1,0 +1,45 @@
+"""What a handler sees of its call in the profiles that have one answer and nothing before it: no progress, no questions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.contract.handler import Ask
+from strictwire.pipeline.call import Caller
+from strictwire.profiles.mcp_context import check_capabilities
+
+
+class QuietContext:
+    """Keeps diagnostics; everything else that a handler has to say has no place on these wires."""
+
+    def __init__(self, caller: Caller, *, transport: str, revision: str) -> None:
+        self.facts: Mapping[str, str | None] = {
+            "principal": caller.principal,
+            "role": caller.role,
+            "session": caller.session_id,
+            "revision": revision,
+            "transport": transport,
+        }
+        self.diagnostics: list[str] = []
+        self.deadline: asyncio.Timeout | None = None
+        """The time limit of the running stage."""
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Nobody can have asked for it."""
+
+    def log(self, level: str, data: JsonValue, logger: str | None = None) -> None:
+        """Nobody can have asked for it."""
+
+    def diagnose(self, note: str) -> None:
+        """Kept for a profile that shows diagnostics."""
+        self.diagnostics.append(note)
+
+    def close_stream(self) -> None:
+        """There is no stream."""
+
+    async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
+        """Raises Refused(MISSING_CAPABILITY): no client of these profiles can answer questions."""
+        check_capabilities(questions, {})
+        return {}

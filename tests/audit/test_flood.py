@@ -1,0 +1,39 @@
+"""Counting instead of recording."""
+
+from __future__ import annotations
+
+from strictwire.audit.event import Flood
+from strictwire.audit.flood import MAX_KINDS, FloodGauge
+
+
+def test_a_flood_becomes_one_record_with_counts_by_kind():
+    gauge = FloodGauge()
+    for number in range(1000):
+        gauge.count("not_json" if number % 4 else "too_large", timestamp=f"T{number}", now=float(number))
+
+    assert gauge.due(10.0) == 10.0
+    assert gauge.drain("E") == Flood(timestamp="E", since="T0", counts={"not_json": 750, "too_large": 250})
+    assert gauge.drain("E") is None
+    assert gauge.due(10.0) is None
+
+
+def test_counts_that_could_not_be_recorded_go_on():
+    gauge = FloodGauge()
+    gauge.count("a", timestamp="T0", now=0.0)
+    flood = gauge.drain("E")
+    assert flood is not None
+    gauge.count("a", timestamp="T1", now=1.0)
+    gauge.put_back(flood, now=2.0)
+
+    assert gauge.drain("E") == Flood(timestamp="E", since="T0", counts={"a": 2})
+
+
+def test_kinds_cannot_be_made_without_end():
+    gauge = FloodGauge()
+    for number in range(MAX_KINDS + 50):
+        gauge.count(f"kind{number}", timestamp="T", now=0.0)
+    flood = gauge.drain("E")
+
+    assert flood is not None
+    assert len(flood.counts) == MAX_KINDS + 1
+    assert flood.counts["other"] == 50

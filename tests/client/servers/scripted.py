@@ -1,0 +1,64 @@
+"""A server of the legacy era alone, in a few lines, with one odd habit each. The habit is the first argument."""
+
+import json
+import sys
+
+HABIT = sys.argv[1] if len(sys.argv) > 1 else "plain"
+PAGES = {None: (["a", "b"], ""), "": (["c"], "next"), "next": (["d"], None)}
+
+
+def say(message: object) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def result_of(message: dict) -> dict | None:
+    params = message.get("params", {})
+    match message["method"]:
+        case "initialize":
+            return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s"}}
+        case "tools/list":
+            names, following = PAGES[params.get("cursor")]
+            if HABIT == "endless":
+                following = ""
+            page = {"tools": [{"name": name} for name in names]}
+            return page if following is None else {**page, "nextCursor": following}
+        case "ask-me":
+            say({"jsonrpc": "2.0", "id": 1, "method": "roots/list", "params": {}})
+            answer = json.loads(sys.stdin.readline())
+            return {"told": answer}
+        case "big":
+            return {"text": "x" * (9 * 1024 * 1024)}
+        case "both":
+            say({"jsonrpc": "2.0", "id": message["id"], "result": {}, "error": {"code": 1, "message": "m"}})
+            return None
+        case "other-type":
+            say({"jsonrpc": "2.0", "id": str(message["id"]), "result": {"wrong": True}})
+            return {"right": True}
+    return None
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    if message["method"] == "server/discover":
+        if HABIT == "dies":
+            sys.exit(3)
+        if HABIT == "other-version":
+            data = {"supported": ["2099-01-01"], "requested": "2026-07-28"}
+            error = {"code": -32022, "message": "Unsupported protocol version", "data": data}
+            say({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        elif HABIT != "mute":
+            say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
+        continue
+    if HABIT == "noisy":
+        sys.stdout.write("debug: a stray line\n")
+    if message["method"] == "silence":
+        continue
+    if message["method"] == "exit":
+        sys.stderr.write("the last words")
+        sys.exit(4)
+    found = result_of(message)
+    if found is not None:
+        say({"jsonrpc": "2.0", "id": message["id"], "result": found})

@@ -1,0 +1,112 @@
+"""Runs the official conformance suite against one of our servers and counts what it scores.
+
+A scenario that is not scored but named in `ALSO` must pass as well. Exit code 0 only if everything passed.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+HERE: Final = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from fixtures.live import serve_http  # noqa: E402 - found through the line above
+
+NODE: Final = Path(sys.executable).parent / "node"
+SUITE: Final = HERE / "node" / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+
+SCORED: Final[Mapping[str, int]] = {"2025-11-25": 30, "2026-07-28": 37}
+"""Scenarios that each revision requires; the lists are frozen in the suite."""
+
+ALSO: Final[Mapping[str, frozenset[str]]] = {
+    "2025-11-25": frozenset({"json-schema-2020-12", "server-session-lifecycle", "server-sse-polling"}),
+    "2026-07-28": frozenset(
+        {"json-schema-2020-12", "http-header-validation", "http-custom-header-server-validation"}
+    ),
+}
+"""Scenarios that the suite runs without scoring them, and that we pass all the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the suite said of one revision."""
+
+    revision: str
+    passed: frozenset[str]
+    failed: frozenset[str]
+    unscored: frozenset[str]
+
+    @property
+    def line(self) -> str:
+        """`2025-11-25: 30/30`."""
+        scored = (self.passed | self.failed) - self.unscored
+        return f"{self.revision}: {len(scored & self.passed)}/{max(len(scored), SCORED[self.revision])}"
+
+    @property
+    def missing(self) -> list[str]:
+        """What was to pass and did not."""
+        also = ALSO[self.revision] - self.passed
+        count = len(self.passed - self.unscored)
+        short = [] if count >= SCORED[self.revision] else [f"only {count} scored scenarios passed"]
+        return sorted((self.failed - self.unscored) | also) + short
+
+
+_LINE: Final = re.compile(r"^([✓✗])\s+(\S+): \d+ passed, \d+ failed", re.MULTILINE)
+_UNSCORED: Final = re.compile(r"^\s+[✓✗]\s+(\S+) \(", re.MULTILINE)
+
+
+def read_verdict(revision: str, output: str) -> Verdict:
+    """Read the summary that the suite prints."""
+    summary = output.partition("=== SUMMARY ===")[2]
+    found = _LINE.findall(summary)
+    return Verdict(
+        revision=revision,
+        passed=frozenset(name for mark, name in found if mark == "✓"),
+        failed=frozenset(name for mark, name in found if mark == "✗"),
+        unscored=frozenset(_UNSCORED.findall(summary.partition("Not scored")[2])),
+    )
+
+
+def judge(url: str, revision: str) -> tuple[Verdict, str]:
+    """Run the suite for one revision; also its whole output, for whoever has to mend something."""
+    command = [str(NODE), str(SUITE), "server", "--url", url, "--requirements", revision]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=SUITE.parent)
+    return read_verdict(revision, done.stdout), done.stdout + done.stderr
+
+
+@contextmanager
+def _self() -> Iterator[str]:
+    with serve_http("everything:server") as server:
+        yield server.url
+
+
+TARGETS: Final[Mapping[str, Callable[[], AbstractContextManager[str]]]] = {"self": _self}
+"""What can be judged: a name, and how to bring it up at a URL."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Judge one target in every revision."""
+    name = arguments[0] if arguments else "self"
+    if name not in TARGETS:
+        print(f"conformance: unknown target {name!r}; targets: {', '.join(TARGETS)}", file=sys.stderr)
+        return 2
+    broken = False
+    with TARGETS[name]() as url:
+        for revision in SCORED:
+            verdict, output = judge(url, revision)
+            print(verdict.line, flush=True)
+            if verdict.missing:
+                broken = True
+                print(f"{output}\n{revision}: not passed: {', '.join(verdict.missing)}", file=sys.stderr)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

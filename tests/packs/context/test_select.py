@@ -1,0 +1,115 @@
+"""Score, order and budget against a slow, plain model (context 1.6 to 1.8)."""
+
+from __future__ import annotations
+
+from array import array
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strictwire.canon.json import parse_object, render
+from strictwire.packs.context.index import Index, IndexBuilder, NextFit
+from strictwire.packs.context.layout import Document, version_of
+from strictwire.packs.context.render import render_selection, selection_object
+from strictwire.packs.context.select import select
+from tests.packs.context import model
+
+WORDS = st.sampled_from(["a", "b", "B", "c.", "ß", "日本", "x\x1cy"])
+CONTENTS = st.lists(WORDS, max_size=12).map(" ".join)
+DOCUMENTS = st.dictionaries(st.text("abé/", min_size=1, max_size=4), CONTENTS, max_size=8)
+
+
+def index_of(documents: dict[str, str]) -> Index:
+    builder = IndexBuilder()
+    for name, content in sorted(documents.items()):
+        builder.add(Document(id=name, version=version_of(content.encode()), source=name, content=content))
+    return builder.finish()
+
+
+def answer(documents: dict[str, str], query: str, budget: int) -> str:
+    index = index_of(documents)
+    return render_selection(index, select(index, query, budget)).decode()
+
+
+def expected(documents: dict[str, str], query: str, budget: int) -> str:
+    versions = {name: version_of(content.encode()) for name, content in documents.items()}
+    return model.resolve(documents, versions, query, budget)
+
+
+@settings(max_examples=400)
+@given(DOCUMENTS, st.lists(WORDS, max_size=4).map(" ".join), st.integers(min_value=0, max_value=30))
+def test_every_answer_is_the_models_byte_for_byte(documents: dict[str, str], query: str, budget: int) -> None:
+    assert answer(documents, query, budget) == expected(documents, query, budget)
+
+
+@given(DOCUMENTS, st.lists(WORDS, max_size=4).map(" ".join), st.integers(min_value=0, max_value=30))
+def test_the_answer_as_a_value_says_the_same(documents: dict[str, str], query: str, budget: int) -> None:
+    index = index_of(documents)
+    selection = select(index, query, budget)
+
+    assert render(selection_object(index, selection)) == render_selection(index, selection)
+    assert selection_object(index, selection) == parse_object(render_selection(index, selection))
+
+
+def test_scores_that_differ_as_fractions_and_tie_in_binary32_are_ordered_by_id() -> None:
+    """4999/5000 is less than 5000/5001, and both are one binary32."""
+    index = index_of({"a": "q " * 4999 + "w", "b": "q " * 5000 + "w"})
+    picks = select(index, "q", 100_000).picks
+
+    assert picks[0].score == picks[1].score
+    assert [pick.number for pick in picks] == [0, 1]
+
+
+def test_words_beyond_two_to_the_24_are_rounded_before_they_are_divided() -> None:
+    index = index_of({"a": "q"})
+    big = Index(
+        heads=index.heads,
+        tokens=index.tokens,
+        words=array("I", [(1 << 24) + 1]),
+        postings={"q": array("I", [0])},
+        fit=index.fit,
+        longest=(1 << 24) + 1,
+        sources={},
+        metadata={},
+    )
+
+    assert select(big, "q", 10).picks[0].score == 1 / (1 << 24)
+
+
+def test_a_word_named_twice_counts_once_and_is_echoed_twice() -> None:
+    """1.12 choice 8: a score stays within 0 and 1."""
+    value = parse_object(answer({"a": "x y"}, "X x", 10).encode())
+
+    assert value["documents"][0]["score"] == 0.5
+    assert value["documents"][0]["why"] == {"query_terms": ["x", "x"], "term_matches": 1, "total_words": 2}
+
+
+def test_budget_zero_takes_an_empty_document_and_nothing_else() -> None:
+    """1.12 choice 9."""
+    assert answer({"a": "", "b": "x"}, "x", 0) == expected({"a": "", "b": "x"}, "x", 0)
+    assert parse_object(answer({"a": "", "b": "x"}, "x", 0).encode())["selection"]["documents_selected"] == 1
+
+
+def test_a_document_that_does_not_fit_is_passed_over_for_a_later_one() -> None:
+    documents = {"a": "q " * 50, "b": "q x", "c": "z"}
+
+    assert [each["id"] for each in parse_object(answer(documents, "q", 3).encode())["documents"]] == ["b", "c"]
+
+
+@pytest.mark.parametrize("query", ["", " \t\u2003"])
+def test_an_empty_query_scores_everything_zero_in_order_of_id(query: str) -> None:
+    assert answer({"b": "x", "a": "y"}, query, 9) == expected({"b": "x", "a": "y"}, query, 9)
+
+
+def test_the_largest_budget_is_a_budget() -> None:
+    assert answer({"a": "x"}, "x", (1 << 64) - 1) == expected({"a": "x"}, "x", (1 << 64) - 1)
+
+
+@given(st.lists(st.integers(min_value=0, max_value=9), max_size=70), st.integers(0, 70), st.integers(0, 9))
+def test_the_next_document_that_fits_is_found_as_by_looking_at_each(costs: list[int], start: int, limit: int) -> None:
+    plain = next((at for at in range(start, len(costs)) if costs[at] <= limit), None)
+    fit = NextFit(array("Q", costs))
+
+    assert fit.find(start, limit) == plain
+    assert fit.smallest == min(costs, default=(1 << 64) - 1)

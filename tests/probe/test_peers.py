@@ -1,0 +1,210 @@
+"""The probe finds what servers on the official SDK and on FastMCP are known to do. One test for each known fault."""
+
+from __future__ import annotations
+
+import pytest
+from tests.probe.peers import (
+    ALL_LANES,
+    HTTP,
+    ON_FASTMCP,
+    SDK_HIGH,
+    SDK_LOW,
+    STDIO,
+    differs,
+    found_on,
+    got,
+    passed_on,
+    probed,
+)
+
+from strictwire.probe.record import Report
+
+pytestmark = pytest.mark.slow
+
+EVERYWHERE = set(ALL_LANES)
+ON_STDIO = set(STDIO)
+ON_HTTP = set(HTTP)
+
+
+@pytest.fixture(scope="module")
+def high() -> Report:
+    return probed(SDK_HIGH)
+
+
+@pytest.fixture(scope="module")
+def low() -> Report:
+    return probed(SDK_LOW)
+
+
+@pytest.fixture(scope="module")
+def fast() -> Report:
+    return probed(ON_FASTMCP)
+
+
+@pytest.fixture(scope="module")
+def strict_fast() -> Report:
+    return probed(ON_FASTMCP, "--strict", only=["ARGUMENT_INTEGRAL_NUMBER", "ARGUMENT_TEXT_FOR_NUMBER", "OUTPUT_SCHEMA"])
+
+
+@pytest.fixture(params=["high", "low", "fast"])
+def any_report(request: pytest.FixtureRequest) -> Report:
+    report: Report = request.getfixturevalue(request.param)
+    return report
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "JSON_TRUNCATED",
+        "JSON_TRAILING_TEXT",
+        "ENVELOPE_BATCH",
+        "ENVELOPE_NO_VERSION",
+        "ENVELOPE_PARAMS_ARRAY",
+        "NUMBER_HUGE_INTEGER",
+        "NESTING_300",
+    ],
+)
+def test_01_malformed_lines_get_no_answer_on_stdio(any_report: Report, name: str) -> None:
+    assert {got(any_report, name, lane) for lane in STDIO} == {"silence"}
+    assert found_on(any_report, name) >= ON_STDIO
+    assert differs(any_report, name) >= {("stdio/modern", "http/modern"), ("stdio/legacy", "http/legacy")}
+
+
+@pytest.mark.parametrize("name", ["ID_NULL", "ID_BOOLEAN", "ID_FRACTION", "ID_OBJECT"])
+def test_02_requests_with_a_bad_id_are_dropped(any_report: Report, name: str) -> None:
+    assert found_on(any_report, name) == {*STDIO, "http/legacy"}
+    assert passed_on(any_report, name) == {"http/modern"}
+    assert got(any_report, name, "http/legacy") == "HTTP 202, accepted without an answer"
+
+
+def test_03_encodings_are_repaired_or_sniffed(any_report: Report) -> None:
+    assert found_on(any_report, "ENCODING_INVALID_UTF8") == ON_STDIO
+    assert {got(any_report, "ENCODING_INVALID_UTF8", lane).split()[0] for lane in STDIO} == {"result"}
+    for name in ("ENCODING_BOM", "ENCODING_UTF16"):
+        assert "HTTP 200, result" in got(any_report, name, "http/modern")
+        assert passed_on(any_report, name) == {"http/legacy"}
+
+
+def test_04_three_parsers_disagree(any_report: Report) -> None:
+    assert passed_on(any_report, "NESTING_150") == EVERYWHERE
+    assert differs(any_report, "NESTING_150") == set()
+    assert ("http/modern", "http/legacy") in differs(any_report, "NESTING_300")
+    assert "result" in got(any_report, "NESTING_300", "http/modern")
+    assert "error -32700" in got(any_report, "NESTING_1000", "http/modern")
+    assert ("http/modern", "http/legacy") in differs(any_report, "ENCODING_LONE_SURROGATE")
+    assert "result" in got(any_report, "ENCODING_LONE_SURROGATE", "http/modern")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "KEY_TWICE_METHOD",
+        "KEY_TWICE_ID",
+        "KEY_TWICE_NAME",
+        "KEY_TWICE_ARGUMENT",
+        "KEY_TWICE_DEEP",
+        "NUMBER_NAN",
+        "NUMBER_INFINITY",
+        "NUMBER_OVERFLOW",
+    ],
+)
+def test_05_duplicate_keys_and_numbers_that_are_none_are_accepted(any_report: Report, name: str) -> None:
+    assert found_on(any_report, name) == EVERYWHERE
+
+
+def test_06_stdio_has_no_size_limit(any_report: Report) -> None:
+    assert found_on(any_report, "SIZE_LARGE_REQUEST") == ON_STDIO
+    assert {got(any_report, "SIZE_LARGE_REQUEST", lane)[:13] for lane in STDIO} == {"8 MiB: result"}
+    assert {got(any_report, "SIZE_LARGE_REQUEST", lane)[:8] for lane in HTTP} == {"HTTP 413"}
+    assert found_on(any_report, "SIZE_ENDLESS_LINE") == ON_STDIO
+    assert all("memory +3" in got(any_report, "SIZE_ENDLESS_LINE", lane) for lane in STDIO)
+
+
+def test_07_an_unknown_tool_or_prompt_is_not_an_invalid_parameter(high: Report, fast: Report) -> None:
+    assert found_on(high, "TOOL_UNKNOWN") == found_on(fast, "TOOL_UNKNOWN") == EVERYWHERE
+    assert "tool error" in got(high, "TOOL_UNKNOWN", "stdio/modern")
+    assert "tool error" in got(fast, "TOOL_UNKNOWN", "stdio/modern")
+    assert "error -32603" in got(high, "PROMPT_UNKNOWN", "stdio/modern")
+    assert "error 0" in got(high, "PROMPT_UNKNOWN", "stdio/legacy")
+    assert found_on(high, "FORM_ERROR_CODES") == {"stdio/legacy", "http/legacy"}
+
+
+def test_08_arguments_are_coerced_or_not_judged(high: Report, low: Report, fast: Report, strict_fast: Report) -> None:
+    for report in (high, low, fast):
+        assert found_on(report, "ARGUMENT_TEXT_FOR_NUMBER") == EVERYWHERE
+        assert found_on(report, "ARGUMENT_TRUE_FOR_NUMBER") == EVERYWHERE
+    assert found_on(high, "ARGUMENT_TEXT_FOR_LIST") == EVERYWHERE
+    assert found_on(high, "ARGUMENT_UNKNOWN") == found_on(low, "ARGUMENT_UNKNOWN") == EVERYWHERE
+    assert found_on(low, "ARGUMENT_CANARY") == EVERYWHERE
+    assert found_on(strict_fast, "ARGUMENT_TEXT_FOR_NUMBER") == set()
+    assert found_on(strict_fast, "ARGUMENT_INTEGRAL_NUMBER") == EVERYWHERE
+
+
+def test_09_outputs_break_their_own_schema(high: Report, low: Report, fast: Report, strict_fast: Report) -> None:
+    for report in (high, low, fast, strict_fast):
+        assert found_on(report, "OUTPUT_SCHEMA") == EVERYWHERE
+    assert "tool ratio: structuredContent/result breaks type number" in got(high, "OUTPUT_SCHEMA", "stdio/modern")
+    for report in (low, fast, strict_fast):
+        assert "tool count: structuredContent/count breaks type integer" in got(report, "OUTPUT_SCHEMA", "http/modern")
+
+
+def test_10_exception_text_and_input_leak(high: Report, low: Report, fast: Report) -> None:
+    for name in ("LEAK_PATH", "LEAK_SECRET"):
+        assert found_on(fast, name) == EVERYWHERE
+        assert found_on(low, name) == {"stdio/legacy", "http/legacy"}
+        assert found_on(high, name) == set()
+    for report in (high, fast):
+        assert found_on(report, "LEAK_INPUT") == found_on(report, "LEAK_VALIDATOR") == EVERYWHERE
+    assert found_on(low, "FORM_ERROR_CODES") == {"stdio/legacy", "http/legacy"}
+
+
+def test_11_a_lone_surrogate_in_a_result_ends_the_stdio_server(high: Report, fast: Report) -> None:
+    for report in (high, fast):
+        for lane in STDIO:
+            assert got(report, "OUTPUT_SURVIVED", lane) == ("tool surrogate: connection closed (the process ended, exit 1)")
+        assert "http/modern" in passed_on(report, "OUTPUT_SURVIVED")
+
+
+def test_12_a_request_before_the_end_of_input_is_lost(high: Report, fast: Report) -> None:
+    """Within 50 tries: the probe stops at the first loss."""
+    for report in (high, fast):
+        assert found_on(report, "EOF_ANSWERED") == ON_STDIO
+
+
+def test_13_ids_in_flight_are_not_kept_apart(high: Report, fast: Report) -> None:
+    for report in (high, fast):
+        assert found_on(report, "FLIGHT_DUPLICATE_ID") == ON_STDIO
+        assert got(report, "FLIGHT_DUPLICATE_ID", "stdio/modern") == "id 77 result, id 77 result"
+        assert got(report, "FLIGHT_CANCEL_BY_TYPE", "stdio/modern") == "id 1 result"
+
+
+def test_14_a_bogus_cursor_is_ignored_and_the_legacy_code_is_wrong(high: Report, fast: Report) -> None:
+    for report in (high, fast):
+        assert found_on(report, "CURSOR_BOGUS") == EVERYWHERE
+        assert found_on(report, "RESOURCE_NOT_FOUND") == {"stdio/legacy", "http/legacy"}
+        assert "error -32602" in got(report, "RESOURCE_NOT_FOUND", "stdio/legacy")
+
+
+def test_15_host_prefixes_content_types_and_useless_sessions(high: Report) -> None:
+    assert passed_on(high, "HOST_FOREIGN") == passed_on(high, "ORIGIN_FOREIGN") == ON_HTTP
+    assert found_on(high, "HOST_PREFIX") == ON_HTTP
+    assert found_on(high, "CONTENT_TYPE_JSON_PATCH") == {"http/modern"}
+    assert found_on(high, "CONTENT_TYPE_CHARSET") == ON_HTTP
+    assert found_on(high, "SESSION_ON_REFUSAL") == {"http/legacy"}
+    assert passed_on(high, "HEADER_METHOD_OTHER") == {"http/modern"}
+
+
+def test_16_fastmcp_checks_no_host_or_origin_and_has_no_listen(fast: Report) -> None:
+    assert found_on(fast, "HOST_FOREIGN") == found_on(fast, "ORIGIN_FOREIGN") == ON_HTTP
+    assert found_on(fast, "LISTEN") == {"stdio/modern", "http/modern"}
+    assert "HTTP 404" in got(fast, "LISTEN", "http/modern")
+
+
+def test_17_an_object_becomes_its_address(high: Report, fast: Report) -> None:
+    for report in (high, fast):
+        assert found_on(report, "LEAK_ADDRESS") == EVERYWHERE
+        assert "object object at 0x" in got(report, "LEAK_ADDRESS", "stdio/modern")
+
+
+def test_a_whole_run_takes_less_than_a_minute(any_report: Report) -> None:
+    assert any_report.seconds < 60

@@ -1,0 +1,88 @@
+"""The clauses of the contract, each with its promise in one line. Ids are never reused.
+
+Tests name the clauses they prove: `@pytest.mark.clause("E12")`. `scripts/contract-page` makes the table in docs/CONTRACT.md.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+GROUPS: Final = {
+    "R": "Context Resolve v0 errors",
+    "S": "SystemError, audit, sessions",
+    "G": "Tool schema governance",
+    "V": "Envelope validation",
+    "E": "EditorMCP envelope v0.1",
+}
+"""What each letter stands for."""
+
+CLAUSES: Final = {
+    "R1": "An error response has exactly one key, `error`, with exactly `code` and `message`, and fits the published schema.",
+    "R2": "`code` is one of the six and nothing else.",
+    "R3": "A success never carries `error`; an error never carries success fields.",
+    "R4": "cache_missing, cache_invalid, io_error and internal_error are told apart by what happened to the cache.",
+    "R5": "Bad budget, query and cache have their codes, judged in that order; an unknown argument is invalid_query.",
+    "R6": "The messages are the six of the document, without path, hash or stack.",
+    "R7": "Same input and state: same code, same message, byte-identical JSON.",
+    "R8": "v0 is closed: its schema file does not change.",
+    "S1": "Every failure of a `system/1.0` tool reaches the client as one envelope with all eleven fields.",
+    "S2": "`stack_trace` appears only with DEBUG_STACK=true.",
+    "S3": "The thirty-five codes are registered; an unregistered one is refused.",
+    "S4": "`cause` is normalised, JSON-safe and bounded, whatever was raised.",
+    "S5": "Four factories make every system error.",
+    "S6": "One boundary wraps every handler; whatever is raised becomes an envelope. A returned `ok: false` is an output.",
+    "S7": "The audit entry is durable before the answer leaves; if it cannot be written the caller is told.",
+    "S8": "An audit entry holds the facts of the call and the envelope as sent, redacted.",
+    "S9": "Before a session its fields are null; `phase_id` and `plan_hash` of the caller are preserved.",
+    "S10": "Roles ANTIGRAVITY and WINDSURF; an action outside the role is UNAUTHORIZED_ACTION.",
+    "S11": "A session locks after a failure that demands it, and says how to unlock.",
+    "S12": "Same condition, same code; the documentation says what each code asks of a client. Invariant ids are listed.",
+    "S13": "Start-up failures are envelopes on stderr with exit 1.",
+    "S14": "The eight test families exist: error, string, object, invariant, pre-session, phase and plan, JSON-safe, audit.",
+    "G1": "Every schema file names dialect 2020-12.",
+    "G2": "Files are `schemas/tools/<name>.json` and `<name>.output.json`.",
+    "G3": "The root of a schema is `type: object`.",
+    "G4": "Objects are closed: `additionalProperties: false`.",
+    "G5": "`required` is explicit.",
+    "G6": "No `default`, no coercion.",
+    "G7": "Descriptions are short and not sensitive.",
+    "G8": "Text locations are `uri` and zero-based `position`; exceptions are recorded waivers.",
+    "G9": "Paging is `cursor` and `pageSize`, bounded.",
+    "G10": "Caps are in the schema: page size, string lengths, array lengths.",
+    "G11": "Past a schema cap: INVALID_PARAMS. CAP_EXCEEDED is for run-time caps only.",
+    "G12": "Success returns `structuredContent` and a minimal text.",
+    "G13": "Output schemas are closed root objects with stable names.",
+    "G14": "`summary` is short and derived from the structured content alone.",
+    "G15": "`$defs` in the same file; a cross-file `$ref` only through the bundler.",
+    "G16": "A schema change comes with its contract row and tests.",
+    "G17": "PROTOCOL, SECURITY, CONTRACT and SCHEMA stand in this order of authority and are true of the code.",
+    "V1": "An envelope has `id`, `jsonrpc`, `method` and `params`.",
+    "V2": "`id` is a non-empty string; a UUID when deterministic ids are on.",
+    "V3": "`jsonrpc` is \"2.0\".",
+    "V4": "`method` is a non-empty string.",
+    "V5": "`params` is an object; additional members are allowed in both.",
+    "V6": "`tool` equals the requested id; `input` and `output` are objects.",
+    "V7": "SchemaRegistry gives compiled validators cached by fingerprint, the same objects each time; a change is noticed.",
+    "V8": "The canonical table of four codes, a fresh value each call.",
+    "V9": "An unknown canonical code raises KeyError.",
+    "V10": "HTTP and stdio run the same pipeline: same bytes in, same JSON out.",
+    "V11": "Run logs: one file a run, the last five kept, `.latest` to the newest.",
+    "V12": "Each run-log event has its eleven fields.",
+    "V13": "`metadata` holds `schemaVersion` and `deterministic`.",
+    "V14": "A golden file holds both transports' events and is compared.",
+    "V15": "The executable specification stands at tests/unit/test_envelope_schema_validation.py.",
+    "V16": "Methods tools/call and tools/list; an error is exactly `{code, message}`.",
+    "E1": "A request has jsonrpc, id (string or number), method and params; ids in flight are unique.",
+    "E2": "Four methods; any other is -32601.",
+    "E3": "tools/call takes `tool` and `arguments` and answers `{tool, output, diagnostics?}`.",
+    "E4": "tools/list filters by category and tier and shows six fields.",
+    "E5": "tools/describe adds inputs, outputs and notes.",
+    "E6": "server/info answers its five fields.",
+    "E7": "Standard codes have no `data`; extended codes have `errorType` and `details`.",
+    "E8": "Details name missing parameters, type mismatches and constraint violations, and never a value.",
+    "E9": "Default time limit 30 s; scanning tools guard themselves and return partial results with a diagnostic.",
+    "E10": "Diagnostics are informational and absent when there are none.",
+    "E11": "A batch and a request without an id are refused with -32600 and id null.",
+    "E12": "Read-only tools are idempotent to the byte.",
+}
+"""Id to promise, in order."""

@@ -1,0 +1,96 @@
+"""Trails for tests: on the forgetful disk, on a real folder, and events to put in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from strictwire.audit.checkpoint import Checkpoint, SigningKey, open_checkpoint
+from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.audit.verify import Verdict
+from strictwire.canon.json import JsonObject, parse_object
+from strictwire.stores.jsonl import Clock, Trail
+from strictwire.stores.trail.amnesia import AmnesiaDisk, Survival
+from strictwire.stores.trail.disk import Disk
+from strictwire.stores.trail.judge import verify_disk
+from strictwire.stores.trail.layout import read_records
+from strictwire.stores.trail.lock import NoLock
+from strictwire.stores.trail.log import Place, TrailLog
+
+KEY = SigningKey(name="test.local/log", seed=bytes(range(32)))
+TIME = "2026-01-01T00:00:00.000Z"
+
+
+def call(name: str, timestamp: str = TIME, **origin: str) -> Call:
+    """A call whose id is its name."""
+    known = {"tool_name": "add", "principal": "alice", "transport": "stdio", **origin}
+    return Call(timestamp=timestamp, origin=Origin(call_id=name, **known), end=End(duration_us=5))
+
+
+def body(name: str) -> bytes:
+    return render_body(call(name))
+
+
+def stamp() -> str:
+    return TIME
+
+
+@dataclass
+class Machine:
+    """A computer with two forgetful disks that share one power cord."""
+
+    rotate_bytes: int = 1 << 40
+    disk: AmnesiaDisk = field(default_factory=AmnesiaDisk)
+    anchors: AmnesiaDisk = field(default_factory=AmnesiaDisk)
+
+    def __post_init__(self) -> None:
+        self.anchors.cord = self.disk.cord
+
+    def log(self) -> TrailLog:
+        place = Place(
+            disk=self.disk,
+            lock=NoLock(),
+            anchors=self.anchors,
+            anchor_name="anchor",
+            stamp=stamp,
+            rotate_bytes=self.rotate_bytes,
+        )
+        return TrailLog(place, KEY)
+
+    def reboot(self, survival: Survival) -> None:
+        self.disk.reboot(survival)
+        self.anchors.reboot(survival)
+
+    def verify(self) -> Verdict:
+        return verify_disk(self.disk, KEY.public, anchor=self.anchor())
+
+    def anchor(self) -> Checkpoint | None:
+        look = self.anchors.look("anchor")
+        if look is None:
+            return None
+        return open_checkpoint(self.anchors.open("anchor").read(0, look.size), KEY.public)
+
+    def records(self) -> list[JsonObject]:
+        return records_of(self.disk)
+
+
+def records_of(disk: Disk) -> list[JsonObject]:
+    """Every whole record, through all files."""
+    return [parse_object(line) for line in read_records(disk, 0) if line.endswith(b"\n")]
+
+
+def call_ids(records: list[JsonObject]) -> list[str]:
+    return [record["call_id"] for record in records if record["kind"] == "call"]
+
+
+def trail_in(folder: Path, **changes: object) -> Trail:
+    """A real trail below a folder, with its key beside it."""
+    return Trail(folder=folder / "audit", key_path=folder / "keys" / "audit.key", **changes)
+
+
+class HandClock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.clock = Clock(stamp=stamp, monotonic=lambda: self.now)
