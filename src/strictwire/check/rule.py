@@ -35,6 +35,7 @@ class Scope(StrEnum):
 
     SET = "set"
     TOOL = "tool"
+    TEXT = "text"
     NODE = "node"
     PAIR = "pair"
     SOURCE = "source"
@@ -58,6 +59,8 @@ class Rule:
     check: Check
     on: tuple[str, ...] = ()
     """For nodes: the keywords of which one must be present. Empty: every node."""
+    robust: bool = False
+    """For tools: whether it may be asked about a tool whose schemas are not valid."""
     hurts: Hurt | None = None
     bad: str = ""
     good: str = ""

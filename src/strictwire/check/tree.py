@@ -79,6 +79,21 @@ class Node(NamedTuple):
         return tuple(named) if isinstance(named, list) else (named,) if isinstance(named, str) else ()
 
 
+class Text(NamedTuple):
+    """One text of a tool: of its entry in the listing (no node), or of a subschema."""
+
+    text: str
+    keyword: str
+    subject: Subject
+    node: Node | None = None
+
+    def problem(self, message: str) -> Problem:
+        """A problem with the text."""
+        if self.node is not None:
+            return self.node.problem(message, self.keyword)
+        return Problem(self.subject.entry.under(self.keyword), message, self.subject.contract.name)
+
+
 _MAPS: Final[Mapping[str, Role]] = MappingProxyType(
     {
         "properties": Role.PROPERTY,

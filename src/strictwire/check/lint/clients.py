@@ -21,7 +21,7 @@ CLAUDE_KEY: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 @rule(
     id="CLIENT_NAME",
-    purpose="Checks that a tool's name has only letters, digits, `_` and `-`: OpenAI and Claude clients refuse dots and slashes.",
+    purpose="Checks that a tool's name has only letters, digits, `_` and `-`: OpenAI and Claude refuse dots.",
     advice="Use `_` between the parts of a name.",
     category=Category.STRICT,
     scope=Scope.TOOL,
@@ -36,7 +36,7 @@ def client_name(subject: Subject) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_ROOT_COMPOSITION",
-    purpose="Checks that the root of an input schema has no `anyOf`, `oneOf`, `allOf`, `not` or `enum`: Claude and OpenAI refuse it.",
+    purpose="Checks that the root of an input schema is not composed (`anyOf`, `oneOf` …): Claude and OpenAI refuse it.",
     advice="List the properties at the root and check the combination in the tool, or split the tool.",
     category=Category.STANDARD,
     scope=Scope.TOOL,
@@ -83,7 +83,7 @@ def client_properties(subject: Subject) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_PROPERTY_KEYS",
-    purpose="Checks that argument names are 1 to 64 letters, digits, `_`, `.` or `-`: Claude refuses the whole request otherwise.",
+    purpose="Checks that argument names are 1 to 64 letters, digits, `_`, `.` or `-`: Claude refuses others.",
     advice="Rename the argument, for example `filter.name` instead of `filter[name]`.",
     category=Category.STANDARD,
     scope=Scope.NODE,
@@ -152,7 +152,7 @@ def client_enum_strings(node: Node) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_DIALECT",
-    purpose="Checks that a schema that names its dialect names 2020-12: Claude clients refuse others, older ones in outputs.",
+    purpose="Checks that a schema that names its dialect names 2020-12: Claude clients refuse others in outputs.",
     advice="Name 2020-12, or leave `$schema` out: 2020-12 is the protocol's default.",
     category=Category.STRICT,
     scope=Scope.NODE,

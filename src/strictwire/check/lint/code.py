@@ -102,10 +102,10 @@ def code_paged_output(subject: Subject) -> Iterator[Problem]:
     output = subject.contract.output_schema
     if output is None or "cursor" not in subject.contract.input_schema.get("properties", {}):
         return
-    members = output.get("properties", {})
+    members = {name: each for name, each in output.get("properties", {}).items() if isinstance(each, dict)}
     is_right = (
         members.get("items", {}).get("type") == "array"
-        and set(members.get("nextCursor", {}).get("type", ())) == {"string", "null"}
+        and members.get("nextCursor", {}).get("type") in (["string", "null"], ["null", "string"])
         and {"items", "nextCursor"} <= set(output.get("required", ()))
     )
     if not is_right:

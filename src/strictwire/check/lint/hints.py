@@ -31,6 +31,7 @@ def _leading_verb(name: str) -> str:
     advice="Correct the hint or the name: clients run read-only tools without asking anybody.",
     category=Category.BASIC,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"name": "delete_file", "annotations": {"readOnlyHint": true}}',
     good='{"name": "delete_file", "annotations": {"readOnlyHint": false, "destructiveHint": true}}',
 )
@@ -50,6 +51,7 @@ def hints_agree_with_name(subject: Subject) -> Iterator[Problem]:
     advice="A read-only tool is neither destructive nor does it need to be called idempotent.",
     category=Category.BASIC,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"annotations": {"readOnlyHint": true, "destructiveHint": true}}',
     good='{"annotations": {"readOnlyHint": true}}',
 )
@@ -70,6 +72,7 @@ def hints_consistent(subject: Subject) -> Iterator[Problem]:
     advice="Correct the hint or the safety level; the pipeline enforces the level, clients see the hint.",
     category=Category.STRICT,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"safety": "destructive", "annotations": {"readOnlyHint": true}}',
     good='{"safety": "destructive", "annotations": {"readOnlyHint": false, "destructiveHint": true}}',
 )

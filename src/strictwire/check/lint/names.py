@@ -26,6 +26,7 @@ RESERVED_ENDINGS: Final = (".output", ".contract")
     advice="Rename the tool; keep the old name as an alias for one release if callers use it.",
     category=Category.MINIMAL,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"name": "read file"}',
     good='{"name": "read_file"}',
 )
@@ -60,6 +61,7 @@ def name_unique(tools: ToolSet) -> Iterator[Problem]:
     advice="Shorten the name; gateways put a prefix before it, so leave room.",
     category=Category.BASIC,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"name": "' + "a" * 65 + '"}',
     good='{"name": "read_file"}',
 )
@@ -76,6 +78,7 @@ def name_length(subject: Subject) -> Iterator[Problem]:
     advice="Rename the tool.",
     category=Category.STRICT,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"name": "report.output"}',
     good='{"name": "report"}',
 )

@@ -14,7 +14,7 @@ from strictwire.contract.schema import walk
 
 @rule(
     id="REF_DEFS_ONLY",
-    purpose="Checks that references lead to `#/$defs/` of the same schema, and that no anchors or dynamic references are used.",
+    purpose="Checks that references lead to `#/$defs/` of the same schema, without anchors or dynamic references.",
     advice="Put the definition under `$defs`; `strictwire bundle` does it for references to other files.",
     category=Category.STRICT,
     scope=Scope.NODE,

@@ -31,7 +31,7 @@ def file_strict_json(_tools: ToolSet) -> Iterator[Problem]:
 
 @rule(
     id="ENTRY_WELL_FORMED",
-    purpose="Checks that every entry of a tool list, lock or contract file has the members it must have, of the right types.",
+    purpose="Checks that every entry of a tool list, lock or contract file has the members it must have.",
     advice="Give the member the type named.",
     category=Category.MINIMAL,
     scope=Scope.SOURCE,
@@ -56,6 +56,7 @@ _REASONS: Final = {
     advice="Mend the schema; a client that checks schemas drops the tool, some drop all tools.",
     category=Category.MINIMAL,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"type": "objekt"}',
     good='{"type": "object"}',
 )
@@ -95,6 +96,7 @@ def ref_not_remote(node: Node) -> Iterator[Problem]:
     advice='Set `"type": "object"` at the root and put the arguments under `properties`.',
     category=Category.MINIMAL,
     scope=Scope.TOOL,
+    robust=True,
     bad='{"properties": {}}',
     good='{"type": "object", "properties": {}}',
 )

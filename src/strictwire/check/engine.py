@@ -1,0 +1,204 @@
+"""Runs rules over tools and makes findings of their problems. Knows no rule by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import jsonschema_rs
+
+from strictwire.canon.json import JsonObject
+from strictwire.check.finding import Finding, Report, Waived
+from strictwire.check.place import locate
+from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.rule import Rule, Scope
+from strictwire.check.rulesets import Ruleset
+from strictwire.check.subject import Flaw, Problem, Side, Subject, ToolSet
+from strictwire.check.tree import Node, Text, Tree, walk_tree
+from strictwire.contract.conform import compile_schema
+from strictwire.contract.schema import Problem as Reason
+from strictwire.contract.schema import SchemaRefused
+
+TEXTS: Final = ("title", "description", "$comment")
+
+STALE_WAIVER: Final = "WAIVER_USED"
+"""The id under which a waiver that waives nothing is reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The rules of one run, by what they are asked about."""
+
+    rules: Mapping[str, Rule]
+    on_set: tuple[Rule, ...]
+    on_tool: tuple[Rule, ...]
+    on_text: tuple[Rule, ...]
+    on_every_node: tuple[Rule, ...]
+    on_keyword: Mapping[str, tuple[Rule, ...]]
+
+
+def plan_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: Policy) -> Plan:
+    """Choose the rules of a policy. Raises PolicyRefused: a rule that does not exist is left out or waived."""
+    known = {rule.id: rule for rule in rules}
+    named = [*policy.without, *(waiver.rule for waiver in policy.waivers)]
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise PolicyRefused(f"there is no rule {unknown[0]!r} in ruleset {ruleset.version}")
+    ids = [*ruleset.rules_up_to(policy.category), *(name for each in policy.also for name in ruleset.rules_up_to(each))]
+    chosen = {name: known[name] for name in ids if name not in policy.without}
+    return make_plan(chosen)
+
+
+def make_plan(chosen: Mapping[str, Rule]) -> Plan:
+    """Sort rules by what they are asked about."""
+    nodes = [rule for rule in chosen.values() if rule.scope is Scope.NODE]
+    keywords = {keyword for rule in nodes for keyword in rule.on}
+    return Plan(
+        rules=chosen,
+        on_set=_scoped(chosen, Scope.SET),
+        on_tool=_scoped(chosen, Scope.TOOL),
+        on_text=_scoped(chosen, Scope.TEXT),
+        on_every_node=tuple(rule for rule in nodes if not rule.on),
+        on_keyword={word: tuple(rule for rule in nodes if word in rule.on) for word in keywords},
+    )
+
+
+def _scoped(chosen: Mapping[str, Rule], scope: Scope) -> tuple[Rule, ...]:
+    return tuple(rule for rule in chosen.values() if rule.scope is scope)
+
+
+Progress = Callable[[int, int], None]
+"""Called with how many tools are done and how many there are."""
+
+
+def silent(_done: int, _total: int) -> None:
+    """No progress."""
+
+
+def lint(tools: ToolSet, plan: Plan, policy: Policy, *, version: str, progress: Progress = silent) -> Report:
+    """Judge every tool by every rule of the plan."""
+    problems: list[tuple[Rule, Problem]] = [(rule, each) for rule in plan.on_set for each in rule.check(tools)]
+    for done, subject in enumerate(tools.subjects):
+        problems += _tool_problems(subject, plan, policy)
+        progress(done + 1, len(tools.subjects))
+    findings = [*(_of_flaw(flaw, plan) for flaw in tools.flaws), *_as_findings(problems, tools)]
+    return make_report("lint", tools, findings, policy, version=version)
+
+
+def _tool_problems(subject: Subject, plan: Plan, policy: Policy) -> list[tuple[Rule, Problem]]:
+    sound = [side for side in Side if _is_sound(subject.schema(side))]
+    found = [(rule, each) for rule in plan.on_tool if rule.robust or len(sound) == len(Side) for each in rule.check(subject)]
+    texts = [
+        Text(text, keyword, subject)
+        for keyword, text in (("title", subject.contract.title), ("description", subject.contract.description))
+        if text
+    ]
+    for side in sound:
+        schema = subject.schema(side)
+        if schema is not None:
+            nodes = walk_tree(Tree(subject, side, schema, subject.origin(side), policy.terms))
+            found += _node_problems(nodes, plan)
+            texts += _texts(nodes)
+    found += [(rule, each) for rule in plan.on_text for text in texts for each in rule.check(text)]
+    return found
+
+
+def _is_sound(schema: JsonObject | None) -> bool:
+    """Whether rules may read the schema as valid: every keyword has a value of its type."""
+    try:
+        if schema is not None:
+            compile_schema(schema)
+    except SchemaRefused as exc:
+        # A reference to another file does not say whether the rest is well formed.
+        return exc.problem is Reason.REMOTE_REF and jsonschema_rs.meta.is_valid(schema)
+    return True
+
+
+def _node_problems(nodes: list[Node], plan: Plan) -> list[tuple[Rule, Problem]]:
+    found = []
+    by_keyword = plan.on_keyword
+    for node in nodes:
+        asked = dict.fromkeys(plan.on_every_node)
+        for keyword in node.schema:
+            if keyword in by_keyword:
+                asked.update(dict.fromkeys(by_keyword[keyword]))
+        for rule in asked:
+            found += [(rule, each) for each in rule.check(node)]
+    return found
+
+
+def _texts(nodes: list[Node]) -> Iterator[Text]:
+    for node in nodes:
+        for keyword in TEXTS:
+            text = node.schema.get(keyword)
+            if isinstance(text, str):
+                yield Text(text, keyword, node.tree.subject, node)
+
+
+def _as_findings(problems: Iterable[tuple[Rule, Problem]], tools: ToolSet) -> Iterator[Finding]:
+    decoded: dict[str, str] = {}
+    for rule, problem in problems:
+        file = problem.origin.file
+        if file in tools.texts and file not in decoded:
+            decoded[file] = tools.texts[file].decode("utf-8", "replace")
+        line, column = locate(decoded[file], problem.origin.pointer) if file in decoded else (0, 0)
+        yield Finding(
+            rule=rule.id,
+            message=problem.message,
+            advice=rule.advice,
+            file=file,
+            pointer=problem.origin.pointer,
+            line=line,
+            column=column,
+            tool=problem.tool,
+        )
+
+
+def _of_flaw(flaw: Flaw, plan: Plan) -> Finding:
+    """Reading flaws are reported whatever the category: a file that was not read was not checked."""
+    rule = plan.rules.get(flaw.rule)
+    return Finding(
+        rule=flaw.rule,
+        message=flaw.message,
+        advice=rule.advice if rule else "Mend the file: what cannot be read is not checked.",
+        file=flaw.origin.file,
+        pointer=flaw.origin.pointer,
+        line=flaw.line,
+        column=flaw.column,
+    )
+
+
+def make_report(
+    check: str, tools: ToolSet, findings: Iterable[Finding], policy: Policy, *, version: str, against: str = ""
+) -> Report:
+    """Set waived findings apart, report waivers that waive nothing, and sort."""
+    kept, waived, used = [], [], set()
+    for finding in findings:
+        waiver = next((each for each in policy.waivers if each.covers(finding)), None)
+        if waiver is None:
+            kept.append(finding)
+        else:
+            waived.append(Waived(finding=finding, reason=waiver.reason))
+            used.add(waiver)
+    kept += [_stale(waiver.rule, waiver.tool) for waiver in policy.waivers if waiver not in used]
+    kept.sort(key=lambda each: (each.file, each.line, each.column, each.tool, each.rule, each.pointer, each.message))
+    return Report(
+        check=check,
+        subject=tools.label,
+        tools=len(tools.subjects),
+        findings=tuple(kept),
+        waived=tuple(waived),
+        ruleset=version,
+        against=against,
+    )
+
+
+def _stale(rule: str, tool: str) -> Finding:
+    return Finding(
+        rule=STALE_WAIVER,
+        message=f"the waiver of {rule} for {tool!r} waives nothing",
+        advice="Delete the waiver, so that it cannot hide something later.",
+        file="strictwire.toml",
+    )
+
