@@ -256,7 +256,7 @@ def test_plain_is_json_and_changes_nothing_the_second_time(value: Any) -> None:
     assert plain(once) == once
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     value=st.recursive(
         st.text(), lambda inner: st.lists(inner, max_size=60) | st.dictionaries(st.text(), inner), max_leaves=400

@@ -33,7 +33,7 @@ def test_what_is_rendered_is_valid_and_reads_back_to_the_same(
 
     assert conforms(SCHEMA_OF[dialect], body) == []
     assert DIALECTS[dialect](read_failure(body), known) == body
-    assert DIALECTS[dialect](read_failure(render(body)), known) == body
+    assert render(DIALECTS[dialect](read_failure(render(body)), known)) == render(body)
 
 
 @pytest.mark.parametrize("dialect", ["system/1.0"])

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parent.parent))
 
-from fixtures.live import serve_http  # noqa: E402 - found through the line above
+from tests.fixtures.live import serve_http  # noqa: E402 - found through the line above
 
 NODE: Final = Path(sys.executable).parent / "node"
 SUITE: Final = HERE / "node" / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"

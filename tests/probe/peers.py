@@ -26,7 +26,7 @@ STDIO = ALL_LANES[:2]
 HTTP = ALL_LANES[2:]
 
 
-def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = None) -> Report:
+def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = None, eof_seconds: float = 12.0) -> Report:
     """Probe a fixture server on both transports."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -38,6 +38,7 @@ def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = Non
             options = probe.Options(
                 stdio=[*command, "--stdio", *flags],
                 http=f"http://127.0.0.1:{port}/mcp",
+                eof_seconds=eof_seconds,
                 only=None if only is None else frozenset(only),
             )
             return asyncio.run(probe.run_with(options))

@@ -79,6 +79,7 @@ def test_a_second_power_cut_at_every_step_of_the_repair_loses_nothing_either(fir
             second += 1
             continue
         break
+    machine.disk.cord.cut_after = None
 
     _assert_whole(machine, answered)
 

@@ -106,9 +106,10 @@ def _tool_problems(subject: Subject, plan: Plan, policy: Policy) -> list[tuple[R
 
 def _is_sound(schema: JsonObject | None) -> bool:
     """Whether rules may read the schema as valid: every keyword has a value of its type."""
+    if schema is None:
+        return True
     try:
-        if schema is not None:
-            compile_schema(schema)
+        compile_schema(schema)
     except SchemaRefused as exc:
         # A reference to another file does not say whether the rest is well formed.
         return exc.problem is Reason.REMOTE_REF and jsonschema_rs.meta.is_valid(schema)
@@ -201,4 +202,3 @@ def _stale(rule: str, tool: str) -> Finding:
         advice="Delete the waiver, so that it cannot hide something later.",
         file="strictwire.toml",
     )
-

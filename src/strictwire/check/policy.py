@@ -1,17 +1,17 @@
 """What a project asks of its tools: ruleset, category, exceptions with their reasons. Read from `strictwire.toml` by others.
 
-    [lint]
-    ruleset = "2026.11"
-    category = "STRICT"
-    also = ["CODE"]
-    without = { NAME_LENGTH = "our gateway cuts the prefix" }
-    page_cap = 200
+[lint]
+ruleset = "2026.11"
+category = "STRICT"
+also = ["CODE"]
+without = { NAME_LENGTH = "our gateway cuts the prefix" }
+page_cap = 200
 
-    [[lint.waivers]]
-    rule = "LOCATION_BY_URI"
-    tool = "workspace_*"
-    pointer = "/properties/path"
-    reason = "the published document of this tool fixes the name"
+[[lint.waivers]]
+rule = "LOCATION_BY_URI"
+tool = "workspace_*"
+pointer = "/properties/path"
+reason = "the published document of this tool fixes the name"
 """
 
 from __future__ import annotations

@@ -61,7 +61,8 @@ class Subject:
     input: Origin
     output: Origin
     """Where the output schema stands or would stand."""
-    order: int = 0
+    has_terms: bool = False
+    """Whether the source knows the terms that are not on the wire: tier, roles, safety, caps, dialect."""
 
     def schema(self, side: Side) -> JsonObject | None:
         """One of the two schemas."""

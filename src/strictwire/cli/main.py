@@ -11,18 +11,32 @@ import difflib
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, NoReturn
 
 import strictwire
 
 VERBS: Final = {
     "serve": "serve tools over stdio or HTTP",
     "probe": "judge any MCP server with raw bytes",
+    "context": "build and ask caches of documents",
     "explain": "say what a failure code means and what to do",
 }
 """Verb to what it does, in the order of the help text. Each is `strictwire.cli.<verb>`."""
 
 _EPILOG: Final = "Each verb has its own help: strictwire VERB --help"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose exit code for wrong usage can be chosen: the `context` verbs have their own by contract."""
+
+    def __init__(self, *args: Any, usage_exit: int = 2, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._usage_exit = usage_exit
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and how it is used."""
+        self.print_usage(sys.stderr)
+        self.exit(self._usage_exit, f"error: {message}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,11 +53,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_unknown(verb), file=sys.stderr)
         return 2
     module = importlib.import_module(f"strictwire.cli.{verb}")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"strictwire {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
         epilog=module.EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        usage_exit=getattr(module, "USAGE_EXIT", 2),
     )
     module.configure(parser)
     return int(module.run(parser.parse_args(given[1:])))

@@ -30,6 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pack", action="append", metavar="NAME", help="offer this pack; may be repeated")
     parser.add_argument("--profile", choices=sorted(PATHS), default="mcp", help="the contract spoken on stdio")
     parser.add_argument("--deterministic", action="store_true", help="fix time and ids, so that a run repeats to the byte")
+    parser.add_argument(
+        "--exact-v0", action="store_true", help="with --pack context: Context Resolve v0 on stdio, to the byte"
+    )
     parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if there is one)")
 
 
@@ -43,11 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     serving = Serving(
         http=http,
-        stdio=arguments.stdio,
+        stdio=arguments.stdio or arguments.exact_v0,
+        exact_v0=arguments.exact_v0,
         profile=arguments.profile,
         deterministic=arguments.deterministic,
         announce=_announce,
     )
+    if arguments.exact_v0:
+        return run_server(server, file=arguments.config, serving=serving, packs=())
     packs = tuple(arguments.pack) if arguments.pack else (() if arguments.server else None)
     return run_server(server, file=arguments.config, serving=serving, packs=packs)
 
@@ -64,7 +70,7 @@ def _load(place: str) -> Server:
     except (ImportError, AttributeError) as exc:
         raise ValueError(f"{place!r} cannot be loaded ({exc}); expected MODULE:NAME of a strictwire.Server") from exc
     if not isinstance(found, Server):
-        raise ValueError(f"{place!r} is a {type(found).__name__}, not a strictwire.Server")
+        raise ValueError(f"{place!r} is a {type(found).__name__}, not a strictwire.Server")  # noqa: TRY004 - usage, not a bug
     return found
 
 

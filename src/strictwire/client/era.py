@@ -8,15 +8,13 @@ The ladder:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.client.channel import Channel, Inbound
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone
-from strictwire.client.http import HttpClient
-from strictwire.client.http_channel import HttpChannel
 from strictwire.client.message import (
     LEGACY_VERSION,
     MODERN_VERSION,
@@ -65,7 +63,7 @@ async def find_era_stdio(
     """Start the command and agree on an era; a process that ends over the first question is started once more."""
     channel = StdioChannel(await StdioProcess.start(command, env=env, cwd=cwd), inbound)
     try:
-        spoken = await _maybe_modern(channel, identity, seconds)
+        spoken = await maybe_modern(channel, identity, seconds)
         if spoken is not None:
             return channel, spoken
     except ServerGone:
@@ -74,30 +72,10 @@ async def find_era_stdio(
     except BaseException:
         await channel.close()
         raise
-    return channel, await _legacy_or_close(channel, identity, seconds)
+    return channel, await legacy_or_close(channel, identity, seconds)
 
 
-async def find_era_http(
-    url: str, *, identity: Identity, inbound: Inbound, seconds: float, headers: Mapping[str, str]
-) -> tuple[Channel, Spoken]:
-    """Agree on an era with the server at a URL."""
-    channel = HttpChannel(url, client=HttpClient(seconds=max(seconds, 60)), headers=headers, inbound=inbound)
-    try:
-        spoken = await _maybe_modern(channel, identity, seconds)
-    except ServerGone:
-        spoken = None
-    except BaseException:
-        await channel.close()
-        raise
-    if spoken is not None:
-        return channel, spoken
-    channel.era = Era.LEGACY
-    spoken = await _legacy_or_close(channel, identity, seconds)
-    channel.version = spoken.version
-    return channel, spoken
-
-
-async def _maybe_modern(channel: Channel, identity: Identity, seconds: float) -> Spoken | None:
+async def maybe_modern(channel: Channel, identity: Identity, seconds: float) -> Spoken | None:
     """Rungs 1 and 2; None sends the caller to rung 3. Raises CannotReach, ServerGone, NotUnderstood (rung 2)."""
     question = request(OPENING_ID, "server/discover", modern_params({}, identity))
     try:
@@ -122,15 +100,22 @@ def _refuse_without_legacy(error: RemoteError) -> None:
         raise NotUnderstood("no protocol version in common", error.raw)
 
 
-async def _legacy_or_close(channel: Channel, identity: Identity, seconds: float) -> Spoken:
+def _ignore(_version: str) -> None:
+    """Over stdio nothing repeats the version."""
+
+
+async def legacy_or_close(
+    channel: Channel, identity: Identity, seconds: float, agree: Callable[[str], None] = _ignore
+) -> Spoken:
+    """Rung 3; `agree` is told the version before anything else is sent. Raises ClientError, with the channel closed."""
     try:
-        return await _legacy(channel, identity, seconds)
+        return await _legacy(channel, identity, seconds, agree)
     except BaseException:
         await channel.close()
         raise
 
 
-async def _legacy(channel: Channel, identity: Identity, seconds: float) -> Spoken:
+async def _legacy(channel: Channel, identity: Identity, seconds: float, agree: Callable[[str], None]) -> Spoken:
     question = request(OPENING_ID, "initialize", initialize_params(identity))
     reply: Reply = read_reply(*await channel.ask(question, seconds=seconds))
     if isinstance(reply, RemoteError):
@@ -138,8 +123,7 @@ async def _legacy(channel: Channel, identity: Identity, seconds: float) -> Spoke
     version = reply.value.get("protocolVersion")
     if not isinstance(version, str) or version not in LEGACY_VERSIONS:
         raise NotUnderstood("initialize names a version we do not speak", reply.raw)
-    if isinstance(channel, HttpChannel):
-        channel.version = version
+    agree(version)
     await channel.tell(notification("notifications/initialized", {}))
     return Spoken(era=Era.LEGACY, version=version, opening=reply)
 

@@ -30,6 +30,10 @@ class HttpChannel:
         self.version: str | None = None
         """The negotiated legacy version, repeated in a header once it is known."""
 
+    def agree(self, version: str) -> None:
+        """Repeat this version in a header from now on."""
+        self.version = version
+
     async def ask(self, message: JsonObject, *, seconds: float) -> tuple[JsonObject, bytes]:
         """POST a request and read its answer. Raises CannotReach, ServerGone, TimedOut, TooLarge, NotUnderstood."""
         try:

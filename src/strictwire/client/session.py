@@ -12,8 +12,8 @@ from typing import Final, Self
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.channel import Channel, Inbound
-from strictwire.client.era import Spoken, find_era_http, find_era_stdio
-from strictwire.client.errors import NotUnderstood
+from strictwire.client.era import Spoken, find_era_stdio
+from strictwire.client.errors import CannotReach, NotUnderstood
 from strictwire.client.message import (
     Era,
     Identity,
@@ -123,7 +123,12 @@ async def open_stdio(command: Sequence[str], options: SessionOptions | None = No
 
 
 async def open_http(url: str, options: SessionOptions | None = None) -> Session:
-    """Open a session with a server at a URL. Raises ClientError."""
+    """Open a session with a server at a URL. Raises ClientError, also when the extra `client` is not installed."""
+    try:
+        # Here and not above: aiohttp is an extra, and stdio and the probe do without it.
+        from strictwire.client.era_http import find_era_http
+    except ModuleNotFoundError as exc:
+        raise CannotReach(url, "HTTP sessions need the extra: pip install 'strictwire[client]'") from exc
     chosen = options or SessionOptions()
     channel, spoken = await find_era_http(
         url,

@@ -78,7 +78,7 @@ def plain_text(text: str, limit: int = MAX_TEXT) -> str:
 
 def _cut(text: str, limit: int) -> str:
     seen = text[: 2 * limit]
-    clean = redact_text(_LONE.sub("\ufffd", seen))
+    clean = redact_text(seen if seen.isascii() else _LONE.sub("\ufffd", seen))
     if len(clean) <= limit and len(seen) == len(text):
         return clean
     kept = clean[: limit - 1]

@@ -18,7 +18,8 @@ MAX_INVARIANT: Final = 100
 
 def public_text(failure: Failure) -> str:
     """The sentence of the failure, or of its code where it brings none."""
-    return plain_text(failure.text) or CATALOGUE[failure.code].text
+    usual = CATALOGUE[failure.code].text
+    return usual if failure.text == usual else plain_text(failure.text) or usual
 
 
 def public_details(failure: Failure) -> JsonObject:

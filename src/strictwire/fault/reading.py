@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse_object
-from strictwire.fault.catalogue import CATALOGUE
+from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
 from strictwire.fault.dialects.canonical import CANONICAL_CODES, CanonicalError
 from strictwire.fault.dialects.editor_v01 import KINDS
 from strictwire.fault.dialects.index import PROTOCOL
@@ -183,12 +183,19 @@ def _read_editor(error: JsonObject, data: JsonObject) -> Reading:
     code = KINDS[number].code
     if code == "INVALID_PARAMS":
         details = {"violations": [each.as_details() for each in _editor_violations(details)]}
-    if code == "TOOL_FAILED" and details.get("code") in CATALOGUE:
+    if code == "TOOL_FAILED" and _leads_with_a_code(details):
         code = details["code"]
         details = {name: value for name, value in details.items() if name != "code"}
     tool = data.get("tool")
     failure = fail(code, text=_text(error.get("message")), details=details)
     return Reading(failure=failure, facts=Facts(tool=tool if isinstance(tool, str) else ""))
+
+
+def _leads_with_a_code(details: JsonObject) -> bool:
+    """Whether the details begin with one of our codes, as the editor shows those that it has no number for."""
+    code = details.get("code") if next(iter(details), None) == "code" else None
+    row = RENDERINGS.get(code) if isinstance(code, str) and code != "TOOL_FAILED" else None
+    return row is not None and NATIVE["editor/0.1"][row.editor] == "TOOL_FAILED"
 
 
 def _editor_violations(details: JsonObject) -> list[Violation]:

@@ -52,7 +52,7 @@ class Violation:
     @property
     def sentence(self) -> str:
         """What is wrong, without the value."""
-        return self.message or plain_text(f"{self.parameter or 'arguments'} {_complaint(self)}", MAX_WORD)
+        return self.message or plain_text(f"{self.parameter or 'the value'} {_complaint(self)}", MAX_WORD)
 
     def as_details(self) -> JsonObject:
         """The form that failures carry."""

@@ -5,8 +5,10 @@ Not here: who adds and removes (`server`), how it is listed on a wire (`profiles
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import re
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -122,10 +124,12 @@ class Catalog:
     def __init__(self, offers: Offers) -> None:
         self.offers = offers
         self._watchers: set[Callable[[str, str | None], None]] = set()
+        self._lock = threading.Lock()
 
-    def replace(self, offers: Offers, changed: str) -> None:
-        """Put a new snapshot in force. `changed` is `tools`, `prompts` or `resources`."""
-        self.offers = offers
+    def change(self, make: Callable[[Offers], Offers], changed: str) -> None:
+        """Put a new snapshot in force, from any thread. `changed` is `tools`, `prompts`, `resources` or `completions`."""
+        with self._lock:
+            self.offers = make(self.offers)
         self.announce(changed)
 
     def announce(self, changed: str, uri: str | None = None) -> None:
@@ -134,9 +138,21 @@ class Catalog:
             watcher(changed, uri)
 
     def watch(self, watcher: Callable[[str, str | None], None]) -> Callable[[], None]:
-        """Be told of changes until the returned function is called."""
-        self._watchers.add(watcher)
-        return lambda: self._watchers.discard(watcher)
+        """Be told of changes, on the event loop that asks, until the returned function is called."""
+        loop, home = asyncio.get_running_loop(), threading.get_ident()
+
+        def deliver(changed: str, uri: str | None) -> None:
+            if tell in self._watchers:
+                watcher(changed, uri)
+
+        def tell(changed: str, uri: str | None) -> None:
+            if threading.get_ident() == home:
+                deliver(changed, uri)
+            elif not loop.is_closed():
+                loop.call_soon_threadsafe(deliver, changed, uri)
+
+        self._watchers.add(tell)
+        return lambda: self._watchers.discard(tell)
 
 
 def is_async(handler: Handler) -> bool:

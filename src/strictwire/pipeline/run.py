@@ -13,7 +13,6 @@ from strictwire.fault.plain import plain
 from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Operation
 from strictwire.pipeline.caps import Gate
 
-
 log = logging.getLogger("strictwire.run")
 
 
@@ -27,19 +26,35 @@ async def run(operation: Operation, call: Call, executor: Executor, *, debug_sta
     try:
         async with deadline:
             if operation.is_async:
-                return await operation.handler(call.arguments, call.context)
-            return await _run_in_thread(operation, call, executor)
+                returned = await operation.handler(call.arguments, call.context)
+            else:
+                returned = await _run_in_thread(operation, call, executor)
+        # A handler may swallow the exception that ends it; what it returns after its time is no answer all the same.
+        if not deadline.expired():
+            _end_if_cancelled()
+            return returned
     except AnswersNeeded as exc:
         return Asking(questions=exc.questions)
     except Refused as exc:
         call.trace.facts = getattr(exc, "facts", None)
         return exc.failure
-    except BaseException as exc:  # noqa: BLE001 - contains the handler: also SystemExit and the like must not end the server
+    except BaseException as exc:
         if deadline.expired():
-            return fail("TIMEOUT", details={"timeoutMs": operation.caps.timeout_ms, "tool": operation.name})
+            return _timed_out(operation)
         if isinstance(exc, GeneratorExit) or _was_cancelled(exc):
             raise
         return _contain(exc, operation, call, debug_stack=debug_stack)
+    return _timed_out(operation)
+
+
+def _timed_out(operation: Operation) -> Failure:
+    return fail("TIMEOUT", details={"timeoutMs": operation.caps.timeout_ms, "tool": operation.name})
+
+
+def _end_if_cancelled() -> None:
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _contain(exc: BaseException, operation: Operation, call: Call, *, debug_stack: bool) -> Failure:
@@ -54,11 +69,13 @@ def _contain(exc: BaseException, operation: Operation, call: Call, *, debug_stac
 async def _run_in_thread(operation: Operation, call: Call, executor: Executor) -> object:
     """A plain function cannot be stopped: past its time it runs on unheard, and its place stays taken until it ends."""
     gate = operation.gate
-    running = asyncio.get_running_loop().run_in_executor(executor, operation.handler, call.arguments, call.context)
+    job = executor.submit(operation.handler, call.arguments, call.context)
+    running = asyncio.wrap_future(job)
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
-        if not running.done() and gate.enter():
+        # What still waits for a thread never begins; what has begun keeps its place.
+        if not job.cancel() and not running.done() and gate.enter():
             running.add_done_callback(partial(_leave_late, gate))
         raise
 

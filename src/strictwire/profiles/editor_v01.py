@@ -155,6 +155,11 @@ class EditorEndpoint:
         """The answer to a message that the transport would not keep."""
         return self._refuse_unread(NoRequest(failure=fail("REQUEST_TOO_LARGE")))
 
+    def refuse_fault(self, inbound: Inbound) -> Reply:
+        """The answer to a message that met a fault of ours."""
+        request = read_request(inbound.body, self._limits)
+        return _write_failure(request.id_text, fail("INTERNAL"), Facts()).as_reply()
+
     def end_input(self) -> None:
         """Nothing waits for input."""
 

@@ -165,6 +165,11 @@ class EnvelopeEndpoint:
         self._write_event(message, inbound, self._clock.elapsed(), size=len(sent.body), failure=sent.failure)
         return sent.as_reply()
 
+    def refuse_fault(self, inbound: Inbound) -> Reply:
+        """The answer to a message that met a fault of ours."""
+        message = read_envelope(inbound.body, limits=self._limits, ids=self._ids)
+        return _write_failure(message.id, fail("INTERNAL")).as_reply()
+
     def end_input(self) -> None:
         """Nothing waits for input."""
 

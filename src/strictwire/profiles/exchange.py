@@ -98,6 +98,9 @@ class Endpoint(Protocol):
     def refuse_oversized(self, inbound: Inbound) -> Reply:
         """The answer to a message that the transport would not keep."""
 
+    def refuse_fault(self, inbound: Inbound) -> Reply:
+        """The answer to a message that met a fault of ours: nobody is left waiting."""
+
     def end_input(self) -> None:
         """No more will come in; what waits for input must end."""
 

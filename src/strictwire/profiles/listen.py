@@ -48,7 +48,7 @@ async def listen(request: Request, wanted: JsonObject, core: Core, outlet: Outle
         elif uri is not None:
             if uri in granted.get("resourceSubscriptions", ()):
                 outlet.send(render_notification("notifications/resources/updated", {"uri": uri, "_meta": mark}))
-        elif granted.get(WANTS[changed]):
+        elif granted.get(WANTS.get(changed, "")):
             outlet.send(render_notification(f"notifications/{changed}/list_changed", {"_meta": mark}))
 
     outlet.open()

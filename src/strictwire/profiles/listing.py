@@ -116,6 +116,5 @@ class Lister:
     def _index(cursor: object, mark: str, pages: int) -> int | None:
         if cursor is None:
             return 0
-        given, _, number = str(cursor).partition(".")
-        known = given == mark and number.isdecimal() and 0 < int(number) < pages
-        return int(number) if known else None
+        # Compared as text: a number that a stranger wrote is not read.
+        return next((index for index in range(1, pages) if cursor == f"{mark}.{index}"), None)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Final
 
-from strictwire.canon.json import JsonValue, Limits
+from strictwire.canon.json import JsonObject, JsonValue, Limits
+from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.era import SESSION_HEADER, VERSION_HEADER, Era, era_of
 from strictwire.profiles.exchange import Headers, Inbound, Outlet, Reply
-from strictwire.profiles.mcp_core import Core
+from strictwire.profiles.mcp_core import Core, malformed
 from strictwire.profiles.mcp_legacy import LegacySession
 from strictwire.profiles.mcp_modern import Modern
 from strictwire.profiles.mcp_results import Written, write_failure
@@ -25,6 +26,7 @@ from strictwire.wire.envelope import (
     Unreadable,
     classify,
     decode,
+    read_message,
     render_result,
 )
 from strictwire.wire.revisions import (
@@ -38,6 +40,9 @@ from strictwire.wire.session import InFlight
 
 MAX_SESSIONS: Final = 10_000
 """Legacy sessions kept at once over HTTP; the one that was silent longest is ended first."""
+
+MAX_IN_FLIGHT: Final = 8192
+"""Requests of one connection or session that wait for their answers; subscriptions count, calls have their own bound."""
 
 MAX_BATCH: Final = 100
 """Messages in one batch of a 2025-03-26 session."""
@@ -99,6 +104,13 @@ class McpEndpoint:
         """The answer to a message that the transport would not keep."""
         return self._refuse_unreadable(Unreadable(fail("REQUEST_TOO_LARGE")), inbound, None)
 
+    def refuse_fault(self, inbound: Inbound) -> Reply:
+        """The answer to a message that met a fault of ours."""
+        message = read_message(inbound.body, self._limits)
+        request_id = None if isinstance(message, Notification | Response) else message.id
+        facts = Facts(timestamp=self._core.clock.timestamp(), revision=self._revision_of(inbound, None).name)
+        return _reply(write_failure(request_id, fail("INTERNAL"), facts))
+
     async def _serve_message(
         self, message: Message, session: LegacySession | None, inbound: Inbound, outlet: Outlet
     ) -> Reply:
@@ -112,7 +124,8 @@ class McpEndpoint:
         if isinstance(era, Failure):
             return await self._refuse(message, era, inbound)
         if era is Era.OPENING:
-            return self._open(message, inbound, outlet)
+            fault = find_opening_fault(message.params or {})
+            return self._open(message, inbound, outlet) if fault is None else await self._refuse(message, fault, inbound)
         if era is Era.UNBOUND or (session is None and era is Era.LEGACY):
             return await self._serve_unbound(message, inbound)
         if session is not None and era is Era.LEGACY:
@@ -143,9 +156,10 @@ class McpEndpoint:
     ) -> Reply:
         """Serve a request whose id must not be in use, and take it out of the table when it is answered."""
         task = asyncio.current_task()
-        if task is None or not in_flight.add(request.id, task):
+        full = len(in_flight) >= MAX_IN_FLIGHT
+        if task is None or full or not in_flight.add(request.id, task):
             serve.close()
-            return await self._refuse(request, fail("DUPLICATE_ID"), inbound)
+            return await self._refuse(request, fail("OVERLOADED" if full else "DUPLICATE_ID"), inbound)
         try:
             return _reply(await serve)
         finally:
@@ -157,16 +171,23 @@ class McpEndpoint:
         """2025-03-26 demands that batches are received. Their requests run side by side; answers keep the order."""
         if not 0 < len(messages) <= MAX_BATCH:
             return self._refuse_unreadable(Unreadable(fail("NOT_A_REQUEST", details={"reason": "batch"})), inbound, session)
-        served = await asyncio.gather(*(self._serve_message(classify(each), session, inbound, outlet) for each in messages))
-        bodies = [reply.body for reply in served if reply.body is not None]
+        served = await asyncio.gather(
+            *(self._serve_member(classify(each), session, inbound, outlet) for each in messages), return_exceptions=True
+        )
+        bodies = [body for reply in served if (body := _said(reply)) is not None]
         return Reply(body=b"[" + b",".join(bodies) + b"]") if bodies else ACCEPTED
+
+    async def _serve_member(self, message: Message, session: LegacySession, inbound: Inbound, outlet: Outlet) -> Reply:
+        """One message of a batch; `initialize` must not be among them."""
+        if isinstance(message, Request) and message.method == "initialize":
+            return await self._refuse(message, fail("NOT_A_REQUEST", details={"reason": "initialize_in_batch"}), inbound)
+        return await self._serve_message(message, session, inbound, outlet)
 
     async def _serve_unbound(self, request: Request, inbound: Inbound) -> Reply:
         """Before a session only `ping` is answered; everything else is told how to begin."""
         if request.method == "ping":
             return Reply(body=render_result(request.id, b"{}"))
-        named = inbound.headers.get(SESSION_HEADER) if inbound.headers is not None else None
-        return await self._refuse(request, fail("SESSION_UNKNOWN" if named else "SESSION_REQUIRED"), inbound)
+        return await self._refuse(request, _sessionless(inbound.headers), inbound)
 
     async def _serve_verb(self, inbound: Inbound, outlet: Outlet) -> Reply:
         """GET and DELETE exist in the legacy era alone."""
@@ -176,8 +197,7 @@ class McpEndpoint:
             return self._refuse_unreadable(Unreadable(fail("HTTP_METHOD_DENIED")), inbound, None)
         session = self._find_session(inbound)
         if session is None:
-            code = "SESSION_UNKNOWN" if headers.get(SESSION_HEADER) else "SESSION_REQUIRED"
-            return self._refuse_unreadable(Unreadable(fail(code)), inbound, None)
+            return self._refuse_unreadable(Unreadable(_sessionless(headers)), inbound, None)
         if inbound.verb == "DELETE":
             self._sessions.pop(str(session.id), None)
             session.close()
@@ -213,7 +233,7 @@ class McpEndpoint:
         body = render_result(request.id, session.opening())
         if session_id is None:
             if self._own is not None:
-                self._own.close()
+                self._own.retire()
             self._own = session
             session.attach(outlet)
             return Reply(body=body)
@@ -236,6 +256,10 @@ class McpEndpoint:
         return session
 
     def _hear(self, message: Notification, era: Era | Failure, session: LegacySession | None, inbound: Inbound) -> Reply:
+        """Take a notification. Over HTTP one that belongs nowhere is told so: its sender has lost its session."""
+        if inbound.headers is not None and session is None and era is not Era.MODERN:
+            failure = era if isinstance(era, Failure) else _sessionless(inbound.headers)
+            return self._refuse_unreadable(Unreadable(failure), inbound, None)
         if session is not None and era is not Era.MODERN:
             session.hear(message)
         if inbound.headers is None and message.method == "notifications/cancelled":
@@ -249,7 +273,7 @@ class McpEndpoint:
                 task.cancel()
 
     def _take_answer(self, message: Response, session: LegacySession | None, inbound: Inbound) -> Reply:
-        """Answers belong to legacy sessions. Nothing that we say to a stray one carries its id: that id is ours, not theirs."""
+        """Answers belong to legacy sessions. What we say to a stray one does not carry its id: that id is ours."""
         if session is not None:
             if not session.take_answer(message):
                 self._core.pipeline.journal.count_malformed("stray_answer")
@@ -265,13 +289,34 @@ class McpEndpoint:
         self._core.pipeline.journal.count_malformed(str(message.failure.details.get("reason", message.failure.code)))
         facts = Facts(timestamp=self._core.clock.timestamp(), revision=self._revision_of(inbound, session).name)
         written = write_failure(message.id, message.failure, facts)
-        return Reply(body=written.body, status=written.status)
+        headers = tuple(http_dialect.headers_of(message.failure).items())
+        return Reply(body=written.body, status=written.status, headers=headers)
 
     def _revision_of(self, inbound: Inbound, session: LegacySession | None) -> Revision:
         if session is not None:
             return session.revision
         version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
         return REVISIONS[version] if version in LEGACY_NAMES else REVISIONS[MODERN]
+
+
+def find_opening_fault(params: JsonObject) -> Failure | None:
+    """MALFORMED_PARAMS for an `initialize` that leaves out, or bends, what every revision requires of it."""
+    kinds: Mapping[str, type] = {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}
+    return next((malformed(name) for name, kind in kinds.items() if not isinstance(params.get(name), kind)), None)
+
+
+def _sessionless(headers: Headers | None) -> Failure:
+    named = headers.get(SESSION_HEADER) if headers is not None else None
+    return fail("SESSION_UNKNOWN" if named else "SESSION_REQUIRED")
+
+
+def _said(served: Reply | BaseException) -> bytes | None:
+    """The answer of one message of a batch; a request that its sender cancelled has none."""
+    if isinstance(served, Reply):
+        return served.body
+    if isinstance(served, asyncio.CancelledError):
+        return None
+    raise served
 
 
 def _reply(written: Written) -> Reply:

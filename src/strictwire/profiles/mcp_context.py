@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.canon.json import JsonObject, JsonValue, as_json
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Refused, fail
 from strictwire.pipeline.call import AnswersNeeded, Caller
@@ -45,9 +46,16 @@ class McpContext:
         self.diagnostics: list[str] = []
         self.deadline: asyncio.Timeout | None = None
         """The time limit of the running stage, so that waiting for a person does not use it up."""
+        self._over = False
+
+    def end(self) -> None:
+        """The call is answered or given up: whatever its handler still has to say is not sent."""
+        self._over = True
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Sent only to a caller that gave a token, and only forward."""
+        """Sent only to a caller that gave a token, and only forward. Raises ValueError: not a number JSON can carry."""
+        if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
+            raise ValueError("progress: expected a finite number")
         if self._token is None or not self._progress.advances(progress):
             return
         params: JsonObject = {"progressToken": self._token, "progress": progress}
@@ -55,12 +63,12 @@ class McpContext:
         self.notify("notifications/progress", params)
 
     def log(self, level: str, data: JsonValue, logger: str | None = None) -> None:
-        """Sent only at or above the level that the caller asked for. Raises ValueError: no such level."""
+        """Sent only at or above the level that the caller asked for. Raises ValueError: no such level, or no JSON."""
         if level not in LEVELS:
             raise ValueError(f"log level {level!r}: use one of {', '.join(LEVELS)}")
         if self._level is None or LEVELS[level] < LEVELS[self._level]:
             return
-        params: JsonObject = {"level": level, "data": data}
+        params: JsonObject = {"level": level, "data": as_json(data)[0]}
         if logger is not None:
             params["logger"] = logger
         self.notify("notifications/message", params)
@@ -76,9 +84,13 @@ class McpContext:
         """Send a notification on this call's own stream, from any thread."""
         message = render_notification(method, params)
         if threading.get_ident() == self._thread:
-            self._outlet.send(message)
+            self._deliver(message)
         else:
-            self._loop.call_soon_threadsafe(self._outlet.send, message)
+            self._loop.call_soon_threadsafe(self._deliver, message)
+
+    def _deliver(self, message: bytes) -> None:
+        if not self._over:
+            self._outlet.send(message)
 
 
 class ModernContext(McpContext):

@@ -163,7 +163,8 @@ def _resource(params: JsonObject) -> Target | Failure:
 
 def _completion(params: JsonObject) -> Target | Failure:
     ref, argument = params.get("ref"), params.get("argument")
-    if not isinstance(ref, dict) or ref.get("type") not in ("ref/prompt", "ref/resource"):
+    named_by = _REFERENCES.get(str(ref.get("type"))) if isinstance(ref, dict) else None
+    if not isinstance(ref, dict) or named_by is None or not isinstance(ref.get(named_by), str):
         return malformed("ref")
     if not isinstance(argument, dict) or not all(isinstance(argument.get(each), str) for each in ("name", "value")):
         return malformed("argument")
@@ -172,6 +173,9 @@ def _completion(params: JsonObject) -> Target | Failure:
         return malformed("context")
     return Target(kind=Kind.COMPLETION, name=COMPLETION, arguments={"ref": ref, "argument": argument, "context": context})
 
+
+_REFERENCES: Final[Mapping[str, str]] = {"ref/prompt": "name", "ref/resource": "uri"}
+"""The kinds of completion references, and the member that names what is completed."""
 
 _TARGETS: Final[Mapping[str, Callable[[JsonObject], Target | Failure]]] = {
     "tools/call": _named(Kind.TOOL),

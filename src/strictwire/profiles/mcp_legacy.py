@@ -13,6 +13,7 @@ from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.profiles.exchange import Inbound, Outlet, Silent
+from strictwire.profiles.listen import WANTS
 from strictwire.profiles.listing import LISTS
 from strictwire.profiles.mcp_context import LEVELS, McpContext, check_capabilities
 from strictwire.profiles.mcp_core import BEHIND, CALLS, Core, make_call, malformed, read_target
@@ -23,6 +24,7 @@ from strictwire.wire.envelope import (
     Request,
     RequestId,
     Response,
+    is_request_id,
     render_notification,
     render_request,
     render_result,
@@ -145,6 +147,12 @@ class LegacySession:
             if not waiting.done():
                 waiting.set_exception(Refused(fail("TOOL_FAILED", text="The client is gone")))
 
+    def retire(self) -> None:
+        """Another session takes its place: what was asked is still answered, nothing more is told."""
+        self._unwatch()
+        self.closed.set()
+        self.abandon_questions()
+
     def close(self) -> None:
         """End the session: nothing runs on, nobody waits."""
         self._unwatch()
@@ -163,6 +171,8 @@ class LegacySession:
         meta = params.get("_meta", {})
         if not isinstance(meta, dict):
             return await self._refuse(request, malformed("_meta"), inbound)
+        if meta.get("progressToken") is not None and not is_request_id(meta["progressToken"]):
+            return await self._refuse(request, malformed("progressToken"), inbound)
         context = LegacyContext(session=self, outlet=outlet, inbound=inbound, meta=meta)
         call = make_call(
             target,
@@ -173,7 +183,10 @@ class LegacySession:
             context=context,
             capabilities=self.capabilities,
         )
-        return await self._core.perform(request, call, revision=self.revision, tail=_CLOSED)
+        try:
+            return await self._core.perform(request, call, revision=self.revision, tail=_CLOSED)
+        finally:
+            context.end()
 
     async def _refuse(self, request: Request, failure: Failure, inbound: Inbound) -> Written:
         return await self._core.refuse(request, failure, inbound, self.revision)
@@ -219,7 +232,7 @@ class LegacySession:
         if uri is not None:
             if uri in self._watched:
                 self._outlet.send(render_notification("notifications/resources/updated", {"uri": uri}))
-        elif changed != "closing":
+        elif changed in WANTS:
             self._outlet.send(render_notification(f"notifications/{changed}/list_changed", {}))
 
 

@@ -142,13 +142,16 @@ class Modern:
             capabilities=stated.capabilities,
         )
         tail = self._tail if request.method != "resources/read" else b',"ttlMs":0,"cacheScope":"private"' + self._tail
-        return await self._core.perform(
-            request,
-            call,
-            revision=REVISION,
-            tail=tail,
-            write_asking=lambda asking: self._write_asking(asking, answers, binding),
-        )
+        try:
+            return await self._core.perform(
+                request,
+                call,
+                revision=REVISION,
+                tail=tail,
+                write_asking=lambda asking: self._write_asking(asking, answers, binding),
+            )
+        finally:
+            context.end()
 
     def _find_answers(self, request: Request, params: JsonObject, binding: JsonObject) -> Mapping[str, JsonObject] | Failure:
         """Answers of earlier rounds, out of the sealed state, and of this one."""

@@ -22,6 +22,7 @@ ANNOTATION: Final = "x-mcp-header"
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SENTINEL: Final = re.compile(r"=\?base64\?([A-Za-z0-9+/]*={0,2})\?=")
 _LOOKS_SEALED: Final = re.compile(r"=\?base64\?.*\?=")
+_NUMBER: Final = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,16})?")
 _SAFE_INTEGER: Final = 2**53 - 1
 
 
@@ -47,14 +48,17 @@ def find_mismatch(headers: Headers, *, version: str, method: str, params: JsonOb
 
 
 def find_argument_mismatch(headers: Headers, mirrored: tuple[Mirrored, ...], arguments: JsonObject) -> Failure | None:
-    """HEADER_MISMATCH for an annotated argument: present and not null means the header must repeat it."""
+    """HEADER_MISMATCH for an annotated argument: present and not null means the header must repeat it.
+
+    An array or object in its place cannot be repeated; the input schema refuses it.
+    """
     for each in mirrored:
         value = _argument_at(arguments, each.path)
         name = f"Mcp-Param-{each.header}"
         if value is None:
             if headers.all(name.lower()):
                 return mismatch(name)
-        elif not _agrees(read_value(headers, name), value):
+        elif isinstance(value, str | int | float) and not _agrees(read_value(headers, name), value):
             return mismatch(name)
     return None
 
@@ -126,8 +130,4 @@ def _agrees(text: str | None, value: object) -> bool:
 
 
 def _agrees_as_number(text: str, value: float) -> bool:
-    try:
-        number = float(text)
-    except ValueError:
-        return False
-    return abs(value) <= _SAFE_INTEGER and number == value
+    return abs(value) <= _SAFE_INTEGER and _NUMBER.fullmatch(text) is not None and float(text) == value

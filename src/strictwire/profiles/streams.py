@@ -6,6 +6,7 @@ A stream belongs to one POST. What it said is kept, so that a GET with `Last-Eve
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,6 +21,8 @@ MAX_EVENTS: Final = 256
 
 RETRY_MS: Final = 500
 """How soon a client should come back to a stream that we closed."""
+
+_EVENT_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(slots=True)
@@ -86,7 +89,7 @@ class Streams:
         """Attach a listener to a stream and send what it missed; None if the stream is not known."""
         name, _, number = last_event_id.partition(".")
         stream = self._streams.get(name)
-        if stream is None or not number.isdecimal():
+        if stream is None or not _EVENT_NUMBER.fullmatch(number):
             return None
         outlet.open()
         for index, message in stream.events:

@@ -30,8 +30,10 @@ from strictwire.contract.tool import (
     Safety,
     ToolContract,
 )
+from strictwire.fault.failure import Refused, fail
 from strictwire.pipeline.offers import Catalog, Offers, template_pattern
 from strictwire.profiles.mcp_core import MAX_COMPLETIONS, Identity
+from strictwire.profiles.mirror import mirrored_arguments
 from strictwire.server.content import CONTENT, Embedded, Text, resource_contents
 from strictwire.server.context import Context
 from strictwire.server.hints import RESULT, Signature, flatten_models, read_signature
@@ -115,7 +117,7 @@ class Server:
                 mime_type=mime_type,
             )
             handler = _resource_handler(function, contract)
-            self.catalog.replace(self.catalog.offers.with_resource(contract, handler), "resources")
+            self.catalog.change(lambda offers: offers.with_resource(contract, handler), "resources")
             return function
 
         return decorate
@@ -133,7 +135,7 @@ class Server:
                 arguments=_prompt_arguments(function),
             )
             handler = _prompt_handler(function, contract)
-            self.catalog.replace(self.catalog.offers.with_prompt(contract, handler), "prompts")
+            self.catalog.change(lambda offers: offers.with_prompt(contract, handler), "prompts")
             return function
 
         return decorate
@@ -141,20 +143,21 @@ class Server:
     def completion(self, function: Function) -> Function:
         """Offer completion: `function(ref, argument, context)` returns the values that fit, best first."""
 
-        self.catalog.replace(self.catalog.offers.with_completion(_completion_handler(function)), "completions")
+        self.catalog.change(lambda offers: offers.with_completion(_completion_handler(function)), "completions")
         return function
 
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
-        """Offer a tool by contract and handler, at any time."""
-        self.catalog.replace(self.catalog.offers.with_tools([(contract, handler)]), "tools")
+        """Offer a tool by contract and handler, at any time. Raises ContractRefused or SchemaRefused."""
+        mirrored_arguments(contract.input_schema)
+        self.catalog.change(lambda offers: offers.with_tools([(contract, handler)]), "tools")
 
     def remove_tool(self, name: str) -> None:
         """Stop offering a tool."""
-        self.catalog.replace(self.catalog.offers.without_tool(name), "tools")
+        self.catalog.change(lambda offers: offers.without_tool(name), "tools")
 
     def remove_prompt(self, name: str) -> None:
         """Stop offering a prompt."""
-        self.catalog.replace(self.catalog.offers.without_prompt(name), "prompts")
+        self.catalog.change(lambda offers: offers.without_prompt(name), "prompts")
 
     def resource_changed(self, uri: str) -> None:
         """Tell whoever subscribed that a resource has changed."""
@@ -162,7 +165,7 @@ class Server:
 
     def run(self, argv: Sequence[str] | None = None) -> None:
         """Serve, as the command line says: `--stdio` (the default) or `--http HOST:PORT`."""
-        from strictwire.server.run import run_from_arguments  # noqa: PLC0415 - only a server that runs needs it
+        from strictwire.server.run import run_from_arguments
 
         run_from_arguments(self, argv)
 
@@ -221,12 +224,17 @@ def as_answer(returned: Any, *, wraps: bool) -> Any:
     """What an author returned, as the pipeline takes it: content items, structured content, or plain text."""
     if isinstance(returned, CONTENT):
         return Answer(content=(returned.as_item(),))
-    if isinstance(returned, list | tuple) and returned and all(isinstance(each, (*CONTENT, str)) for each in returned):
-        if any(isinstance(each, CONTENT) for each in returned):
-            items = [Text(each) if isinstance(each, str) else each for each in returned]
-            return Answer(content=tuple(item.as_item() for item in items))
+    if isinstance(returned, list | tuple) and _is_content_list(returned):
+        items = [Text(each) if isinstance(each, str) else each for each in returned]
+        return Answer(content=tuple(item.as_item() for item in items))
     plain = flatten_models(returned)
     return {RESULT: plain} if wraps else plain
+
+
+def _is_content_list(returned: Sequence[Any]) -> bool:
+    """Content items, with text among them if need be; a list of text alone is a value like any other."""
+    kinds = [isinstance(each, CONTENT) for each in returned]
+    return any(kinds) and all(kind or isinstance(each, str) for kind, each in zip(kinds, returned, strict=True))
 
 
 def _resource_handler(function: Callable[..., Any], contract: ResourceContract) -> Handler:
@@ -239,6 +247,8 @@ def _resource_handler(function: Callable[..., Any], contract: ResourceContract) 
         return (), named | ({context: Context(call)} if context else {})
 
     def finish(body: Any, arguments: JsonObject) -> JsonObject:
+        if not isinstance(body, str | bytes | Embedded):
+            raise Refused(fail("OUTPUT_INVALID", details={"reason": "not_text_or_bytes"}))
         if isinstance(body, Embedded):
             return {"contents": [resource_contents(body.uri, body.body, body.mime_type)]}
         return {"contents": [resource_contents(arguments["uri"], body, contract.mime_type)]}
@@ -279,15 +289,20 @@ def _completion_handler(function: Callable[..., Any]) -> Handler:
         return (arguments["ref"], arguments["argument"], arguments["context"]), {}
 
     def finish(values: Any, _arguments: JsonObject) -> JsonObject:
-        shown = list(values)[:MAX_COMPLETIONS]
-        return {"completion": {"values": shown, "total": len(values), "hasMore": len(values) > len(shown)}}
+        found = list(values)
+        if not all(isinstance(each, str) for each in found):
+            raise Refused(fail("OUTPUT_INVALID", details={"reason": "completion_not_text"}))
+        shown = found[:MAX_COMPLETIONS]
+        return {"completion": {"values": shown, "total": len(found), "hasMore": len(found) > len(shown)}}
 
     return _adapt(function, prepare, finish)
 
 
 def _message(part: Any) -> JsonObject:
     """A message of a prompt: text and content items are the user's; a dict is a message already."""
-    if isinstance(part, dict):
+    if isinstance(part, dict) and part.get("role") in ("user", "assistant") and isinstance(part.get("content"), dict):
         return part
+    if not isinstance(part, (*CONTENT, str)):
+        raise Refused(fail("OUTPUT_INVALID", details={"reason": "not_a_message"}))
     item = part.as_item() if isinstance(part, CONTENT) else {"type": "text", "text": part}
     return {"role": "user", "content": item}

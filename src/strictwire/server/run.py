@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import ipaddress
 import logging
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -16,10 +17,14 @@ from pathlib import Path
 from strictwire.canon.json import render
 from strictwire.fault.dialects.system_v1 import GovernedError
 from strictwire.fault.failure import Facts
+from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.author import Server
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime
+from strictwire.server.exact import ExactEndpoint, open_surface
+from strictwire.server.packs import open_packs
 from strictwire.settings.model import Settings
+from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.trail.fault import LogFault
 from strictwire.transport.http import HttpServer, Site
@@ -42,6 +47,8 @@ class Serving:
     profile: str = "mcp"
     """The profile of stdio; over HTTP every profile has its path."""
     deterministic: bool = False
+    exact_v0: bool = False
+    """Speak the frozen surface of Context Resolve v0 on stdio, and nothing else."""
     announce: Callable[[str], None] = lambda _url: None
     """Told the URL once the server listens."""
 
@@ -54,17 +61,22 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-async def serve(server: Server, settings: Settings, serving: Serving) -> None:
+async def serve(server: Server, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
     host, port = serving.http or (settings.server.host, settings.server.port)
     if not serving.stdio:
         check_exposure(host, settings)
     try:
-        async with open_runtime(server, settings, deterministic=serving.deterministic) as runtime:
+        async with (
+            open_packs(server, packs, settings.packs, state_folder() / "packs"),
+            open_runtime(server, settings, deterministic=serving.deterministic) as runtime,
+        ):
             if serving.stdio:
                 await _serve_stdio(runtime, serving)
             else:
                 await _serve_http(runtime, serving, host, port)
+    except PackRefused as exc:
+        raise StartRefused(str(exc)) from exc
     except LogFault as exc:
         raise StartRefused(
             f"the audit trail cannot be kept ({exc}); set audit.folder to a writable folder, or audit.mode to off"
@@ -84,6 +96,14 @@ def check_exposure(host: str, settings: Settings) -> None:
 
 async def _serve_stdio(runtime: Runtime, serving: Serving) -> None:
     log.info("serving %s on stdio (%s)", runtime.server.identity.name, serving.profile)
+    if serving.exact_v0:
+        try:
+            surface = open_surface(os.environ, runtime.settings.packs.get("context", {}))
+        except ValueError as exc:
+            raise StartRefused(str(exc)) from exc
+        exact = ExactEndpoint(surface, runtime.pipeline.journal)
+        await serve_stdio(exact, caller=runtime.caller, max_line=exact.max_line)
+        return
     await serve_stdio(
         runtime.endpoint(serving.profile), caller=runtime.caller, max_line=runtime.settings.server.max_request_bytes
     )
@@ -141,7 +161,7 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
     try:
         settings = read_settings(file=file)
         set_up_logging(settings.log.level)
-        asyncio.run(serve(server, settings, serving))
+        asyncio.run(serve(server, settings, serving, settings.server.packs if packs is None else packs))
     except (SettingsRefused, StartRefused) as exc:
         report_start_failure("BOOTSTRAP_FAILURE", str(exc))
         return 1

@@ -50,13 +50,17 @@ class Gatekeeper:
         2. an Origin, if there is one, that is ours or allowed (ORIGIN_DENIED)
         3. a token where tokens are configured (UNAUTHENTICATED)
         """
+        return self.find_foreign(headers) or self._identify(headers)
+
+    def find_foreign(self, headers: Headers) -> Failure | None:
+        """Rungs 1 and 2 alone: a browser asks leave (OPTIONS) before it may send a token."""
         hosts = headers.all("host")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
             return fail("HOST_DENIED")
         origins = headers.all("origin")
         if origins and (len(origins) > 1 or not self.allows_origin(origins[0], hosts[0])):
             return fail("ORIGIN_DENIED")
-        return self._identify(headers)
+        return None
 
     def allows_origin(self, origin: str, host: str) -> bool:
         """Allowed by name, or the very host that is asked."""

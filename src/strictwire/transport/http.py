@@ -7,6 +7,7 @@ Connections are bounded in number, in time and in what may wait to be read. Not 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Endpoint, Headers, Inbound, Reply
-from strictwire.transport import sse
+from strictwire.transport import cors, sse
 from strictwire.transport.gatekeeper import Gatekeeper, find_content_fault
 
 MAX_HEAD: Final = 64 * 1024
@@ -39,21 +40,21 @@ KEEP_ALIVE_SECONDS: Final = 15.0
 """A quiet event stream gets a comment this often."""
 
 MAX_UNREAD: Final = 8 * 1024 * 1024
-"""Bytes that may wait for a client that does not read; past it the client is cut off."""
+"""Bytes that may wait for a client that does not read; whoever leaves more is cut off at the next write."""
+
+LINGER_SECONDS: Final = 2.0
+"""How long a client that is still sending has to read why it was refused; closing at once would destroy the answer."""
+
+STOP_SECONDS: Final = 5.0
+"""How long running calls have when the server is told to stop."""
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _OPEN_STREAM: Final = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache, no-transform\r\n"
     b"X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n"
 )
-_CORS_HEADERS: Final = (
-    ("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS"),
-    (
-        "Access-Control-Allow-Headers",
-        "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name",
-    ),
-    ("Access-Control-Max-Age", "600"),
-)
+
+log = logging.getLogger("strictwire.http")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +143,11 @@ class HttpConnection(asyncio.Protocol):
         self._endpoint: Endpoint | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._transport: Any = None
+        self._reading = False
+        self._deaf = False
         self._closing = False
         self._keep = True
+        self._verb = ""
         self.gone = False
 
     # What the event loop calls.
@@ -151,24 +155,24 @@ class HttpConnection(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         """Take the connection in, or send it away if there are too many."""
         self._transport = transport
-        transport.set_write_buffer_limits(high=MAX_UNREAD)
         if len(self._connections) >= MAX_CONNECTIONS:
-            self._refuse_at_once(fail("OVERLOADED"))
+            self._refuse(fail("OVERLOADED"))
             return
         self._connections.add(self)
         self._watch(IDLE_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser. What it cannot read gets one clear answer, and the connection ends."""
-        if self._closing:
-            return
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._refuse_at_once(fail("HTTP_MALFORMED"))
-        except httptools.HttpParserError:
-            if not self._closing:
-                self._refuse_at_once(fail("HTTP_MALFORMED"))
+        while data and not self._deaf and not self._closing:
+            try:
+                self._parser.feed_data(data)
+                data = b""
+            except httptools.HttpParserUpgrade as offer:
+                # HTTP lets a server pass over the offer of another protocol; some clients make it with every request.
+                data = data[offer.args[0] :]
+            except httptools.HttpParserError:
+                if not self._deaf:
+                    self._refuse(fail("HTTP_MALFORMED"))
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """The client is gone; in the stateless era that cancels what it asked."""
@@ -180,15 +184,12 @@ class HttpConnection(asyncio.Protocol):
         if self._task is not None and cancels and self._endpoint.cancels_on_disconnect(self._inbound):  # type: ignore[union-attr,arg-type]
             self._task.cancel()
 
-    def pause_writing(self) -> None:
-        """More waits than a client may leave unread: it is cut off."""
-        self._transport.abort()
-
     # What the parser calls.
 
     def on_message_begin(self) -> None:
         """A new request."""
         self._incoming = _Incoming()
+        self._reading = True
         if self._task is None:
             self._watch(HEAD_SECONDS)
 
@@ -208,19 +209,15 @@ class HttpConnection(asyncio.Protocol):
         incoming.verb = self._parser.get_method().decode("latin-1")
         incoming.keep_alive = self._parser.should_keep_alive()
         incoming.headers = Headers(incoming.pairs)
-        admitted = self._site.gatekeeper.admit(incoming.headers)
+        gatekeeper = self._site.gatekeeper
+        asks_leave = incoming.verb == "OPTIONS"
+        admitted = gatekeeper.find_foreign(incoming.headers) if asks_leave else gatekeeper.admit(incoming.headers)
         if isinstance(admitted, Failure):
             incoming.refusal = admitted
         else:
             incoming.caller = admitted
-        if (
-            incoming.headers.get(
-                "expect",
-            )
-            == "100-continue"
-            and incoming.refusal is None
-        ):
-            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if (incoming.headers.get("expect") or "").lower() == "100-continue":
+            self._say_whether_to_send(incoming)
 
     def on_body(self, body: bytes) -> None:
         """A piece of the body; past the limit it is counted and dropped."""
@@ -232,21 +229,32 @@ class HttpConnection(asyncio.Protocol):
             incoming.body.clear()
             # Reading on would only serve a sender of endless bodies; the answer is clear already.
             if incoming.size > 2 * self._site.max_body:
-                incoming.keep_alive = False
                 self._answer_now(incoming)
 
     def on_message_complete(self) -> None:
-        """The request is whole: answer it when its turn comes."""
-        if not self._closing:
+        """The request is whole: answer it when its turn comes. Nothing more is read while one waits."""
+        self._reading = False
+        if not self._closing and not self._deaf:
             self._waiting.append(self._incoming)
             self._next()
+            if self._waiting:
+                self._transport.pause_reading()
 
     # Answering.
 
     def write(self, data: bytes) -> None:
-        """Send bytes to a client that is still there."""
-        if not self.gone and not self._transport.is_closing():
+        """Send bytes to a client that is still there and reads."""
+        if self.gone or self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > MAX_UNREAD:
+            self._transport.abort()
+        else:
             self._transport.write(data)
+
+    @property
+    def running(self) -> asyncio.Task[None] | None:
+        """The request that is being answered, unless it is a stream without an end."""
+        return self._task if self._inbound is not None and self._inbound.verb == "POST" else None
 
     def stream_ended(self) -> None:
         """The response is complete although its request still runs: the connection is free."""
@@ -265,18 +273,18 @@ class HttpConnection(asyncio.Protocol):
             self._timer.cancel()
             self._timer = None
         incoming = self._waiting.popleft()
-        self._keep = incoming.keep_alive
-        if len(self._waiting) > 0:
+        self._keep, self._verb = incoming.keep_alive, incoming.verb
+        if self._waiting:
             self._transport.pause_reading()
         self._task = self._loop.create_task(self._respond(incoming))
 
     async def _respond(self, incoming: _Incoming) -> None:
         path = incoming.url.partition(b"?")[0].decode("latin-1")
         endpoint = self._site.endpoints.get(path)
-        extra = self._cors(incoming)
         failure = incoming.refusal
+        extra = cors.shown_to(incoming.headers) if failure is None else b""
         if failure is None and incoming.verb == "OPTIONS":
-            self._send(Reply(status=204, headers=_CORS_HEADERS), extra)
+            self._send(Reply(status=204, headers=cors.leave(incoming.headers)), extra)
         elif failure is None and path == "/healthz" and incoming.verb in ("GET", "HEAD"):
             self._send(Reply(body=self._site.health), extra)
         elif failure is not None or endpoint is None:
@@ -305,9 +313,13 @@ class HttpConnection(asyncio.Protocol):
         try:
             reply = await endpoint.serve(inbound, outlet)
         except asyncio.CancelledError:
+            # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
+            outlet.open()
             outlet.close()
-            self.drop()
             return
+        except Exception:  # contains our own faults: nobody may wait for an answer that never comes
+            log.exception("a fault in %s", type(endpoint).__name__)
+            reply = endpoint.refuse_fault(inbound)
         finally:
             if self._task is mine:
                 self._endpoint = self._inbound = None
@@ -318,6 +330,7 @@ class HttpConnection(asyncio.Protocol):
                 outlet.send(reply.body)
             outlet.close()
             return
+        outlet.closed = True
         self._send(reply, extra)
         self._finish()
 
@@ -330,7 +343,9 @@ class HttpConnection(asyncio.Protocol):
 
     def _finish(self) -> None:
         self._task = None
-        if not self._keep or self._closing:
+        if self._deaf and not self._keep:
+            self._linger()
+        elif not self._keep or self._closing:
             self.drop()
         elif not self.gone:
             if not self._transport.is_reading():
@@ -348,38 +363,51 @@ class HttpConnection(asyncio.Protocol):
             head.append(b"Content-Length: %d\r\n" % len(reply.body or b""))
         if not self._keep:
             head.append(b"Connection: close\r\n")
-        self.write(b"".join(head) + extra + b"\r\n" + (reply.body or b""))
+        body = b"" if self._verb == "HEAD" else reply.body or b""
+        self.write(b"".join(head) + extra + b"\r\n" + body)
 
     def _send_problem(self, failure: Failure, extra: bytes) -> None:
         body = render(http_dialect.render(failure, Facts()))
         headers = (("Content-Type", http_dialect.MEDIA_TYPE), *http_dialect.headers_of(failure).items())
         self._send(Reply(body=body, status=http_dialect.status_of(failure), headers=headers), extra)
 
-    def _refuse_at_once(self, failure: Failure) -> None:
-        self._keep = False
-        self._send_problem(failure, b"")
-        self.drop()
+    def _refuse(self, failure: Failure) -> None:
+        """Answer what is no request, after those that came before it."""
+        self._answer_now(_Incoming(refusal=failure))
 
     def _answer_now(self, incoming: _Incoming) -> None:
-        """Answer a request that is not whole, because the rest of it does not matter."""
+        """Answer a request that is not whole, because the rest of it does not matter; nothing after it is heard."""
+        if self._deaf:
+            return
+        self._deaf = True
+        incoming.keep_alive = False
         self._waiting.append(incoming)
-        self._next()
         self._transport.pause_reading()
+        self._next()
 
-    def _cors(self, incoming: _Incoming) -> bytes:
-        """A browser shows the answer to a page only if we name its origin."""
-        origin = incoming.headers.get("origin")
-        if origin is None or incoming.refusal is not None:
-            return b""
-        shown = origin.encode("latin-1")
-        return (
-            b"Access-Control-Allow-Origin: %b\r\nAccess-Control-Expose-Headers: Mcp-Session-Id\r\nVary: Origin\r\n" % shown
-        )
+    def _linger(self) -> None:
+        """Say no more, and let a client that is still sending find that out before the connection ends."""
+        self._closing = True
+        if self.gone or self._transport.is_closing():
+            return
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        self._timer = self._loop.call_later(LINGER_SECONDS, self._transport.abort)
+
+    def _say_whether_to_send(self, incoming: _Incoming) -> None:
+        """A client that asks before it sends a body is told at once, so that a body nobody wants is never sent."""
+        length = int(incoming.headers.get("content-length") or 0)
+        if incoming.refusal is None and length <= self._site.max_body:
+            if self._task is None:
+                self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            return
+        incoming.size = length
+        self._answer_now(incoming)
 
     def _count_head(self, size: int) -> None:
         self._incoming.head_size += size
-        if self._incoming.head_size > MAX_HEAD and not self._closing:
-            self._refuse_at_once(fail("HTTP_MALFORMED", text="The request head is too large"))
+        if self._incoming.head_size > MAX_HEAD:
+            self._refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
 
     def _watch(self, seconds: float) -> None:
         if self._timer is not None:
@@ -387,7 +415,11 @@ class HttpConnection(asyncio.Protocol):
         self._timer = self._loop.call_later(seconds, self._expire)
 
     def _expire(self) -> None:
-        if self._task is None:
+        if self._task is not None:
+            return
+        if self._reading and not self._deaf:
+            self._refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
+        else:
             self.drop()
 
 
@@ -408,12 +440,16 @@ class HttpServer:
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
-        """Stop listening, end what is open, close every connection."""
+        """Stop listening, let running calls end, close every connection."""
         if self._server is None:
             return
         self._server.close()
         for endpoint in self._site.endpoints.values():
             endpoint.end_input()
+        running = [task for connection in self._connections if (task := connection.running) is not None]
+        if running:
+            await asyncio.wait(running, timeout=STOP_SECONDS)
+        for endpoint in self._site.endpoints.values():
             await endpoint.close()
         await asyncio.sleep(0)
         for connection in tuple(self._connections):

@@ -8,6 +8,7 @@ thread. At the end of input everything that was asked is still answered.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import stat
@@ -30,6 +31,9 @@ DRAIN_SECONDS: Final = 60.0
 
 STOP_SECONDS: Final = 5.0
 """How long running calls have after SIGTERM."""
+
+
+log = logging.getLogger("strictwire.stdio")
 
 
 class Writer(Protocol):
@@ -105,8 +109,14 @@ class StdioServer:
         task.add_done_callback(self._tasks.discard)
 
     async def _answer(self, inbound: Inbound) -> None:
-        with suppress(asyncio.CancelledError):  # a cancelled request has no answer
-            self._say(await self._endpoint.serve(inbound, self._outlet))
+        try:
+            reply = await self._endpoint.serve(inbound, self._outlet)
+        except asyncio.CancelledError:  # a cancelled request has no answer
+            return
+        except Exception:  # contains our own faults: nobody may wait for an answer that never comes
+            log.exception("a fault in %s", type(self._endpoint).__name__)
+            reply = self._endpoint.refuse_fault(inbound)
+        self._say(reply)
 
     def _say(self, reply: Reply) -> None:
         if reply.body is not None:

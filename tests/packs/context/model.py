@@ -84,14 +84,18 @@ def resolve(documents: dict[str, str], versions: dict[str, str], query: str, bud
     for name, content in documents.items():
         inside = words(content)
         matches = sum(1 for word in inside if word in terms)
-        quotient = Fraction(binary32(Fraction(matches))) / Fraction(binary32(Fraction(len(inside)))) if inside else Fraction(0)
+        quotient = (
+            Fraction(binary32(Fraction(matches))) / Fraction(binary32(Fraction(len(inside)))) if inside else Fraction(0)
+        )
         rows.append((-binary32(quotient), name.encode(), name, matches, len(inside)))
     used, chosen = 0, []
     for negative, _, name, matches, total in sorted(rows):
         tokens = (len(documents[name].encode()) + 3) // 4
         if used + tokens <= budget:
             used += tokens
-            chosen.append(_document(name, versions[name], documents[name], score_text(-negative), tokens, terms, matches, total))
+            chosen.append(
+                _document(name, versions[name], documents[name], score_text(-negative), tokens, terms, matches, total)
+            )
     summary = {
         "query": query, "budget": budget, "tokens_used": used, "documents_considered": len(rows),
         "documents_selected": len(chosen), "documents_excluded_by_budget": len(rows) - len(chosen),
@@ -99,7 +103,9 @@ def resolve(documents: dict[str, str], versions: dict[str, str], query: str, bud
     return '{"documents":[' + ",".join(chosen) + '],"selection":' + dumps(summary) + "}"
 
 
-def _document(name: str, version: str, content: str, score: str, tokens: int, terms: list[str], matches: int, total: int) -> str:
+def _document(
+    name: str, version: str, content: str, score: str, tokens: int, terms: list[str], matches: int, total: int
+) -> str:
     why = {"query_terms": terms, "term_matches": matches, "total_words": total}
     head = f'{{"id":{dumps(name)},"version":{dumps(version)},"content":{dumps(content)},"score":{score}'
     return f'{head},"tokens":{tokens},"why":{dumps(why)}}}'

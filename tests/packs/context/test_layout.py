@@ -79,7 +79,9 @@ def test_an_index_is_a_flat_pretty_object() -> None:
 
 
 def test_a_document_is_written_compact_with_sorted_metadata() -> None:
-    document = Document(id="a", version="v", source="A", content='\x00\x1f\x7f"\\/\b\f\n\r\té\u2028', metadata={"z": 1, "b": "x"})
+    document = Document(
+        id="a", version="v", source="A", content='\x00\x1f\x7f"\\/\b\f\n\r\té\u2028', metadata={"z": 1, "b": "x"}
+    )
 
     assert render_document(document).decode() == (
         '{"id":"a","version":"v","source":"A","content":"\\u0000\\u001f\x7f\\"\\\\/\\b\\f\\n\\r\\té\u2028","metadata":{"b":"x","z":1}}'
@@ -171,7 +173,9 @@ def test_a_document_is_read_back_as_it_was_written() -> None:
     assert parse_document(render_document(document)) == document
 
 
-@pytest.mark.parametrize("metadata", ['{"a":1.5}', '{"a":true}', '{"a":null}', '{"a":{}}', '{"a":9223372036854775808}', "[]"])
+@pytest.mark.parametrize(
+    "metadata", ['{"a":1.5}', '{"a":true}', '{"a":null}', '{"a":{}}', '{"a":9223372036854775808}', "[]"]
+)
 def test_metadata_holds_text_and_signed_integers_alone(metadata: str) -> None:
     with pytest.raises(Malformed):
         parse_document(written(DOCUMENT, metadata=metadata))

@@ -22,13 +22,18 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize(("name", "expected"), [("team/cache", "team/cache"), ("", "."), (".", "."), ("in/cache", "team/cache"), ("./team", "team")])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("team/cache", "team/cache"), ("", "."), (".", "."), ("in/cache", "team/cache"), ("./team", "team")],
+)
 def test_a_name_inside_the_root_means_its_real_directory(root: Path, name: str, expected: str) -> None:
     assert resolve_name(str(root), name) == (root / expected).resolve()
 
 
 @pytest.mark.clause("R4")
-@pytest.mark.parametrize("name", ["..", "a..b", "../outside", "/etc", "\\etc", "out", "absent", "file", "file/x", "loop", "a\x00b", "x" * 5000])
+@pytest.mark.parametrize(
+    "name", ["..", "a..b", "../outside", "/etc", "\\etc", "out", "absent", "file", "file/x", "loop", "a\x00b", "x" * 5000]
+)
 def test_every_other_name_is_a_missing_cache(root: Path, name: str) -> None:
     with pytest.raises(Unusable) as caught:
         resolve_name(str(root), name)

@@ -53,7 +53,16 @@ def test_a_token_is_four_bytes_rounded_up(size: int, expected: int) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("a.md", True), ("a.MD", False), (".md", False), ("..md", True), (".a.md", True), ("a.b.md", True), ("md", False), ("a.mdx", False)],
+    [
+        ("a.md", True),
+        ("a.MD", False),
+        (".md", False),
+        ("..md", True),
+        (".a.md", True),
+        ("a.b.md", True),
+        ("md", False),
+        ("a.mdx", False),
+    ],
 )
 def test_only_the_exact_extension_is_taken(name: str, expected: bool) -> None:
     assert has_extension(name, "md") is expected

@@ -12,7 +12,9 @@ from strictwire.check.subject import Home, Problem, Side, Subject, ToolSet
 from strictwire.check.tree import Node, Role
 from strictwire.contract.fingerprint import strip_text
 
-OPTIONAL: Final = frozenset("cursor pageSize includeDeclaration summary range severity code source containerName".split())
+OPTIONAL: Final = frozenset(
+    ["cursor", "pageSize", "includeDeclaration", "summary", "range", "severity", "code", "source", "containerName"]
+)
 """The only members that may be absent."""
 
 CHANGING: Final = frozenset({"newText", "edit", "edits", "command", "apply"})

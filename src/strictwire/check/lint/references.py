@@ -82,12 +82,70 @@ def _unused(schema: JsonObject, keyword: str, defined: dict[str, Any]) -> list[s
 
 
 KEYWORDS: Final = frozenset(
-    "$schema $id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $defs $comment $vocabulary "
-    "definitions dependencies additionalItems allOf anyOf oneOf not if then else dependentSchemas dependentRequired "
-    "prefixItems items contains minContains maxContains properties patternProperties additionalProperties propertyNames "
-    "unevaluatedItems unevaluatedProperties type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum "
-    "maxLength minLength pattern maxItems minItems uniqueItems maxProperties minProperties required title description "
-    "default deprecated readOnly writeOnly examples format contentEncoding contentMediaType contentSchema".split()
+    [
+        "$schema",
+        "$id",
+        "$ref",
+        "$anchor",
+        "$dynamicRef",
+        "$dynamicAnchor",
+        "$recursiveRef",
+        "$recursiveAnchor",
+        "$defs",
+        "$comment",
+        "$vocabulary",
+        "definitions",
+        "dependencies",
+        "additionalItems",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentSchemas",
+        "dependentRequired",
+        "prefixItems",
+        "items",
+        "contains",
+        "minContains",
+        "maxContains",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+        "propertyNames",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "type",
+        "enum",
+        "const",
+        "multipleOf",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "maxProperties",
+        "minProperties",
+        "required",
+        "title",
+        "description",
+        "default",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "examples",
+        "format",
+        "contentEncoding",
+        "contentMediaType",
+        "contentSchema",
+    ]
 )
 
 

@@ -14,6 +14,8 @@ from strictwire.fault.failure import Refused, fail
 
 _MODULE: Final = "strictwire.packs.basics.judge"
 
+_WARM_UP: Final = render({"document": None, "schema": {}})
+
 _MAX_ANSWER: Final = 1024 * 1024
 """Bytes of one answer: ten violations of four bounded words are far below."""
 
@@ -51,7 +53,6 @@ class _Judge:
             raise _Died from exc
         if not answer:
             raise _Died
-        self.served += 1
         return parse_object(answer)
 
     async def end(self) -> None:
@@ -78,6 +79,7 @@ class Judges:
             is_fit = False
             try:
                 answer = await asyncio.wait_for(judge.ask(request), self._limits.seconds)
+                judge.served += 1
                 is_fit = judge.served < self._limits.requests
             except TimeoutError:
                 raise Refused(fail("TIMEOUT", details={"timeoutMs": int(self._limits.seconds * 1000)})) from None

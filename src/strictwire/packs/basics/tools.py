@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
-from strictwire.canon.jcs import render_canonical
+from strictwire.canon.jcs import number_text, render_canonical
 from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse
 from strictwire.contract.handler import CallContext
 from strictwire.contract.schema import Problem
@@ -50,8 +50,8 @@ def canonicalize(arguments: JsonObject, _context: CallContext) -> JsonObject:
         where = "" if exc.position is None else f" at byte {exc.position}"
         sentence = f"is not strict JSON: {exc.fault.value.replace('_', ' ')}{where}"
         _refuse("/document", "contentMediaType", reason=exc.fault.value, sentence=sentence, position=exc.position)
-    if not all(map(_is_double, _integers(value))):
-        sentence = "holds an integer that no double can carry, so its canonical form would be another number"
+    if not all(map(_keeps_its_value, _integers(value))):
+        sentence = "holds an integer beyond what a double can carry, so its canonical form would be another number"
         _refuse("/document", "contentMediaType", reason="number_range", sentence=sentence)
     raw = render_canonical(value)
     return {"canonical": raw.decode(), "sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)}
@@ -85,8 +85,9 @@ def _integers(value: Any) -> Iterator[int]:
             yield part
 
 
-def _is_double(number: int) -> bool:
+def _keeps_its_value(number: int) -> bool:
+    """RFC 8785 writes every number as a double: fine if it is one, or is written in the digits that stand for one."""
     try:
-        return float(number) == number
+        return float(number) == number or number_text(number) == str(number)
     except OverflowError:
         return False

@@ -120,6 +120,11 @@ class ExactSurface:
         """The answer to a line that could not be read, or was longer than MAX_LINE."""
         return _error(None, _PARSE_ERROR, "Parse error")
 
+    def refuse_call(self, raw: bytes, failure: Failure) -> bytes:
+        """The answer to a tools/call that `answer_line` has answered already, if that answer may not leave."""
+        message = _read_message(raw) or {}
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (render(message.get("id")), _failure(failure))
+
     def _dispatch(self, message: JsonObject, raw: bytes) -> bytes:
         method = self._methods.get(message["method"])
         if method is None:

@@ -11,7 +11,7 @@ audit-log.lock                  see `lock`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -113,7 +113,8 @@ def read_records(disk: Disk, first: int, advance: Callable[[int], None] | None =
 
     `advance` is told the bytes read. A file that is missing is passed over: the numbers in the lines tell.
     """
-    due, seen = first, None
+    due = first
+    seen: set[tuple[int, int]] = set()
     while (file := _open_holding(disk, due, seen)) is not None:
         try:
             start = _first_in(file)
@@ -126,19 +127,19 @@ def read_records(disk: Disk, first: int, advance: Callable[[int], None] | None =
                     continue
                 due += 1
                 yield line
-            seen = file.ident
+            seen.add(file.ident)
         finally:
             file.close()
 
 
-def _open_holding(disk: Disk, due: int, seen: tuple[int, int] | None) -> OpenFile | None:
-    """Open the file that holds record `due`, else the next one behind the file just `seen`, else None."""
+def _open_holding(disk: Disk, due: int, seen: Set[tuple[int, int]]) -> OpenFile | None:
+    """Open the file that holds record `due`, else the next one that was not `seen` yet, else None."""
     for _ in range(_MOVES):
         for segment in _candidates(list_segments(disk), due):
             file = _maybe_open(disk, segment)
             if file is None:
                 break
-            if file.ident != seen:
+            if file.ident not in seen:
                 return file
             file.close()
         else:

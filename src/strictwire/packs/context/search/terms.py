@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final
 
 MAX_TERM: Final = 64
@@ -29,7 +30,11 @@ _PAIRED: Final = (
 _WORD: Final = re.compile(rf"[\w{_MARKS}]+")
 _RUN: Final = re.compile(rf"[{_PAIRED}]+|[^{_PAIRED}]+")
 _IS_PAIRED: Final = re.compile(rf"[{_PAIRED}]")
-_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d_]+")
+_PART: Final = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+"""Parts of an ASCII identifier; the plural of an acronym (`IDs`) keeps its capitals together."""
+
+_EDGE: Final = re.compile(r"(?<=l)(?=u)|(?<=u)(?=ul)|(?<=[lu])(?=d)|(?<=d)(?=[lu])|_+")
+"""Where an identifier of another alphabet is cut, in terms of lower, upper, digit and underscore."""
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _VOWEL: Final = re.compile("[aeiouy]")
 _KEEPS_S: Final = ("ss", "us", "is")
@@ -56,28 +61,29 @@ def word_terms(word: str) -> tuple[str, ...]:
     `getUserIDs`, `get_user_ids` and `GetUserIds` share all of theirs: `getuserid`, `get`, `user`, `id`.
     """
     if word.isascii():
-        return tuple(term[:MAX_TERM] for term in _identifier_terms(word))
+        return tuple(_bounded(_identifier_terms(_PART.findall(word))))
+    word = _without_accents(word)
     if not _IS_PAIRED.search(word):
-        return tuple(_fold(term)[:MAX_TERM] for term in _identifier_terms(word))
+        return tuple(_bounded(_identifier_terms(_parts(word))))
     terms: list[str] = []
     for run in _RUN.findall(word):
-        terms.extend(_pairs(run) if _IS_PAIRED.match(run) else map(_fold, _identifier_terms(run)))
-    return tuple(term[:MAX_TERM] for term in terms if term)
+        terms.extend(_pairs(run) if _IS_PAIRED.match(run) else _identifier_terms(_parts(run)))
+    return tuple(_bounded(terms))
 
 
 def stem(term: str) -> str:
-    """Plural, past and running forms of an English word to one form. Mild: it never touches words of three letters.
+    """Plural, past and running forms of an English word to one form. Mild: of a short word it takes the plural alone.
 
     `queries` and `query`, `files` and `file`, `parsing` and `parse` meet; `class` and `status` stay.
     """
-    if len(term) <= 3 or not term.isascii() or not term.isalpha():
+    if len(term) < 3 or not term.isascii() or not term.isalpha():
         return term
     term = _without_plural(term)
     for ending in ("ing", "ed"):
         left = term.removesuffix(ending)
         if left != term and len(left) >= 3 and _VOWEL.search(left):
             return _tidy(left)
-    return term.removesuffix("e") if len(term) > 4 else term
+    return term.removesuffix("e") if len(term) > 3 else term
 
 
 def _without_plural(term: str) -> str:
@@ -94,19 +100,34 @@ def _tidy(left: str) -> str:
     return left[:-1] if doubled else left
 
 
-def _identifier_terms(word: str) -> Iterator[str]:
-    parts = [part.lower() for part in _PART.findall(word)]
-    whole = "".join(parts)
-    if whole:
-        yield stem(whole)
-    if len(parts) > 1:
-        yield from map(stem, parts)
+def _identifier_terms(parts: list[str]) -> Iterator[str]:
+    folded = [part.casefold() for part in parts if part != "s"]
+    if folded:
+        yield stem("".join(folded))
+    if len(folded) > 1:
+        yield from map(stem, folded)
 
 
-def _fold(term: str) -> str:
-    """Case and accents folded: `Straße` and `STRASSE`, `café` and `cafe` meet. Other marks carry meaning and stay."""
-    decomposed = _ACCENT.sub("", unicodedata.normalize("NFD", term.casefold()))
-    return unicodedata.normalize("NFC", decomposed)
+def _parts(word: str) -> list[str]:
+    """Parts of an identifier of any alphabet: case says where a word begins, digits stand alone."""
+    shape = "".join(map(_shape, word))
+    cuts = [0, *(edge for found in _EDGE.finditer(shape) for edge in found.span()), len(word)]
+    return [part for start, end in pairwise(cuts) if (part := word[start:end].strip("_"))]
+
+
+def _shape(character: str) -> str:
+    if character == "_":
+        return "_"
+    return "d" if character.isdigit() else "u" if character.isupper() else "l"
+
+
+def _without_accents(word: str) -> str:
+    """`café` and `cafe` meet. Other marks carry meaning and stay."""
+    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", word)))
+
+
+def _bounded(terms: Iterable[str]) -> Iterator[str]:
+    return (term[:MAX_TERM] for term in terms if term)
 
 
 def _pairs(run: str) -> Iterator[str]:

@@ -1,0 +1,10 @@
+"""Breaking rules: what may not change between two versions of a tool. The list below is every rule there is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from strictwire.check.breaking import schemas, terms
+from strictwire.check.rule import Rule
+
+RULES: Final[tuple[Rule, ...]] = (*terms.RULES, *schemas.RULES)

@@ -1,0 +1,86 @@
+"""Runs the breaking rules over two sets of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from strictwire.check.breaking import terms
+from strictwire.check.breaking.pair import Pair, compare
+from strictwire.check.engine import Progress, make_report, silent
+from strictwire.check.finding import Finding, Report
+from strictwire.check.inclusion.decide import NotIncluded
+from strictwire.check.inclusion.shape import value_text
+from strictwire.check.place import locate
+from strictwire.check.policy import Policy
+from strictwire.check.rule import Rule, Scope
+from strictwire.check.subject import Flaw, Problem, Side, ToolSet
+
+MAX_WITNESS = 300
+"""Characters of a witness that are shown."""
+
+
+def breaking(
+    old: ToolSet, new: ToolSet, rules: Mapping[str, Rule], policy: Policy, *, version: str, progress: Progress = silent
+) -> Report:
+    """Judge what changed from `old` to `new`. Unreadable parts of either are findings: they were not compared."""
+    before, after = old.by_name(), new.by_name()
+    findings = [_of_flaw(flaw) for flaw in (*old.flaws, *new.flaws)]
+    for done, (name, subject) in enumerate(before.items()):
+        if name in after:
+            findings += _pair_findings(compare(subject, after[name]), rules, new)
+        else:
+            findings += _findings(terms.tool_kept, terms.tool_kept.check(subject), rules, old)
+        progress(done + 1, len(before))
+    for name, subject in after.items():
+        if name not in before:
+            findings += _findings(terms.tool_added, terms.tool_added.check(subject), rules, new)
+    return make_report("breaking", new, findings, policy, version=version, against=old.label)
+
+
+def _pair_findings(pair: Pair, rules: Mapping[str, Rule], new: ToolSet) -> Iterator[Finding]:
+    for rule in rules.values():
+        if rule.scope is Scope.PAIR:
+            yield from _findings(rule, rule.check(pair), rules, new, witness=_witness(pair, rule))
+
+
+def _witness(pair: Pair, rule: Rule) -> str:
+    side = next((side for side in Side if rule.id.startswith(side.name + "_")), None)
+    verdict = pair.comparison(side).verdict if side else None
+    if not isinstance(verdict, NotIncluded):
+        return ""
+    text = value_text(verdict.witness)
+    return text if len(text) <= MAX_WITNESS else text[: MAX_WITNESS - 1] + "…"
+
+
+def _findings(
+    rule: Rule, problems: Iterable[Problem], rules: Mapping[str, Rule], tools: ToolSet, *, witness: str = ""
+) -> Iterator[Finding]:
+    if rule.id not in rules:
+        return
+    for problem in problems:
+        raw = tools.texts.get(problem.origin.file)
+        line, column = locate(raw.decode("utf-8", "replace"), problem.origin.pointer) if raw else (0, 0)
+        yield Finding(
+            rule=rule.id,
+            message=problem.message,
+            advice=rule.advice,
+            file=problem.origin.file,
+            pointer=problem.origin.pointer,
+            line=line,
+            column=column,
+            tool=problem.tool,
+            hurts=rule.hurts,
+            witness=witness,
+        )
+
+
+def _of_flaw(flaw: Flaw) -> Finding:
+    return Finding(
+        rule=flaw.rule,
+        message=flaw.message,
+        advice="Mend the file: what cannot be read is not compared.",
+        file=flaw.origin.file,
+        pointer=flaw.origin.pointer,
+        line=flaw.line,
+        column=flaw.column,
+    )

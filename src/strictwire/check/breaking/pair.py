@@ -1,0 +1,147 @@
+"""Two versions of one tool, compared once: the verdicts, and the subschemas that correspond to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from strictwire.canon.json import JsonObject
+from strictwire.check.inclusion.decide import Included, Verdict, decide
+from strictwire.check.subject import Origin, Problem, Side, Subject
+from strictwire.contract.schema import escape_pointer
+
+MAX_STEPS = 5_000
+"""Corresponding subschemas that are looked at to explain a verdict; the verdict itself does not depend on it."""
+
+
+class Step(NamedTuple):
+    """Two subschemas at the same place, ordered by who must accept whom.
+
+    For inputs every old argument must still be accepted: `source` is the old schema, `target` the new one. For outputs
+    every new result must be what was promised: `source` is the new schema, `target` the old one.
+    """
+
+    source: JsonObject
+    target: JsonObject
+    pointer: str
+    """In the new schema."""
+
+
+class Comparison(NamedTuple):
+    """One side of a tool, old against new. `verdict` is None where one of the schemas is absent."""
+
+    side: Side
+    old: JsonObject | None
+    new: JsonObject | None
+    verdict: Verdict | None
+
+    def steps(self) -> list[Step]:
+        """The corresponding subschemas, if the verdict needs explaining."""
+        if self.old is None or self.new is None or self.verdict is None or isinstance(self.verdict, Included):
+            return []
+        pairs = _Walk(self.old, self.new).pairs(self.old, self.new, "")
+        is_input = self.side is Side.INPUT
+        return [Step(old, new, at) if is_input else Step(new, old, at) for old, new, at in pairs]
+
+
+class Pair(NamedTuple):
+    """Two versions of one tool."""
+
+    old: Subject
+    new: Subject
+    input: Comparison
+    output: Comparison
+
+    def comparison(self, side: Side) -> Comparison:
+        """One side."""
+        return self.input if side is Side.INPUT else self.output
+
+    def problem(self, side: Side, pointer: str, message: str) -> Problem:
+        """A problem in one of the new schemas."""
+        origin = self.new.origin(side)
+        return Problem(Origin(origin.file, origin.pointer + pointer), message, self.new.contract.name)
+
+    def entry_problem(self, message: str, *steps: str) -> Problem:
+        """A problem in the new listing entry."""
+        return Problem(self.new.entry.under(*steps), message, self.new.contract.name)
+
+
+def compare(old: Subject, new: Subject, *, seed: int = 0) -> Pair:
+    """Compare two versions of one tool."""
+    return Pair(old, new, _compare(old, new, Side.INPUT, seed), _compare(old, new, Side.OUTPUT, seed))
+
+
+def _compare(old: Subject, new: Subject, side: Side, seed: int) -> Comparison:
+    before, after = old.schema(side), new.schema(side)
+    if before is None or after is None:
+        return Comparison(side, before, after, None)
+    source, target = (before, after) if side is Side.INPUT else (after, before)
+    return Comparison(side, before, after, decide(source, target, seed=seed))
+
+
+class _Walk:
+    """Pairs subschemas by name and place, following local references on both sides."""
+
+    def __init__(self, old: JsonObject, new: JsonObject) -> None:
+        self.roots = (old, new)
+        self.seen: set[tuple[int, int]] = set()
+
+    def pairs(self, old: Any, new: Any, pointer: str) -> Iterator[tuple[JsonObject, JsonObject, str]]:
+        old, _ = self._resolve(old, self.roots[0], "")
+        new, pointer = self._resolve(new, self.roots[1], pointer)
+        if not isinstance(old, dict) or not isinstance(new, dict) or (id(old), id(new)) in self.seen:
+            return
+        self.seen.add((id(old), id(new)))
+        if len(self.seen) > MAX_STEPS:
+            return
+        yield old, new, pointer
+        for name, step in _CHILDREN:
+            for before, after, at in step(old.get(name), new.get(name)):
+                yield from self.pairs(before, after, f"{pointer}/{name}{at}")
+
+    def _resolve(self, schema: Any, root: JsonObject, pointer: str) -> tuple[Any, str]:
+        for _ in range(32):
+            target = schema.get("$ref") if isinstance(schema, dict) else None
+            if not isinstance(target, str) or not target.startswith("#"):
+                return schema, pointer
+            schema, pointer = _at(root, target), target[1:]
+        return None, pointer
+
+
+def _at(root: Any, reference: str) -> Any:
+    for step in reference.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(root, list):
+            root = root[int(name)] if name.isdigit() and int(name) < len(root) else None
+        else:
+            root = root.get(name) if isinstance(root, dict) else None
+    return root
+
+
+def _named(old: Any, new: Any) -> Iterator[tuple[Any, Any, str]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in old.keys() & new.keys():
+            yield old[name], new[name], f"/{escape_pointer(name)}"
+
+
+def _single(old: Any, new: Any) -> Iterator[tuple[Any, Any, str]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        yield old, new, ""
+
+
+def _listed(old: Any, new: Any) -> Iterator[tuple[Any, Any, str]]:
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield before, after, f"/{index}"
+
+
+_CHILDREN = (
+    ("properties", _named),
+    ("patternProperties", _named),
+    ("additionalProperties", _single),
+    ("items", _single),
+    ("prefixItems", _listed),
+    ("allOf", _listed),
+    ("anyOf", _listed),
+    ("oneOf", _listed),
+)

@@ -1,0 +1,23 @@
+"""A report as one JSON object, for programs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from strictwire.canon.json import render
+from strictwire.check.finding import Report
+
+
+def render_json(report: Report) -> str:
+    """Stable member order; two spaces."""
+    value = {
+        "check": report.check,
+        "subject": report.subject,
+        "against": report.against or None,
+        "ruleset": report.ruleset,
+        "tools": report.tools,
+        "failing": len(report.failing),
+        "findings": [each.as_json() for each in report.findings],
+        "waived": [{**each.finding.as_json(), "reason": each.reason} for each in report.waived],
+    }
+    return msgspec.json.format(render(value), indent=2).decode() + "\n"

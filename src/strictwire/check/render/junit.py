@@ -1,0 +1,37 @@
+"""A report as JUnit XML: one test case a finding, and one that passes when there is none."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape, quoteattr
+
+from strictwire.check.finding import Finding, Report
+from strictwire.check.render.text import printable
+
+
+def render_junit(report: Report) -> str:
+    """A suite named after the check."""
+    cases = [_case(each) for each in report.failing]
+    cases += [_skipped(each.finding, each.reason) for each in report.waived]
+    if not report.failing:
+        cases.append(f'    <testcase classname="strictwire.{report.check}" name="no findings"/>')
+    head = (
+        f'  <testsuite name="strictwire {report.check}" tests="{len(cases)}" failures="{len(report.failing)}" '
+        f'skipped="{len(report.waived)}">'
+    )
+    body = "\n".join([head, *cases, "  </testsuite>"])
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'
+
+
+def _open(finding: Finding) -> str:
+    name = quoteattr(printable(f"{finding.tool or finding.file}{finding.pointer}"))
+    return f'    <testcase classname="strictwire.{finding.rule}" name={name}'
+
+
+def _case(finding: Finding) -> str:
+    message = quoteattr(printable(finding.message))
+    text = escape(printable(f"{finding.place}: {finding.advice}"))
+    return f'{_open(finding)}>\n      <failure type="{finding.rule}" message={message}>{text}</failure>\n    </testcase>'
+
+
+def _skipped(finding: Finding, reason: str) -> str:
+    return f"{_open(finding)}>\n      <skipped message={quoteattr(printable(reason))}/>\n    </testcase>"

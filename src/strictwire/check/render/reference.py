@@ -1,0 +1,114 @@
+"""A reference of tools, in Markdown and HTML, made from their contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+import msgspec
+
+from strictwire.canon.json import JsonObject, render
+from strictwire.check.render.markdown import cell
+from strictwire.contract.fingerprint import fingerprint
+from strictwire.contract.tool import ToolContract
+
+
+def render_reference(tools: Sequence[ToolContract], title: str) -> str:
+    """Markdown: one section a tool."""
+    lines = [f"# {cell(title)}", ""]
+    lines += [f"- [{tool.name}](#{tool.name.lower()}): {cell(first_line(tool.description))}" for tool in tools]
+    for tool in tools:
+        lines += ["", *_section(tool)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(tool: ToolContract) -> Iterator[str]:
+    yield f"## {cell(tool.name)}"
+    yield ""
+    yield cell(tool.description)
+    yield ""
+    yield f"Fingerprint `{fingerprint(tool).whole}`. {_facts(tool)}"
+    for heading, schema in (("Arguments", tool.input_schema), ("Result", tool.output_schema)):
+        if schema is not None:
+            yield from ("", f"### {heading}", "", "| name | type | required | description |", "|---|---|---|---|")
+            for name, kind, needed, text in members(schema):
+                yield f"| {cell(name)} | {cell(kind)} | {needed} | {cell(text)} |"
+
+
+def render_reference_html(tools: Sequence[ToolContract], title: str) -> str:
+    """One page without scripts; everything that comes from a contract is escaped."""
+    body = "\n".join(part for tool in tools for part in _html_section(tool))
+    index = "".join(f'<li><a href="#{escape(tool.name)}">{escape(tool.name)}</a></li>' for tool in tools)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n<ul>{index}</ul>\n{body}\n</body>\n</html>\n"
+    )
+
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}"
+    "table{border-collapse:collapse;width:100%}td,th{border:1px solid #ccc;padding:.3rem .6rem;text-align:left}"
+    "code,pre{font:14px ui-monospace,monospace}pre{overflow:auto;background:#f6f6f6;padding:1rem}"
+)
+
+
+def _html_section(tool: ToolContract) -> Iterator[str]:
+    yield f'<h2 id="{escape(tool.name)}">{escape(tool.name)}</h2>'
+    yield f"<p>{escape(tool.description)}</p>"
+    yield f"<p><small>{escape(_facts(tool))} <code>{fingerprint(tool).whole}</code></small></p>"
+    for heading, schema in (("Arguments", tool.input_schema), ("Result", tool.output_schema)):
+        if schema is None:
+            continue
+        rows = "".join(
+            f"<tr><td><code>{escape(name)}</code></td><td>{escape(kind)}</td><td>{needed}</td><td>{escape(text)}</td></tr>"
+            for name, kind, needed, text in members(schema)
+        )
+        yield (
+            f"<h3>{heading}</h3><table><tr><th>name</th><th>type</th><th>required</th><th>description</th></tr>"
+            f"{rows}</table><details><summary>Schema</summary><pre>{escape(_pretty(schema))}</pre></details>"
+        )
+
+
+def _facts(tool: ToolContract) -> str:
+    hints = [name.removesuffix("Hint") for name, value in sorted(tool.annotations.items()) if value is True]
+    return f"Safety: {tool.safety.value}." + (f" Hints: {', '.join(hints)}." if hints else "")
+
+
+def members(schema: JsonObject) -> Iterator[tuple[str, str, str, str]]:
+    """The properties of a root object: name, type in words, yes or no, description."""
+    properties = schema.get("properties")
+    required = schema.get("required", ())
+    for name, child in properties.items() if isinstance(properties, dict) else ():
+        text = child.get("description", "") if isinstance(child, dict) else ""
+        yield name, type_words(child), "yes" if name in required else "no", str(text)
+
+
+def type_words(schema: Any) -> str:
+    """A type in words, with the bounds a caller must know."""
+    if not isinstance(schema, dict):
+        return "anything" if schema is True else "nothing"
+    if "enum" in schema:
+        return "one of " + ", ".join(render(value).decode() for value in schema["enum"])
+    if "const" in schema:
+        return render(schema["const"]).decode()
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    named = schema.get("type", "anything")
+    words = " or ".join(map(str, named)) if isinstance(named, list) else str(named)
+    if words == "array":
+        words = f"list of {type_words(schema.get('items', True))}"
+    bounds = [f"{name} {schema[name]}" for name in _BOUNDS if name in schema]
+    return f"{words} ({', '.join(bounds)})" if bounds else words
+
+
+_BOUNDS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format")
+
+
+def first_line(text: str) -> str:
+    """The first line of a text."""
+    return text.strip().partition("\n")[0]
+
+
+def _pretty(schema: JsonObject) -> str:
+    return msgspec.json.format(render(schema), indent=2).decode()

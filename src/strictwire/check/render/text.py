@@ -1,0 +1,78 @@
+"""A report for people: grouped by file, with the place, the rule, what is wrong and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from strictwire.check.finding import Finding, Hurt, Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Palette:
+    strong: str = ""
+    bad: str = ""
+    note: str = ""
+    faint: str = ""
+    end: str = ""
+
+
+_PLAIN: Final = _Palette()
+_ANSI: Final = _Palette(strong="\x1b[1m", bad="\x1b[31m", note="\x1b[33m", faint="\x1b[2m", end="\x1b[0m")
+
+
+def render_text(report: Report) -> str:
+    """Without colours: for files and pipes."""
+    return "\n".join(_lines(report, _PLAIN)) + "\n"
+
+
+def render_colour(report: Report) -> str:
+    """With colours: for a terminal."""
+    return "\n".join(_lines(report, _ANSI)) + "\n"
+
+
+def _lines(report: Report, ink: _Palette) -> Iterator[str]:
+    for file, findings in groupby(report.findings, key=lambda each: each.file or report.subject):
+        yield f"{ink.strong}{file}{ink.end}"
+        last = ""
+        for finding in findings:
+            yield from _finding(finding, ink)
+            # The same advice under each of fifty findings is noise.
+            if finding.advice != last:
+                yield f"      {ink.faint}{finding.advice}{ink.end}"
+            last = finding.advice
+        yield ""
+    yield _summary(report, ink)
+
+
+def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
+    colour = ink.note if finding.hurts is Hurt.NOBODY else ink.bad
+    place = f"{finding.line}:{finding.column}" if finding.line else finding.pointer or "-"
+    tool = f"{finding.tool}: " if finding.tool else ""
+    hurts = f" (hurts {finding.hurts.value})" if finding.hurts else ""
+    yield f"  {place}  {colour}{finding.rule}{ink.end}  {tool}{printable(finding.message)}{hurts}"
+    if finding.witness:
+        yield f"      {ink.faint}for example {printable(finding.witness)}{ink.end}"
+
+
+def printable(text: str) -> str:
+    """What came from a stranger's schema must not steer the terminal."""
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def _summary(report: Report, ink: _Palette) -> str:
+    failing = len(report.failing)
+    notes = len(report.findings) - failing
+    against = f" against {report.against}" if report.against else ""
+    colour = ink.bad if failing else ink.strong
+    parts = [f"{colour}{count(failing, 'finding')}{ink.end}"]
+    parts += [count(notes, "note")] if notes else []
+    parts += [f"{len(report.waived)} waived"] if report.waived else []
+    return f"{report.check}: {', '.join(parts)} in {count(report.tools, 'tool')} of {report.subject}{against}"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,150 @@
+"""`strictwire context`: build and ask caches of documents. Its exit codes are those of Context Resolve v0."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from strictwire.packs.context.build import V0_KINDS, Built, Order
+from strictwire.packs.context.extract import KINDS
+from strictwire.packs.context.follow import Changes, TreeEvents, TreeLooks, follow
+from strictwire.packs.context.ingest import NotBuilt
+from strictwire.packs.context.verbs import (
+    EXIT_CODES,
+    USAGE,
+    Answer,
+    render_built,
+    run_build,
+    run_inspect,
+    run_list,
+    run_resolve,
+    run_verify,
+)
+
+USAGE_EXIT: Final = USAGE
+"""By contract a usage error of these verbs is 1."""
+
+EXAMPLES: Final = """examples:
+  strictwire context build --sources docs --cache caches/docs
+  strictwire context build --sources src --cache caches/src --kind md --kind code --watch
+  strictwire context resolve --cache caches/docs --query 'audit trail' --budget 4000
+  strictwire context verify --cache caches/docs
+
+exit codes: 0 ok, 1 usage, 2 invalid query, 3 invalid budget, 4 cache missing, 5 cache invalid, 6 I/O, 7 internal
+"""
+
+
+class Once(argparse.Action):
+    """An option that may not be repeated: of two values one would be passed over in silence."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Set it, or refuse the second."""
+        if getattr(namespace, f"_given_{self.dest}", False):
+            parser.error(f"{option_string} is given twice")
+        setattr(namespace, f"_given_{self.dest}", True)
+        setattr(namespace, self.dest, values)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The verbs and their options."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=type(parser))
+    build = _verb(verbs, "build", "make a cache from a folder of documents")
+    build.add_argument("--sources", required=True, action=Once, metavar="DIR", type=Path, help="the documents")
+    _cache(build)
+    build.add_argument("--force", action="store_true", help="replace a cache that is there; readers never see half of it")
+    build.add_argument("--watch", action="store_true", help="build again whenever a document changes")
+    build.add_argument("--kind", action="append", choices=sorted(KINDS), help="documents to take (default: Markdown)")
+    resolve = _verb(verbs, "resolve", "select documents for a query within a budget of tokens")
+    _cache(resolve)
+    resolve.add_argument("--query", required=True, action=Once, metavar="TEXT")
+    resolve.add_argument("--budget", required=True, action=Once, metavar="N")
+    resolve.add_argument("--format", action=Once, choices=("json", "pretty"), default="json")
+    _cache(_verb(verbs, "inspect", "show version and size of a cache"))
+    _cache(_verb(verbs, "verify", "check every rule of a cache and name those that are broken"))
+    _verb(verbs, "list", "list the caches in a folder").add_argument("--root", required=True, action=Once, metavar="DIR")
+
+
+def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = verbs.add_parser(
+        name, help=summary, description=summary[0].upper() + summary[1:] + ".", allow_abbrev=False, usage_exit=USAGE
+    )
+    return made
+
+
+def _cache(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cache", required=True, action=Once, metavar="DIR", type=Path, help="the folder of the cache")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run one verb and write what it gives."""
+    if arguments.verb == "build":
+        return _build(arguments)
+    answer = {
+        "resolve": lambda: run_resolve(
+            arguments.cache, query=arguments.query, budget=arguments.budget, pretty=arguments.format == "pretty"
+        ),
+        "inspect": lambda: run_inspect(arguments.cache),
+        "verify": lambda: run_verify(arguments.cache),
+        "list": lambda: run_list(Path(arguments.root)),
+    }[arguments.verb]()
+    return _write(answer)
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    kinds = frozenset(arguments.kind) if arguments.kind else V0_KINDS
+    order = Order(sources=arguments.sources, output=arguments.cache, force=arguments.force, kinds=kinds)
+    progress = _show_progress if sys.stderr.isatty() else _stay_silent
+    if not arguments.watch:
+        return _write(run_build(order, now=_now, progress=progress))
+    try:
+        follow(order, changes=_changes(order.sources), now=_now, report=_report, progress=progress)
+    except NotBuilt as refused:
+        _report(refused)
+        return EXIT_CODES[refused.failure.code]
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def _changes(root: Path) -> Changes:
+    """Kernel events where there are any, a look every two seconds elsewhere."""
+    try:
+        return TreeEvents(root)
+    except OSError:
+        return TreeLooks(root, pause=_pause)
+
+
+def _pause(seconds: float) -> bool:
+    time.sleep(seconds)
+    return True
+
+
+def _report(outcome: Built | NotBuilt) -> None:
+    if isinstance(outcome, Built):
+        print(render_built(outcome).decode(), end="", file=sys.stderr, flush=True)
+    else:
+        subject = f": {outcome.subject}" if outcome.subject else ""
+        print(f"error: {outcome.reason}{subject}", file=sys.stderr, flush=True)
+
+
+def _write(answer: Answer) -> int:
+    sys.stderr.buffer.write(answer.stderr)
+    sys.stdout.buffer.write(answer.stdout)
+    sys.stdout.flush()
+    return answer.exit_code
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _show_progress(done: int, total: int) -> None:
+    print(f"\r\x1b[K{done}/{total} documents", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+
+def _stay_silent(_done: int, _total: int) -> None:
+    """A file or a pipe wants no progress."""

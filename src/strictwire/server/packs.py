@@ -1,0 +1,68 @@
+"""Finds packs, checks that they keep their promises, and offers their tools for as long as they are open."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from strictwire.contract.handler import Handler
+from strictwire.contract.registry import ContractRefused
+from strictwire.contract.schema import SchemaRefused
+from strictwire.contract.tool import ToolContract
+from strictwire.packs.pack import ENTRY_POINTS, Environment, Pack, PackRefused
+from strictwire.server.author import Server
+from strictwire.sources.shipped import SHIPPED, load_contract
+
+
+def find_pack(name: str) -> Pack:
+    """The pack of an entry point. Raises PackRefused: not installed, or it cannot be loaded."""
+    known = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"installed: {', '.join(sorted(known)) or 'none'}"
+        raise PackRefused(name, f"not installed; {hint}")
+    try:
+        made: Pack = known[name].load()()
+    except (ImportError, AttributeError, TypeError) as exc:
+        raise PackRefused(name, f"cannot be loaded ({type(exc).__name__}: {exc})") from exc
+    return made
+
+
+@asynccontextmanager
+async def open_packs(
+    server: Server, names: Sequence[str], settings: Mapping[str, Mapping[str, Any]], state: Path | None = None
+) -> AsyncIterator[None]:
+    """Offer the tools of these packs until the end. Raises PackRefused; then none of them is left open."""
+    async with AsyncExitStack() as stack:
+        for name in names:
+            pack = find_pack(name)
+            contracts = read_contracts(pack)
+            stack.push_async_callback(pack.close)
+            handlers = await pack.open(Environment(settings=settings.get(name, {}), state=state))
+            _offer(server, pack, contracts, handlers)
+        yield
+
+
+def read_contracts(pack: Pack) -> list[ToolContract]:
+    """The contracts of a pack, from its schema files. Raises PackRefused."""
+    root = pack.schemas or SHIPPED
+    try:
+        return [load_contract(root, name) for name in pack.tools]
+    except (ContractRefused, SchemaRefused) as exc:
+        raise PackRefused(pack.name, str(exc)) from exc
+
+
+def _offer(server: Server, pack: Pack, contracts: list[ToolContract], handlers: Mapping[str, Handler]) -> None:
+    missing = sorted({contract.name for contract in contracts} - handlers.keys())
+    extra = sorted(handlers.keys() - {contract.name for contract in contracts})
+    if missing or extra:
+        raise PackRefused(pack.name, f"promised without a handler: {missing}; handled without a promise: {extra}")
+    try:
+        for contract in contracts:
+            server.add_tool(contract, handlers[contract.name])
+    except (ContractRefused, SchemaRefused) as exc:
+        raise PackRefused(pack.name, str(exc)) from exc

@@ -1,0 +1,88 @@
+"""Tools from the entries of a `tools/list` answer: of a dump, a lock file or a live server. No input or output here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.check.subject import Flaw, Origin, Subject
+from strictwire.contract.tool import ToolContract
+
+MALFORMED: Final = "ENTRY_WELL_FORMED"
+
+_TYPES: Final[tuple[tuple[str, type, bool], ...]] = (
+    ("name", str, True),
+    ("inputSchema", dict, True),
+    ("outputSchema", dict, False),
+    ("description", str, False),
+    ("title", str, False),
+    ("annotations", dict, False),
+)
+"""Members of an entry: name, type, and whether it must be there."""
+
+_WORDS: Final = {str: "a text", dict: "an object"}
+
+
+def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subject, ...], tuple[Flaw, ...]]:
+    """The tools of a list, and what is wrong with entries that are none."""
+    subjects: list[Subject] = []
+    flaws: list[Flaw] = []
+    for index, entry in enumerate(entries):
+        origin = base.under(index)
+        wrong = list(_find_flaws(entry, origin))
+        flaws += wrong
+        if not wrong and isinstance(entry, dict):
+            subjects.append(subject_of(entry, origin))
+    return tuple(subjects), tuple(flaws)
+
+
+def _find_flaws(entry: JsonValue, origin: Origin) -> Iterator[Flaw]:
+    if not isinstance(entry, dict):
+        yield Flaw(MALFORMED, origin, "the entry is not an object")
+        return
+    for name, kind, needed in _TYPES:
+        value = entry.get(name)
+        if name not in entry and not needed:
+            continue
+        # Servers write null for an absent optional member.
+        if not isinstance(value, kind) and not (value is None and not needed):
+            state = "is missing" if name not in entry else f"is not {_WORDS[kind]}"
+            yield Flaw(MALFORMED, origin.under(name), f"the member {name!r} of the entry {state}")
+
+
+def subject_of(entry: JsonObject, origin: Origin, contract: ToolContract | None = None) -> Subject:
+    """One tool from a well-formed entry; `contract` if it is known with its terms."""
+    return Subject(
+        contract=contract or contract_of(entry),
+        entry=origin,
+        input=origin.under("inputSchema"),
+        output=origin.under("outputSchema"),
+        has_terms=contract is not None,
+    )
+
+
+def contract_of(entry: JsonObject) -> ToolContract:
+    """What a server shows of a tool, as a contract."""
+    return ToolContract(
+        name=entry["name"],
+        description=entry.get("description") or "",
+        title=entry.get("title"),
+        input_schema=entry["inputSchema"],
+        output_schema=entry.get("outputSchema"),
+        annotations=entry.get("annotations") or {},
+    )
+
+
+def entry_of(contract: ToolContract) -> JsonObject:
+    """What a server would show of a tool."""
+    entry: dict[str, Any] = {"name": contract.name}
+    if contract.title is not None:
+        entry["title"] = contract.title
+    entry["description"] = contract.description
+    entry["inputSchema"] = contract.input_schema
+    if contract.output_schema is not None:
+        entry["outputSchema"] = contract.output_schema
+    if contract.annotations:
+        entry["annotations"] = dict(contract.annotations)
+    return entry

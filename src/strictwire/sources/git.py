@@ -1,0 +1,81 @@
+"""Schema files as they are at a commit, read through git's plumbing: no shell, no checkout, no archive filters."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from strictwire.canon.json import MAX_BYTES
+from strictwire.check.subject import ToolSet
+from strictwire.sources.dump import parse_dump
+from strictwire.sources.folder import build_folder
+from strictwire.sources.lock import LOCK_NAME, parse_lock
+from strictwire.sources.refused import SourceRefused
+
+SECONDS: Final = 60
+"""For one git command."""
+
+
+def read_git(ref: str, path: Path) -> ToolSet:
+    """The tools of a folder, a lock file or a dump at a commit. Raises SourceRefused."""
+    label = f"git:{ref}:{path}"
+    if ref.startswith("-") or not ref:
+        raise SourceRefused(label, "not a git ref")
+    if path.suffix in (".json", ".lock"):
+        raw = _single(ref, path, label)
+        return parse_lock(raw, label) if path.name == LOCK_NAME else parse_dump(raw, label)
+    for folder in (path / "tools", path):
+        texts = _texts(ref, folder, label)
+        if texts:
+            return build_folder(texts, label=label, prefix=f"{folder}/")
+    raise SourceRefused(label, "no schema files there at that commit")
+
+
+def changed_files(ref: str, root: Path) -> frozenset[str]:
+    """Paths, from the root of the repository, that differ from the commit, untracked files included."""
+    label = f"git:{ref}"
+    if ref.startswith("-") or not ref:
+        raise SourceRefused(label, "not a git ref")
+    where = ["git", "-C", str(root)]
+    differing = _run([*where, "diff", "--name-only", "-z", "--no-renames", "--end-of-options", ref, "--"], label)
+    top = _run([*where, "rev-parse", "--show-toplevel"], label).decode().strip()
+    untracked = _run(["git", "-C", top, "ls-files", "--others", "--exclude-standard", "-z"], label)
+    return frozenset(name for name in (differing + untracked).decode("utf-8", "replace").split("\0") if name)
+
+
+def _single(ref: str, path: Path, label: str) -> bytes:
+    return _run(["git", "-C", str(path.parent), "cat-file", "blob", f"{ref}:./{path.name}"], label)
+
+
+def _texts(ref: str, folder: Path, label: str) -> dict[str, bytes | None]:
+    """The files directly in a folder; a text of None is larger than any schema may be."""
+    place = folder
+    while not place.is_dir():
+        # The folder may exist at the commit and not here.
+        place = place.parent
+    inside = folder.relative_to(place).as_posix()
+    listing = _run(["git", "-C", str(place), "ls-tree", "-l", "-z", "--end-of-options", ref, f"{inside}/"], label)
+    texts: dict[str, bytes | None] = {}
+    for line in listing.decode("utf-8", "replace").split("\0"):
+        fields, _, name = line.partition("\t")
+        _mode, kind, oid, size = fields.split() if name else ("", "", "", "0")
+        if kind == "blob":
+            is_small = int(size) <= MAX_BYTES
+            texts[name.rpartition("/")[2]] = (
+                _run(["git", "-C", str(place), "cat-file", "blob", oid], label) if is_small else None
+            )
+    return texts
+
+
+def _run(command: list[str], label: str) -> bytes:
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+    except FileNotFoundError as exc:
+        raise SourceRefused(label, "git is not installed") from exc
+    except subprocess.TimeoutExpired as exc:
+        raise SourceRefused(label, f"git did not answer within {SECONDS} s") from exc
+    if done.returncode != 0:
+        reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise SourceRefused(label, reason or f"git exited {done.returncode}")
+    return done.stdout

@@ -1,0 +1,93 @@
+"""Tool failures of `mcp/v1`: two numbers, and the code in the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from strictwire.fault.catalogue import CATALOGUE
+from strictwire.fault.dialects.mcp import answer_tool_failure
+from strictwire.fault.dialects.mcp_v1 import render
+from strictwire.fault.failure import Facts, fail
+
+CALL = Facts(tool="vscode_lsp_hover")
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_every_failure_is_a_valid_error(code: str, conforms: Callable[[str, Any], list[str]]) -> None:
+    assert conforms("mcp-v1-error", render(fail(code), CALL)) == []
+    assert conforms("mcp-v1-error", render(fail(code), Facts())) == []
+
+
+@pytest.mark.clause("G11")
+def test_arguments_that_do_not_fit_are_listed_in_order_without_their_values() -> None:
+    violations = [
+        {"path": "/uri", "keyword": "pattern", "expected": "^file:"},
+        {"path": "/position/line", "keyword": "type", "expected": "integer", "actual": "string"},
+        {"path": "/position", "keyword": "required", "schemaPath": "#/required"},
+    ]
+
+    assert render(fail("INVALID_PARAMS", details={"violations": violations}), CALL) == {
+        "code": -32602,
+        "message": "Invalid params",
+        "data": {
+            "code": "INVALID_PARAMS",
+            "tool": "vscode_lsp_hover",
+            "issues": [
+                {
+                    "path": "/position",
+                    "keyword": "required",
+                    "message": "position is required",
+                    "schemaPath": "#/required",
+                },
+                {"path": "/position/line", "keyword": "type", "message": "position/line must be integer, not string"},
+                {"path": "/uri", "keyword": "pattern", "message": "uri breaks pattern"},
+            ],
+        },
+    }
+
+
+@pytest.mark.clause("G11")
+@pytest.mark.parametrize("code", ["TIMEOUT", "CAP_EXCEEDED"])
+def test_a_cap_of_the_run_has_a_sentence(code: str) -> None:
+    assert render(fail(code, text="References exceeded max total"), CALL) == {
+        "code": -32603,
+        "message": "Internal error",
+        "data": {"code": "CAP_EXCEEDED", "message": "References exceeded max total"},
+    }
+
+
+@pytest.mark.parametrize("code", ["TOOL_FAILED", "INTERNAL", "OUTPUT_INVALID", "AUDIT_UNAVAILABLE"])
+def test_a_fault_is_told_without_text_or_details(code: str) -> None:
+    failure = fail(code, text="stack and path", details={"path": "/x"}, cause="Traceback")
+
+    assert render(failure, CALL) == {"code": -32603, "message": "Internal error", "data": {"code": "INTERNAL"}}
+
+
+@pytest.mark.parametrize(
+    ("code", "number"),
+    [
+        ("CURSOR_INVALID", -32602),
+        ("CURSOR_STALE", -32602),
+        ("CURSOR_EXPIRED", -32602),
+        ("SNAPSHOT_TOO_LARGE", -32602),
+        ("URI_INVALID", -32602),
+        ("WORKSPACE_DENIED", -32602),
+        ("NOT_FOUND", -32603),
+        ("PROVIDER_UNAVAILABLE", -32603),
+        ("PERMISSION_DENIED", -32603),
+        ("OVERLOADED", -32603),
+    ],
+)
+def test_each_code_has_its_number(code: str, number: int) -> None:
+    error = render(fail(code), CALL)
+
+    assert (error["code"], error["data"]) == (number, {"code": code})
+
+
+def test_it_travels_as_an_error_of_the_protocol() -> None:
+    answer = answer_tool_failure(fail("NOT_FOUND"), CALL, "mcp/v1")
+
+    assert (answer.result, answer.error) == (None, render(fail("NOT_FOUND"), CALL))

@@ -1,0 +1,123 @@
+"""list_caches and the two inspections (context 1.13, 1.14; choices 10 to 14)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from strictwire.packs.context.rules import Unusable
+from strictwire.packs.context.survey import Inspection, inspect_fully, inspect_loosely, list_caches
+from tests.packs.context.caches import edit_json, make_cache, open_folder, the_document, without_privileges
+
+
+def test_real_directories_are_listed_by_name_with_whether_they_have_a_manifest(tmp_path: Path) -> None:
+    make_cache(tmp_path / "x", {"a.md": "alpha"})
+    root = tmp_path / "root"
+    for name in ("b", "a", ".hidden", "Z"):
+        (root / name).mkdir(parents=True)
+    (tmp_path / "x" / "cache").rename(root / "valid")
+    (root / "a" / "manifest.json").symlink_to(root / "valid" / "manifest.json")
+    (root / "b" / "manifest.json").mkdir()
+    (root / "file").write_text("")
+    (root / "link").symlink_to(root / "valid")
+
+    assert list_caches(str(root)) == {
+        "caches": [
+            {"path": ".hidden", "has_manifest": False},
+            {"path": "Z", "has_manifest": False},
+            {"path": "a", "has_manifest": False},
+            {"path": "b", "has_manifest": False},
+            {"path": "valid", "has_manifest": True},
+        ]
+    }
+
+
+def test_a_name_that_is_not_utf_8_is_listed_with_replacement_marks(tmp_path: Path) -> None:
+    os.mkdir(os.fsencode(tmp_path) + b"/\xff")  # noqa: PTH102 - a name that no Path can hold
+
+    assert list_caches(str(tmp_path)) == {"caches": [{"path": "\ufffd", "has_manifest": False}]}
+
+
+@pytest.mark.parametrize("make", ["absent", "file"])
+def test_a_root_that_is_no_directory_is_missing(tmp_path: Path, make: str) -> None:
+    root = tmp_path / make
+    if make == "file":
+        root.write_text("")
+    with pytest.raises(Unusable) as caught:
+        list_caches(str(root))
+
+    assert caught.value.failure.code == "CACHE_MISSING"
+
+
+def test_a_directory_that_cannot_be_entered_is_an_io_error() -> None:
+    with open_folder() as folder:
+        (folder / "closed").mkdir(mode=0)
+        with without_privileges(), pytest.raises(Unusable) as caught:
+            list_caches(str(folder))
+
+    assert caught.value.failure.code == "IO_ERROR"
+
+
+def test_the_tool_counts_the_files_beside_the_manifest_and_the_command_the_documents(tmp_path: Path) -> None:
+    cache = make_cache(tmp_path, {"a.md": "alpha"})
+    (cache / "link").symlink_to(cache / "manifest.json")
+    beside = (cache / "manifest.json").stat().st_size + (cache / "index.json").stat().st_size
+    version = inspect_loosely(cache).cache_version
+
+    assert version.startswith("sha256:")
+    assert inspect_loosely(cache) == Inspection(cache_version=version, document_count=1, total_bytes=beside, valid=True)
+    assert inspect_fully(cache) == Inspection(
+        cache_version=version, document_count=1, total_bytes=the_document(cache).stat().st_size, valid=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("manifest", "expected"),
+    [
+        ('{"cache_version":"v1","document_count":3}', ("v1", 3, 41, True)),
+        ('{"cache_version":"v1"}', ("v1", 0, 0, False)),
+        ('{"document_count":3}', ("", 3, 0, False)),
+        ('{"cache_version":1,"document_count":-1}', ("", 0, 0, False)),
+        ('{"cache_version":"v1","document_count":3.0}', ("v1", 0, 0, False)),
+        ("{", ("", 0, 0, False)),
+        ("[]", ("", 0, 0, False)),
+        (None, ("", 0, 0, False)),
+    ],
+)
+def test_the_tool_reads_a_manifest_loosely(
+    tmp_path: Path, manifest: str | None, expected: tuple[str, int, int, bool]
+) -> None:
+    if manifest is not None:
+        (tmp_path / "manifest.json").write_text(manifest)
+    version, count, size, valid = expected
+
+    assert inspect_loosely(tmp_path) == Inspection(
+        cache_version=version, document_count=count, total_bytes=size, valid=valid
+    )
+
+
+def test_an_unreadable_manifest_is_an_io_error() -> None:
+    with open_folder() as folder:
+        (folder / "manifest.json").write_text("{}")
+        (folder / "manifest.json").chmod(0)
+        with without_privileges(), pytest.raises(Unusable) as caught:
+            inspect_loosely(folder)
+
+    assert caught.value.failure.code == "IO_ERROR"
+
+
+def test_the_command_finds_what_the_tool_does_not_look_for(tmp_path: Path) -> None:
+    cache = make_cache(tmp_path, {"a.md": "alpha"})
+    size = the_document(cache).stat().st_size
+    edit_json(the_document(cache), version="sha256:0")
+    changed = the_document(cache).stat().st_size
+
+    assert inspect_loosely(cache).valid
+    assert (inspect_fully(cache).valid, inspect_fully(cache).total_bytes) == (False, changed)
+    assert size != changed
+
+    the_document(cache).unlink()
+
+    assert (inspect_fully(cache).valid, inspect_fully(cache).total_bytes) == (False, 0)
