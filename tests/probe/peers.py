@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from strictwire import probe
@@ -26,7 +27,13 @@ STDIO = ALL_LANES[:2]
 HTTP = ALL_LANES[2:]
 
 
-def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = None, eof_seconds: float = 12.0) -> Report:
+def probed_with(command: Sequence[str], options: probe.Options) -> Report:
+    """Probe a fixture server over stdio alone."""
+    assert Path(command[0]).exists(), f"{command[0]} is missing: run ./scripts/peers"
+    return asyncio.run(probe.run_with(replace(options, stdio=[*command, "--stdio"])))
+
+
+def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = None) -> Report:
     """Probe a fixture server on both transports."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -38,7 +45,6 @@ def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = Non
             options = probe.Options(
                 stdio=[*command, "--stdio", *flags],
                 http=f"http://127.0.0.1:{port}/mcp",
-                eof_seconds=eof_seconds,
                 only=None if only is None else frozenset(only),
             )
             return asyncio.run(probe.run_with(options))

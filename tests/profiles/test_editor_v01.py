@@ -482,8 +482,31 @@ def test_diagnostics_are_bounded(over: str) -> None:
     assert got.value["result"]["diagnostics"] == [f"note {number}" for number in range(MAX_DIAGNOSTICS)]
 
 
+FOUR = {
+    "success": ECHO,
+    "crash": call("fixture.crash"),
+    "invalid": call("fixture.echo", {"text": 1}),
+    "unknown": call("no.such"),
+}
+
+
 @pytest.mark.clause("E12")
-@pytest.mark.parametrize("raw", [ECHO, call("fixture.crash"), call("fixture.echo", {"text": 1}), call("no.such")])
+def test_the_same_calls_in_a_row_have_the_same_answers_on_every_wire() -> None:
+    async def answers(over: str) -> list[list[bytes]]:
+        async with opened(over) as (wire, _):
+            return [[(await wire.ask(raw)).body for raw in FOUR.values()] for _ in range(3)]
+
+    async def test() -> None:
+        first, *others = await answers("stdio") + await answers("http")
+
+        assert others == [first] * 5
+
+    run(test)
+
+
+@pytest.mark.slow
+@pytest.mark.clause("E12")
+@pytest.mark.parametrize("raw", FOUR.values(), ids=FOUR)
 def test_a_thousand_identical_calls_are_identical_to_the_byte(raw: bytes) -> None:
     """One after the other, for an id is unique among the requests in flight."""
 

@@ -342,6 +342,7 @@ def test_a_message_past_the_limit_has_the_same_answer_on_both_wires() -> None:
     run(test)
 
 
+@pytest.mark.slow
 @pytest.mark.clause("V10")
 @pytest.mark.parametrize("tool", ["fixture.crash", "fixture.none", "fixture.echo"])
 def test_a_thousand_identical_failures_are_identical_to_the_byte(tool: str) -> None:

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final
 
 FIXED_TIME: Final = 1_767_225_600.0
@@ -34,7 +35,13 @@ class Clock:
 def iso_timestamp(seconds: float) -> str:
     """ISO 8601 in UTC with milliseconds."""
     whole, millis = divmod(int(seconds * 1000), 1000)
-    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"
+    return f"{_iso_second(whole)}.{millis:03d}Z"
+
+
+@lru_cache(maxsize=8)
+def _iso_second(whole: int) -> str:
+    """Most stamps fall into the same second as the one before."""
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def deterministic_clock() -> Clock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from strictwire.audit import event
@@ -61,12 +61,17 @@ class Journal:
         """Something that never became a call."""
         self.recorder.count_malformed(kind)
 
-    async def refuse(self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str) -> None:
-        """Record a refusal of something readable that is no call: an unknown method, a header that differs."""
+    async def refuse(
+        self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str
+    ) -> Failure:
+        """Record a refusal of something readable that is no call: an unknown method, a header that differs.
+
+        Returns the failure to answer with: the one given, or that of the record if it could not be kept (S7).
+        """
         origin = event.Origin(transport=transport, profile=profile, method=method, principal=principal)
         end = event.End(duration_us=0, error_code=failure.code, invariant_id=failure.invariant_id)
         refusal = event.Refusal(timestamp=self.clock.timestamp(), stage=failure.stage.value, origin=origin, end=end)
-        await self.recorder.record(refusal)
+        return await self.recorder.record(refusal) or failure
 
 
 class Entry:
@@ -111,7 +116,9 @@ class Entry:
 
     def _make_origin(self) -> event.Origin:
         call, operation = self._call, self._operation
-        origin = event.Origin(
+        tool = operation if call.kind is Kind.TOOL else None
+        return event.Origin(
+            call_id=None if tool is None or tool.read_only else self._journal.clock.next_id(),
             principal=call.caller.principal,
             role=call.caller.role,
             session_id=call.caller.session_id,
@@ -119,15 +126,12 @@ class Entry:
             profile=call.profile,
             method=call.method,
             tool_name=call.target,
+            contract=None if tool is None else tool.fingerprint,
             policy=self._journal.policy_version,
             args_digest=digest(call.arguments),
             plan_hash=_text(call.arguments.get("plan_hash")),
             phase_id=_text(call.arguments.get("phase_id")),
         )
-        if operation is None or call.kind is not Kind.TOOL:
-            return origin
-        call_id = None if operation.read_only else self._journal.clock.next_id()
-        return replace(origin, contract=operation.fingerprint, call_id=call_id)
 
     def _end(self, outcome: Outcome, answered: Answered | None) -> event.End:
         micros = int((self._journal.clock.elapsed() - self._started) * 1_000_000)

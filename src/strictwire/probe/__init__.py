@@ -6,7 +6,6 @@ its raw layers), contract (schemas), canon. Above: the command line.
 
 from __future__ import annotations
 
-from strictwire.probe.hints import parse_hints
 from strictwire.probe.record import Difference, Lane, Options, Progress, Report, Status, Verdict
 from strictwire.probe.render import render_json, render_table
 from strictwire.probe.runner import run, run_with
@@ -19,7 +18,6 @@ __all__ = [
     "Report",
     "Status",
     "Verdict",
-    "parse_hints",
     "render_json",
     "render_table",
     "run",

@@ -91,6 +91,8 @@ class Options:
     """Arguments to call a tool with; naming a tool here permits calling it."""
     call_all: bool = False
     """Call also tools that are neither marked read-only nor named in `tools`. They may change things."""
+    eras: frozenset[Era] = frozenset(Era)
+    """Eras to speak."""
     only: frozenset[str] | None = None
     """Run only these probes."""
     eof_tries: int = 50

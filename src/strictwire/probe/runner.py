@@ -38,9 +38,9 @@ async def run_with(options: Options, on_progress: OnProgress = ignore) -> Report
     """
     start = time.monotonic()
     probes = _chosen(options.only)
-    asked = [lane for lane in LANES if _target(options, lane.transport) is not None]
+    asked = [lane for lane in LANES if lane.era in options.eras and _target(options, lane.transport) is not None]
     if not asked:
-        raise ValueError("name a command or a URL to probe")
+        raise ValueError("name a command or a URL to probe, and an era")
     outcomes = await asyncio.gather(*(_run_lane(lane, options, probes, on_progress) for lane in asked))
     judged = {lane: outcome for lane, outcome in zip(asked, outcomes, strict=True) if not isinstance(outcome, str)}
     closed = {lane: outcome for lane, outcome in zip(asked, outcomes, strict=True) if isinstance(outcome, str)}

@@ -69,8 +69,8 @@ class StdioWire:
         """Send one line, and a harmless request behind it that tells when to stop waiting."""
         behind = self.speaker.harmless()
         heard = await self.converse(raw + b"\n" + json.render(behind) + b"\n", lambda it: it.has_answer(behind["id"]))
-        if not (heard.closed or heard.timed_out):
-            late = await self.listen(GRACE, lambda it: bool(it.raws)) if len(heard.raws) < 2 else Heard()
+        if not (heard.closed or heard.timed_out) and _answer_count(heard) < 2:
+            late = await self.listen(GRACE, lambda it: _answer_count(it) > 0)
             heard.raws += late.raws
             heard.closed = late.closed
         return await self._seen(heard, like, without=behind["id"])
@@ -174,6 +174,12 @@ class StdioWire:
         await self.close()
         kind = seen.kind if seen.message is not None else Kind.CLOSED
         return replace(seen, kind=kind, note=f"the process ended, exit {code}")
+
+
+def _answer_count(heard: Heard) -> int:
+    """Responses and lines that are no JSON; notifications do not count."""
+    messages, garbage = read_messages(heard.raws)
+    return len(garbage) + sum(map(is_response, messages))
 
 
 def _answers(raw: bytes, request_id: object) -> bool:

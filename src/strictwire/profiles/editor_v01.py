@@ -228,7 +228,7 @@ class EditorEndpoint:
         self, request: EditorRequest, failure: Failure, inbound: Inbound, *, tool: str = "", status: int = 200
     ) -> Sent:
         """A request that never became a call: recorded, and told."""
-        await self._pipeline.journal.refuse(
+        told = await self._pipeline.journal.refuse(
             failure,
             transport=inbound.transport,
             profile=PROFILE,
@@ -236,7 +236,7 @@ class EditorEndpoint:
             principal=inbound.caller.principal,
         )
         facts = Facts(tool=tool, timestamp=self._clock.timestamp())
-        return _write_failure(request.id_text, failure, facts, status=status)
+        return _write_failure(request.id_text, told, facts, status=status)
 
     def _refuse_unread(self, message: NoRequest) -> Reply:
         """What is no request: counted, and told."""

@@ -209,14 +209,14 @@ class EnvelopeEndpoint:
 
     async def _refuse(self, request: Envelope, failure: Failure, inbound: Inbound) -> Sent:
         """A request that never became a call: recorded, and told."""
-        await self._pipeline.journal.refuse(
+        told = await self._pipeline.journal.refuse(
             failure,
             transport=inbound.transport,
             profile=PROFILE,
             method=request.method,
             principal=inbound.caller.principal,
         )
-        return _write_failure(request.id, failure)
+        return _write_failure(request.id, told)
 
     def _refuse_invalid(self, message: Invalid) -> Sent:
         """What is no request: counted, and told."""

@@ -110,7 +110,7 @@ class Core:
 
     async def refuse(self, request: Request, failure: Failure, inbound: Inbound, revision: Revision) -> Written:
         """A request that never became a call: recorded, and answered with a protocol error."""
-        await self.pipeline.journal.refuse(
+        told = await self.pipeline.journal.refuse(
             failure,
             transport=inbound.transport,
             profile=PROFILE,
@@ -118,7 +118,7 @@ class Core:
             principal=inbound.caller.principal,
         )
         facts = Facts(timestamp=self.clock.timestamp(), revision=revision.name)
-        return write_failure(request.id, failure, facts)
+        return write_failure(request.id, told, facts)
 
 
 def write_done(done: Done, operation: Operation, revision: Revision, tail: bytes) -> bytes:

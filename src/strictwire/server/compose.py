@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from strictwire.audit.event import Values
 from strictwire.audit.recorder import Recorder
-from strictwire.canon.json import Limits
+from strictwire.canon.json import JsonObject, Limits
 from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.chain import Pipeline
 from strictwire.pipeline.clock import Clock, deterministic_clock
 from strictwire.pipeline.record import Journal
+from strictwire.pipeline.workers import Workers
+from strictwire.profiles.editor_v01 import EditorEndpoint, EditorInfo
+from strictwire.profiles.envelope_v1 import EnvelopeEndpoint
 from strictwire.profiles.exchange import Endpoint
 from strictwire.profiles.mcp import McpEndpoint
 from strictwire.profiles.mcp_core import Core
+from strictwire.profiles.runlog import Ids, RunLog
 from strictwire.profiles.seal import Sealer
 from strictwire.server.author import Server
 from strictwire.settings.model import AuditSettings, Settings
@@ -28,6 +33,7 @@ from strictwire.settings.places import state_folder
 from strictwire.stores.jsonl import Clock as TrailClock
 from strictwire.stores.jsonl import Mode, Trail, open_recorder
 from strictwire.stores.memory import NoRecorder
+from strictwire.stores.runlog import FileRunLog
 from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
@@ -39,6 +45,13 @@ class Runtime:
     settings: Settings
     core: Core
     pipeline: Pipeline
+    run_log: RunLog
+    deterministic: bool = False
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds of one message."""
+        return Limits(size=self.settings.server.max_request_bytes)
 
     def endpoint(self, profile: str) -> Endpoint:
         """A fresh endpoint: one for each connection that is a conversation, one for all of HTTP. Raises KeyError."""
@@ -64,11 +77,48 @@ class Runtime:
 
 
 def _mcp(runtime: Runtime) -> Endpoint:
-    return McpEndpoint(runtime.core, limits=Limits(size=runtime.settings.server.max_request_bytes))
+    return McpEndpoint(runtime.core, limits=runtime.limits)
 
 
-ENDPOINTS: dict[str, Callable[[Runtime], Endpoint]] = {"mcp": _mcp}
+def _envelope(runtime: Runtime) -> Endpoint:
+    ids = Ids.DETERMINISTIC if runtime.deterministic else Ids.FRESH
+    return EnvelopeEndpoint(runtime.pipeline, ids=ids, log=runtime.run_log, limits=runtime.limits)
+
+
+def _editor(runtime: Runtime) -> Endpoint:
+    info = EditorInfo(server_version=runtime.server.identity.version, unity_version=NO_UNITY, platform=sys.platform)
+    return EditorEndpoint(runtime.pipeline, info=info, limits=runtime.limits)
+
+
+NO_UNITY: Final = "none"
+"""What server/info says where no Unity project is served."""
+
+ENDPOINTS: Final[Mapping[str, Callable[[Runtime], Endpoint]]] = {
+    "mcp": _mcp,
+    "envelope/v1": _envelope,
+    "editor/0.1": _editor,
+}
 """Profile to what speaks it."""
+
+
+class LazyRunLog:
+    """Opens the run log with its first event: whoever never speaks `envelope/v1` finds no folder made."""
+
+    def __init__(self, root: Path, now: Callable[[], float]) -> None:
+        self._root, self._now = root, now
+        self._log: FileRunLog | None = None
+
+    def write(self, event: JsonObject) -> None:
+        """See RunLog."""
+        if self._log is None:
+            self._log = FileRunLog(self._root, now=self._now)
+        self._log.write(event)
+
+    def close(self) -> None:
+        """Let go of the file, if there is one."""
+        if self._log is not None:
+            self._log.close()
+
 
 PATHS: Mapping[str, str] = {"mcp": "/mcp", "envelope/v1": "/rpc/envelope", "editor/0.1": "/rpc/editor"}
 """Where each profile is served over HTTP."""
@@ -82,7 +132,7 @@ async def open_runtime(
     clock = deterministic_clock() if deterministic else Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await _open_recorder(settings.audit, clock, stack)
-        executor = ThreadPoolExecutor(settings.server.worker_threads, thread_name_prefix="strictwire-handler")
+        executor = Workers(settings.server.worker_threads, name="strictwire-handler")
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         policy = AllowAll()
         journal = Journal(recorder=keeper, clock=clock, policy_version=policy.version)
@@ -95,7 +145,16 @@ async def open_runtime(
         )
         key = hashlib.sha256(b"deterministic").digest() if deterministic else secrets.token_bytes(32)
         core = Core(identity=server.identity, pipeline=pipeline, sealer=Sealer(key, clock.now), clock=clock)
-        yield Runtime(server=server, settings=settings, core=core, pipeline=pipeline)
+        run_log = LazyRunLog(Path(settings.server.run_logs), clock.now)
+        stack.callback(run_log.close)
+        yield Runtime(
+            server=server,
+            settings=settings,
+            core=core,
+            pipeline=pipeline,
+            run_log=run_log,
+            deterministic=deterministic,
+        )
 
 
 async def _open_recorder(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,6 +20,10 @@ class TokenSettings:
     """The role its owner has."""
     tier: str = "core"
     """The highest tier its owner may use."""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9A-Fa-f]{64}", self.sha256):
+            raise ValueError("sha256: expected 64 hexadecimal digits, the SHA-256 of the token and not the token itself")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +46,15 @@ class ServerSettings:
     """Tool packs that `strictwire serve` offers when no server is named."""
     tier: str = "core"
     """The highest tier that callers without a token may use."""
+    run_logs: str = "runs"
+    """Folder of the run logs of `envelope/v1`; made when its first request comes."""
     worker_threads: int = 32
     """Threads for handlers that are plain functions."""
+
+    def __post_init__(self) -> None:
+        _check_range("port", self.port, 0, 65535)
+        _check_range("max_request_bytes", self.max_request_bytes, 1024, 1024**3)
+        _check_range("worker_threads", self.worker_threads, 1, 1024)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +71,9 @@ class AuditSettings:
     """Whether arguments and results are kept beside their digests (secrets redacted)."""
     rotate_bytes: int = 64 * 1024 * 1024
     """Size at which a new log file is begun."""
+
+    def __post_init__(self) -> None:
+        _check_range("rotate_bytes", self.rotate_bytes, 4096, 1024**4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,3 +97,8 @@ class Settings:
     """`[lint]`: rulesets and waivers; see docs/RULES.md."""
     debug_stack: bool = False
     """Whether `system/1.0` failures carry a stack trace; only the variable DEBUG_STACK=true sets it."""
+
+
+def _check_range(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{name}: expected a number from {low} to {high}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import os
+import re
 import tomllib
 import types
 import typing
@@ -41,7 +42,10 @@ def read_settings(
     raw: dict[str, Any] = _read_file(file)
     _check_known(raw, Settings, "")
     for section, values in (*_from_environment(environment), *((flags or {}).items())):
-        raw[section] = {**raw.get(section, {}), **values}
+        given = raw.get(section, {})
+        if not isinstance(given, dict):
+            raise SettingsRefused(f"{section!r} is a table: write [{section}] and its keys below")
+        raw[section] = {**given, **values}
     try:
         found = msgspec.convert(raw, Settings, strict=True)
     except msgspec.ValidationError as exc:
@@ -104,7 +108,7 @@ _WORDS: Final = {"true": True, "false": False}
 
 def _parse(variable: str, text: str, hint: Any) -> Any:
     if hint is int:
-        if not text.lstrip("-").isdecimal():
+        if not re.fullmatch(r"-?[0-9]{1,18}", text):
             raise SettingsRefused(f"{variable}: expected a whole number")
         return int(text)
     if hint is bool:

@@ -47,7 +47,14 @@ def render_reference() -> str:
     parts = [_INTRO]
     for name, section in _SECTIONS:
         rows = [_row(field, _docs(section)) for field in dataclasses.fields(section)]
-        head = [f"## `[{name}]`", "", (inspect.getdoc(section) or ""), "", "| key | type | default | meaning |", "|---|---|---|---|"]
+        head = [
+            f"## `[{name}]`",
+            "",
+            (inspect.getdoc(section) or ""),
+            "",
+            "| key | type | default | meaning |",
+            "|---|---|---|---|",
+        ]
         parts.append("\n".join([*head, *rows]) + "\n")
     return "\n".join(parts)
 

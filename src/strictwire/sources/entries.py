@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue
@@ -21,7 +21,7 @@ _TYPES: Final[tuple[tuple[str, type, bool], ...]] = (
 )
 """Members of an entry: name, type, and whether it must be there."""
 
-_WORDS: Final = {str: "a text", dict: "an object"}
+_WORDS: Final[Mapping[type, str]] = {str: "a text", dict: "an object"}
 
 
 def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subject, ...], tuple[Flaw, ...]]:

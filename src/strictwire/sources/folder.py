@@ -9,7 +9,6 @@ schemas/tools/<any>.schema.json      definitions that other files refer to, for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -66,16 +65,13 @@ def build_folder(texts: Mapping[str, bytes | None], *, label: str, prefix: str) 
     )
 
 
-@dataclass(slots=True)
 class _Folder:
     """One reading: the texts, and what was wrong so far."""
 
-    texts: Mapping[str, bytes | None]
-    prefix: str
-    flaws: list[Flaw]
-
     def __init__(self, texts: Mapping[str, bytes | None], prefix: str) -> None:
-        self.texts, self.prefix, self.flaws = texts, prefix, []
+        self.texts = texts
+        self.prefix = prefix
+        self.flaws: list[Flaw] = []
 
     def tool(self, name: str) -> Subject | None:
         """The tool, or None if one of its files cannot be read; the flaw says which."""

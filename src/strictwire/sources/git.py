@@ -57,20 +57,33 @@ def _texts(ref: str, folder: Path, label: str) -> dict[str, bytes | None]:
     inside = folder.relative_to(place).as_posix()
     listing = _run(["git", "-C", str(place), "ls-tree", "-l", "-z", "--end-of-options", ref, f"{inside}/"], label)
     texts: dict[str, bytes | None] = {}
+    wanted: dict[str, str] = {}
     for line in listing.decode("utf-8", "replace").split("\0"):
         fields, _, name = line.partition("\t")
         _mode, kind, oid, size = fields.split() if name else ("", "", "", "0")
         if kind == "blob":
-            is_small = int(size) <= MAX_BYTES
-            texts[name.rpartition("/")[2]] = (
-                _run(["git", "-C", str(place), "cat-file", "blob", oid], label) if is_small else None
-            )
-    return texts
+            texts[name.rpartition("/")[2]] = None
+            wanted |= {name.rpartition("/")[2]: oid} if int(size) <= MAX_BYTES else {}
+    return {**texts, **_blobs(place, wanted, label)}
 
 
-def _run(command: list[str], label: str) -> bytes:
+def _blobs(place: Path, wanted: dict[str, str], label: str) -> dict[str, bytes]:
+    """The contents of objects, in one process: `<oid> blob <size>` and a newline before and after each."""
+    asked = "".join(f"{oid}\n" for oid in wanted.values()).encode()
+    answer = _run(["git", "-C", str(place), "cat-file", "--batch"], label, asked) if wanted else b""
+    found: dict[str, bytes] = {}
+    at = 0
+    for name in wanted:
+        start = answer.index(b"\n", at) + 1
+        size = int(answer[at:start].split()[-1])
+        found[name] = answer[start : start + size]
+        at = start + size + 1
+    return found
+
+
+def _run(command: list[str], label: str, given: bytes = b"") -> bytes:
     try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+        done = subprocess.run(command, input=given, capture_output=True, timeout=SECONDS, check=False)
     except FileNotFoundError as exc:
         raise SourceRefused(label, "git is not installed") from exc
     except subprocess.TimeoutExpired as exc:

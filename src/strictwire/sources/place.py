@@ -29,8 +29,8 @@ DEFAULT_SOURCE: Final = "schemas"
 def read_source(text: str, *, beside: str = DEFAULT_SOURCE) -> ToolSet:
     """Read what a source names; `beside` is the folder that a bare `git:REF` means. Raises SourceRefused."""
     if text.startswith("git:"):
-        ref, _, path = text.removeprefix("git:").partition(":")
-        return read_git(ref, Path(path or _folder_of(beside)))
+        ref, _, inside = text.removeprefix("git:").partition(":")
+        return read_git(ref, Path(inside or _folder_of(beside)))
     if text.startswith(("http://", "https://")):
         return _live(text, "http")
     if text.startswith("stdio:"):

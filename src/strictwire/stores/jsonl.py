@@ -16,102 +16,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from strictwire.audit.event import Event, Values, render_body
 from strictwire.audit.flood import FloodGauge
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
-from strictwire.stores.trail.disk import FolderDisk, make_folder
-from strictwire.stores.trail.fault import LogFault, mapped_errors
-from strictwire.stores.trail.keys import KeyUnsafe, anchor_name, load_or_make_key
-from strictwire.stores.trail.lock import FolderLock
-from strictwire.stores.trail.log import ROTATE_BYTES, Place, TrailLog
+from strictwire.stores.trail.fault import LogFault
+from strictwire.stores.trail.log import TrailLog
+from strictwire.stores.trail.opening import SYSTEM_CLOCK, Clock, Mode, Schedule, Trail, open_log
+
+__all__ = ["SYSTEM_CLOCK", "Clock", "JsonlRecorder", "Mode", "Schedule", "Trail", "open_log", "open_recorder"]
 
 MAX_WAITING: Final = 100_000
 """Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
-
-
-class Mode(StrEnum):
-    """What an answered call's record survives."""
-
-    SYNC = "sync"
-    BATCHED = "batched"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clock:
-    """Where time comes from."""
-
-    stamp: Callable[[], str]
-    """ISO 8601 in UTC with milliseconds."""
-    monotonic: Callable[[], float]
-
-
-def _stamp() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-SYSTEM_CLOCK: Final = Clock(stamp=_stamp, monotonic=time.monotonic)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
-    """When things are done that no single call waits for."""
-
-    checkpoint_records: int = 10_000
-    """A checkpoint is signed when this many records have none."""
-    checkpoint_seconds: float = 5.0
-    """... or when the first of them has waited this long. Until then the end of the log is chained but not signed."""
-    sync_seconds: float = 0.2
-    """`batched`: what a power cut may lose."""
-    flood_seconds: float = 10.0
-    """Counts of malformed input become one record."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trail:
-    """Where a trail is and how it is kept."""
-
-    folder: Path
-    key_path: Path
-    """The signing key, outside the folder. Made on first use."""
-    mode: Mode = Mode.SYNC
-    values: Values = Values.DIGESTED
-    schedule: Schedule = field(default_factory=Schedule)
-    rotate_bytes: int = ROTATE_BYTES
-    lock_seconds: float = 2.0
-    """How long another process may keep the lock before a call is told so."""
-
-
-def open_log(trail: Trail, clock: Clock = SYSTEM_CLOCK) -> TrailLog:
-    """The blocking writer of a trail, its folder and key made if need be. Raises LogFault.
-
-    Its own `open` is not called yet: the first append does what is needed.
-    """
-    with mapped_errors():
-        make_folder(trail.folder)
-        try:
-            key = load_or_make_key(trail.key_path, log_folder=trail.folder)
-        except KeyUnsafe as unsafe:
-            raise LogFault(f"key_{unsafe.reason}") from unsafe
-    place = Place(
-        disk=FolderDisk(trail.folder),
-        lock=FolderLock(trail.folder, patience=trail.lock_seconds),
-        anchors=FolderDisk(trail.key_path.parent),
-        anchor_name=anchor_name(trail.key_path, trail.folder),
-        stamp=clock.stamp,
-        rotate_bytes=trail.rotate_bytes,
-    )
-    return TrailLog(place, key)
 
 
 async def open_recorder(trail: Trail, clock: Clock = SYSTEM_CLOCK) -> JsonlRecorder:

@@ -48,12 +48,13 @@ def shortest(value: float) -> tuple[int, int]:
     is_even = struct.unpack("<I", struct.pack("<f", value))[0] % 2 == 0
     leading = int(f"{value:.17e}".partition("e")[2])
     for count in range(1, 10):
-        fitting = []
-        for power in (leading - count + 1, leading - count + 2):
-            unit = Fraction(10) ** power
-            for digits in (exact // unit, exact // unit + 1):
-                if low < digits * unit < high or (is_even and low <= digits * unit <= high):
-                    fitting.append((abs(digits * unit - exact), digits % 2, digits, power))
+        fitting = [
+            (abs(digits * unit - exact), digits % 2, digits, power)
+            for power in (leading - count + 1, leading - count + 2)
+            for unit in (Fraction(10) ** power,)
+            for digits in (exact // unit, exact // unit + 1)
+            if low < digits * unit < high or (is_even and low <= digits * unit <= high)
+        ]
         if fitting:
             _, _, digits, power = min(fitting)
             return int(digits), power

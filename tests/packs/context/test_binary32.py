@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.packs.context import model
 
 from strictwire.packs.context import binary32
-from tests.packs.context import model
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.packs.context.caches import edit_json, make_cache, the_document
 
 from strictwire.canon.json import render
 from strictwire.packs.context.exact import MAX_LINE, ExactSurface
 from strictwire.packs.context.library import Library
 from strictwire.packs.context.verbs import run_resolve
-from tests.packs.context.caches import edit_json, make_cache, the_document
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2099-01-01"}}'
 PARSE_ERROR = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}'
@@ -214,7 +214,10 @@ def test_arguments_are_judged_budget_first_then_query_then_cache(
 
 
 def test_minus_zero_is_no_budget_and_zero_is(surface: ExactSurface) -> None:
-    line = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context.resolve","arguments":{"cache":"cache","query":"","budget":%s}}}'
+    line = (
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context.resolve",'
+        '"arguments":{"cache":"cache","query":"","budget":%s}}}'
+    )
 
     assert surface.answer_line((line % "-0").encode()) == failure("invalid_budget")
     assert b"isError" not in (surface.answer_line((line % "0").encode()) or b"")

@@ -32,10 +32,8 @@ def f():
     return 1
 </pre><script>alert()</script></body></html>"""
 
-    assert (
-        extract("html", page)
-        == ("# The title\n\n" if False else "# The title\n")
-        + "## Part & one\n\nSome bold text.\n\n- first\n- second\n\n```\ndef f():\n    return 1\n```\n"
+    assert extract("html", page) == (
+        "# The title\n## Part & one\n\nSome bold text.\n\n- first\n- second\n\n```\ndef f():\n    return 1\n```\n"
     )
 
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.packs.context.caches import write_sources
 
 from strictwire.packs.context import follow as follow_module
 from strictwire.packs.context.build import Built, Order
 from strictwire.packs.context.follow import TreeEvents, TreeLooks, follow
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.survey import find_violations
-from tests.packs.context.caches import write_sources
 
 LATER = datetime.now(UTC) + timedelta(days=1)
 

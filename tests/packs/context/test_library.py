@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.packs.context.caches import edit_json, make_cache, snapshot, the_document
 
 from strictwire.packs.context import library as library_module
 from strictwire.packs.context.library import Generation, Library
 from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.watch import InotifyWatch, StatWatch, Watch
-from tests.packs.context.caches import edit_json, make_cache, snapshot, the_document
 
 WATCHES: list[Callable[[], Watch]] = [InotifyWatch, StatWatch]
 
 
 @pytest.fixture(params=WATCHES, ids=lambda each: each.__name__)
-def library(request: pytest.FixtureRequest, tmp_path: Path) -> Library:
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
     library = Library(str(tmp_path), request.param())
-    request.addfinalizer(library.close)
-    return library
+    yield library
+    library.close()
 
 
 def code_of(library: Library) -> str:

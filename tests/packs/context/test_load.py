@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.packs.context.caches import edit_json, make_cache, open_folder, snapshot, the_document, without_privileges
 
 from strictwire.canon.json import indent, parse_object, render
 from strictwire.packs.context import layout
@@ -14,7 +15,6 @@ from strictwire.packs.context.layout import Document, cache_version_of, file_of,
 from strictwire.packs.context.load import read_cache
 from strictwire.packs.context.rules import RULES, Unusable
 from strictwire.packs.context.survey import find_violations
-from tests.packs.context.caches import edit_json, make_cache, open_folder, snapshot, the_document, without_privileges
 
 Break = Callable[[Path], object]
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import jsonschema_rs
 import pytest
+from tests.packs.context.caches import make_cache
 
 from strictwire.canon.json import parse_object, render
 from strictwire.contract.handler import CallContext
@@ -20,7 +21,6 @@ from strictwire.packs.context.library import Library
 from strictwire.packs.context.pack import ContextPack, ContextTools
 from strictwire.packs.context.search.counters import ByteCounter
 from strictwire.packs.pack import Environment, PackRefused
-from tests.packs.context.caches import make_cache
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "tools"
 NO_CONTEXT = cast("CallContext", None)

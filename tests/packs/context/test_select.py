@@ -7,13 +7,13 @@ from array import array
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.packs.context import model
 
 from strictwire.canon.json import parse_object, render
 from strictwire.packs.context.index import Index, IndexBuilder, NextFit
 from strictwire.packs.context.layout import Document, version_of
 from strictwire.packs.context.render import render_selection, selection_object
 from strictwire.packs.context.select import select
-from tests.packs.context import model
 
 WORDS = st.sampled_from(["a", "b", "B", "c.", "ß", "日本", "x\x1cy"])
 CONTENTS = st.lists(WORDS, max_size=12).map(" ".join)

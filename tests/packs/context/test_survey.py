@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.packs.context.caches import edit_json, make_cache, open_folder, the_document, without_privileges
 
 from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.survey import Inspection, inspect_fully, inspect_loosely, list_caches
-from tests.packs.context.caches import edit_json, make_cache, open_folder, the_document, without_privileges
 
 
 def test_real_directories_are_listed_by_name_with_whether_they_have_a_manifest(tmp_path: Path) -> None:

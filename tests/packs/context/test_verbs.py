@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.packs.context.caches import MOMENT, edit_json, make_cache, the_document, write_sources
 
 from strictwire.canon.json import indent, parse_object
 from strictwire.packs.context.build import Order
@@ -19,7 +20,6 @@ from strictwire.packs.context.verbs import (
     run_resolve,
     run_verify,
 )
-from tests.packs.context.caches import MOMENT, edit_json, make_cache, the_document, write_sources
 
 ALPHA = version_of(b"alpha beta")
 EMPTY_CACHE = version_of(b'{"version":"1","hash_algorithm":"sha256"}')

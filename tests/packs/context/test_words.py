@@ -7,9 +7,9 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.packs.context import model
 
 from strictwire.packs.context.words import WHITE_SPACE, document_id, estimate_tokens, has_extension, parse_words, split_words
-from tests.packs.context import model
 
 
 def test_white_space_is_the_twenty_five_code_points_of_unicode() -> None:

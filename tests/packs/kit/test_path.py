@@ -63,6 +63,8 @@ def test_a_relative_path_is_its_segments_and_nothing_is_decoded(text: str, expec
         ("\\\\host\\share", ("OUTSIDE_WORKSPACE", "absolute")),
         ("C:\\x", ("OUTSIDE_WORKSPACE", "absolute")),
         ("c:/x", ("OUTSIDE_WORKSPACE", "absolute")),
+        ("./c:/x", ("OUTSIDE_WORKSPACE", "absolute")),
+        (".//\\host", ("OUTSIDE_WORKSPACE", "absolute")),
     ],
 )
 def test_each_malformed_path_has_its_own_code(text: str, expected: tuple[str, str | None]) -> None:

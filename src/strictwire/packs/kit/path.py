@@ -66,10 +66,11 @@ def parse_path(text: str, names: Names = HOST) -> JailPath:
     _check_form(text)
     if ".." in re.split(r"[/\\]", text):
         raise Refused(fail("PATH_TRAVERSAL_BLOCKED"))
-    if _ABSOLUTE[names].match(text):
-        raise Refused(fail("OUTSIDE_WORKSPACE", details={"reason": "absolute"}))
     parts = re.split(r"[/\\]", text) if names is Names.WINDOWS else text.split("/")
     segments = tuple(part for part in parts if part not in ("", "."))
+    # Also without the dots: `./c:/x` is `c:/x`.
+    if _ABSOLUTE[names].match(text) or _ABSOLUTE[names].match("/".join(segments)):
+        raise Refused(fail("OUTSIDE_WORKSPACE", details={"reason": "absolute"}))
     if any(map(_is_too_long, segments)):
         _refuse("too_long")
     if names is Names.WINDOWS and any(map(_WINDOWS_MEANS_ELSE.search, segments)):

@@ -11,7 +11,7 @@ audit-log.lock                  see `lock`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -132,7 +132,7 @@ def read_records(disk: Disk, first: int, advance: Callable[[int], None] | None =
             file.close()
 
 
-def _open_holding(disk: Disk, due: int, seen: Set[tuple[int, int]]) -> OpenFile | None:
+def _open_holding(disk: Disk, due: int, seen: set[tuple[int, int]]) -> OpenFile | None:
     """Open the file that holds record `due`, else the next one that was not `seen` yet, else None."""
     for _ in range(_MOVES):
         for segment in _candidates(list_segments(disk), due):

@@ -94,6 +94,11 @@ class TrailLog:
         with self._locked():
             yield self._current()
 
+    def keep(self, tail: Tail, bodies: Sequence[bytes]) -> None:
+        """Write records, sync and sign for them. For use in `exclusively`."""
+        self._append(tail, bodies)
+        self._sign(tail)
+
     def rotate(self, tail: Tail) -> None:
         """Make the newest file an older one and go on in a new one. For use in `exclusively`."""
         if not tail.size:

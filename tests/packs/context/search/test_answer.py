@@ -7,6 +7,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from tests.packs.context.caches import MOMENT, make_cache, write_sources
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.packs.context.build import Order, build
@@ -14,7 +15,6 @@ from strictwire.packs.context.extract import KINDS
 from strictwire.packs.context.library import Generation, load_generation
 from strictwire.packs.context.search.answer import Search, Searcher
 from strictwire.packs.context.search.counters import ByteCounter, VocabularyCounter, open_counter
-from tests.packs.context.caches import MOMENT, make_cache, write_sources
 
 GUIDE = "# Guide\n\nWelcome.\n\n## Install\n\nRun the installer.\n\n## Configure\n\nEdit the settings file.\n"
 

@@ -64,7 +64,7 @@ def test_code_is_cut_at_definitions_with_what_stands_above_them() -> None:
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("pub(crate) fn run<T>(x: T)", "run<T>"),
+        ("pub(crate) fn run<T>(x: T)", "run"),
         ("export default async function load()", "load"),
         ("func (s *Server) Serve()", "Serve"),
         ("public static final class Box {", "Box"),
@@ -83,6 +83,10 @@ def test_a_long_section_is_cut_at_a_blank_line_and_a_wall_of_text_anywhere() -> 
     assert len(paragraphs) == 3
     assert MAX_WORDS <= HARD_WORDS
     assert all((passage.last - passage.first) * 50 <= HARD_WORDS for passage in wall)
+
+
+def test_a_source_file_is_called_by_its_name() -> None:
+    assert title_of("net.py", [Passage(0, 1, ("C",))], "code") == "net"
 
 
 def test_an_empty_document_has_no_passage_and_the_name_of_its_file() -> None:

@@ -95,7 +95,7 @@ def index_passages(index: Index) -> Passages:
         source, kind = index.source(number, document["id"]), index.kind(number)
         passages = cut(document["content"], kind)
         lines = document["content"].split("\n")
-        title = f"{title_of(source, passages)} {source}"
+        title = f"{title_of(source, passages, kind)} {source}"
         for passage in passages:
             ranked.add(fields_of(title, passage, lines))
             places.append((number, passage))

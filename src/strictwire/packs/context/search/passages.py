@@ -44,7 +44,7 @@ _DEFINITION: Final = re.compile(
     r"(?P<indent>[ \t]*)(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([^)]*\))?"
     r"|unsafe|extern|inline|virtual|override|data|sealed|open|const|declare)[ \t]+)*"
     r"(?:def|class|fn|func|function\*?|interface|struct|enum|trait|impl|type|module|namespace|object|record|protocol)[ \t]+"
-    r"(?:\([^)]*\)[ \t]*)?(?P<name>[A-Za-z_$][\w$.:<>]*)"
+    r"(?:\([^)]*\)[ \t]*)?(?P<name>[A-Za-z_$][\w$]*(?:(?:::|\.)[\w$]+)*)"
 )
 _TAB: Final = 4
 
@@ -58,10 +58,10 @@ def cut(content: str, kind: str = "markdown") -> list[Passage]:
     return list(_sections(lines, headings))
 
 
-def title_of(source: str, passages: Sequence[Passage]) -> str:
-    """What the document is called: its first outermost heading, else the name of its file."""
+def title_of(source: str, passages: Sequence[Passage], kind: str = "markdown") -> str:
+    """What the document is called: its first outermost heading, else, and for code, the name of its file."""
     for passage in passages:
-        if passage.headings:
+        if passage.headings and kind != "code":
             return passage.headings[0]
     return source.rpartition("/")[2].rpartition(".")[0] or source
 

@@ -1,0 +1,143 @@
+"""Verbs that write files from contracts: `freeze`, `bundle` and `docs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from strictwire.canon.json import JsonObject, render
+from strictwire.check.render.reference import render_reference, render_reference_html
+from strictwire.check.render.text import count
+from strictwire.check.subject import ToolSet
+from strictwire.contract.bundle import bundle
+from strictwire.contract.document import render_contract
+from strictwire.contract.registry import ContractRefused, check_name
+from strictwire.contract.schema import DIALECT
+from strictwire.contract.tool import ToolContract
+from strictwire.sources.folder import CONTRACT, INPUT, OUTPUT
+from strictwire.sources.lock import write_whole
+from strictwire.sources.place import DEFAULT_SOURCE, read_source
+from strictwire.sources.refused import SourceRefused
+from strictwire.sources.verbs.outcome import CLEAN, Outcome, runs
+
+
+def freeze_contracts(contracts: Iterable[ToolContract], folder: Path) -> tuple[Path, ...]:
+    """Write the schema files of code-first tools; gives the files that changed. Raises SourceRefused."""
+    texts: dict[str, bytes] = {}
+    for contract in contracts:
+        _check_name(contract.name, folder)
+        texts |= _files_of(contract)
+    return _write_changed(folder, texts)
+
+
+def _check_name(name: str, folder: Path) -> None:
+    """A name is about to be a file name; one from a server may be anything."""
+    try:
+        check_name(name)
+    except ContractRefused as exc:
+        raise SourceRefused(str(folder), str(exc)) from exc
+
+
+def _files_of(contract: ToolContract) -> Mapping[str, bytes]:
+    files = {contract.name + INPUT: _text({"$schema": DIALECT, **contract.input_schema})}
+    if contract.output_schema is not None:
+        files[contract.name + OUTPUT] = _text({"$schema": DIALECT, **contract.output_schema})
+    files[contract.name + CONTRACT] = _text(render_contract(contract))
+    return files
+
+
+def _text(value: JsonObject) -> bytes:
+    return msgspec.json.format(render(value), indent=2) + b"\n"
+
+
+def _write_changed(folder: Path, texts: Mapping[str, bytes]) -> tuple[Path, ...]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        changed = [name for name, raw in texts.items() if _now(folder / name) != raw]
+    except OSError as exc:
+        raise SourceRefused(str(folder), f"cannot be written ({exc.strerror})") from exc
+    for name in changed:
+        write_whole(folder / name, texts[name])
+    return tuple(folder / name for name in changed)
+
+
+def _now(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreezeOptions:
+    """Where the contracts come from and where the files go."""
+
+    source: str
+    """A live server, a dump or a lock. Code-first servers are frozen through `freeze_contracts`."""
+    out: str = "schemas/tools"
+
+
+@runs
+def run_freeze(options: FreezeOptions) -> Outcome:
+    """Write schema files of every tool of a source."""
+    tools = _whole(read_source(options.source))
+    written = freeze_contracts((each.contract for each in tools.subjects), Path(options.out))
+    return Outcome(exit_code=CLEAN, text=f"wrote {count(len(written), 'file')} of {count(len(tools.subjects), 'tool')}\n")
+
+
+def _whole(tools: ToolSet) -> ToolSet:
+    if tools.flaws:
+        flaw = tools.flaws[0]
+        raise SourceRefused(flaw.origin.file or tools.label, f"{flaw.message}; nothing was written")
+    return tools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleOptions:
+    """A folder of schema files, and where the self-contained ones go."""
+
+    source: str = DEFAULT_SOURCE
+    out: str = "build/schemas/tools"
+
+
+@runs
+def run_bundle(options: BundleOptions) -> Outcome:
+    """Write every schema of a folder with what it refers to inside it."""
+    tools = _whole(read_source(options.source))
+    texts: dict[str, bytes] = {}
+    for subject in tools.subjects:
+        for origin, schema in (
+            (subject.input, subject.contract.input_schema),
+            (subject.output, subject.contract.output_schema),
+        ):
+            if schema is not None:
+                name = Path(origin.file).name
+                texts[name] = _text(bundle(schema, file=name, documents=tools.documents))
+        if subject.has_terms:
+            texts[subject.contract.name + CONTRACT] = _text(render_contract(subject.contract))
+    written = _write_changed(Path(options.out), texts)
+    return Outcome(exit_code=CLEAN, text=f"wrote {count(len(written), 'file')} to {options.out}\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocsOptions:
+    """What to document; without `out` the page is the text of the outcome."""
+
+    source: str = DEFAULT_SOURCE
+    style: str = "markdown"
+    """`markdown` or `html`."""
+    title: str = "Tools"
+    out: str | None = None
+
+
+@runs
+def run_docs(options: DocsOptions) -> Outcome:
+    """Render a reference of the tools of a source."""
+    tools = _whole(read_source(options.source))
+    contracts = [each.contract for each in tools.subjects]
+    pages = {"markdown": render_reference, "html": render_reference_html}
+    page = pages[options.style](contracts, options.title)
+    if options.out is None:
+        return Outcome(exit_code=CLEAN, text=page)
+    write_whole(Path(options.out), page.encode())
+    return Outcome(exit_code=CLEAN, text=f"wrote {options.out}\n")
