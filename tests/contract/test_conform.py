@@ -76,6 +76,12 @@ def test_violations_are_bounded() -> None:
     assert len(compile_schema(schema).find_violations(list(range(10_000)))) == MAX_VIOLATIONS
 
 
+def test_any_number_of_unknown_names_does_not_hide_what_else_is_wrong() -> None:
+    value = {"a": "x", "b": "a", **{f"!{number}": 1 for number in range(50)}}
+
+    assert compile_schema(SCHEMA).find_violations(value)[0].path == "/a"
+
+
 def test_unevaluated_names_are_told_like_additional_ones() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "unevaluatedProperties": False}
 

@@ -14,7 +14,7 @@ from strictwire.check.place import locate
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
-from strictwire.check.subject import Flaw, Problem, Side, Subject, ToolSet
+from strictwire.check.subject import Origin, Problem, Side, Subject, ToolSet
 from strictwire.check.tree import Node, Text, Tree, walk_tree
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import Problem as Reason
@@ -82,7 +82,7 @@ def lint(tools: ToolSet, plan: Plan, policy: Policy, *, version: str, progress: 
     for done, subject in enumerate(tools.subjects):
         problems += _tool_problems(subject, plan, policy)
         progress(done + 1, len(tools.subjects))
-    findings = [*(_of_flaw(flaw, plan) for flaw in tools.flaws), *_as_findings(problems, tools)]
+    findings = [*flaw_findings(tools), *_as_findings(problems, tools)]
     return make_report("lint", tools, findings, policy, version=version)
 
 
@@ -138,36 +138,52 @@ def _texts(nodes: list[Node]) -> Iterator[Text]:
 
 
 def _as_findings(problems: Iterable[tuple[Rule, Problem]], tools: ToolSet) -> Iterator[Finding]:
-    decoded: dict[str, str] = {}
+    places = Places(tools)
     for rule, problem in problems:
-        file = problem.origin.file
-        if file in tools.texts and file not in decoded:
-            decoded[file] = tools.texts[file].decode("utf-8", "replace")
-        line, column = locate(decoded[file], problem.origin.pointer) if file in decoded else (0, 0)
+        line, column = places.of(problem.origin)
         yield Finding(
             rule=rule.id,
             message=problem.message,
             advice=rule.advice,
-            file=file,
+            file=problem.origin.file,
             pointer=problem.origin.pointer,
             line=line,
             column=column,
             tool=problem.tool,
+            hurts=rule.hurts,
         )
 
 
-def _of_flaw(flaw: Flaw, plan: Plan) -> Finding:
-    """Reading flaws are reported whatever the category: a file that was not read was not checked."""
-    rule = plan.rules.get(flaw.rule)
-    return Finding(
-        rule=flaw.rule,
-        message=flaw.message,
-        advice=rule.advice if rule else "Mend the file: what cannot be read is not checked.",
-        file=flaw.origin.file,
-        pointer=flaw.origin.pointer,
-        line=flaw.line,
-        column=flaw.column,
-    )
+class Places:
+    """Lines and columns in the texts of a source; each text is decoded once."""
+
+    def __init__(self, tools: ToolSet) -> None:
+        self._raw = tools.texts
+        self._texts: dict[str, str] = {}
+
+    def of(self, origin: Origin) -> tuple[int, int]:
+        """The place, or zeros where there is no text."""
+        if origin.file not in self._raw:
+            return 0, 0
+        if origin.file not in self._texts:
+            self._texts[origin.file] = self._raw[origin.file].decode("utf-8", "replace")
+        return locate(self._texts[origin.file], origin.pointer)
+
+
+def flaw_findings(tools: ToolSet) -> Iterator[Finding]:
+    """Reading flaws, reported whatever the rules: a file that was not read was not checked."""
+    places = Places(tools)
+    for flaw in tools.flaws:
+        line, column = (flaw.line, flaw.column) if flaw.line else places.of(flaw.origin)
+        yield Finding(
+            rule=flaw.rule,
+            message=flaw.message,
+            advice="Mend it: what cannot be read is not checked.",
+            file=flaw.origin.file,
+            pointer=flaw.origin.pointer,
+            line=line,
+            column=column,
+        )
 
 
 def make_report(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from strictwire.check.engine import Places, flaw_findings
 from strictwire.check.finding import Finding, Report
-from strictwire.check.place import locate
 from strictwire.check.subject import Origin, Subject, ToolSet
 from strictwire.contract.fingerprint import Aspect, Fingerprint, fingerprint
 
@@ -15,33 +15,28 @@ _ADVICE = "See what it means with `strictwire breaking --against strictwire.lock
 def check_pins(pins: Mapping[str, Fingerprint], tools: ToolSet, *, against: str) -> Report:
     """One finding for each tool that is new or gone, and for each aspect that differs."""
     now = tools.by_name()
-    findings = [
-        Finding(
-            rule=each.rule, message=each.message, advice=_ADVICE, file=each.origin.file, line=each.line, column=each.column
-        )
-        for each in tools.flaws
-    ]
+    places = Places(tools)
+    findings = [*flaw_findings(tools)]
     for name, subject in now.items():
-        findings += _differences(subject, pins.get(name), tools)
+        findings += _differences(subject, pins.get(name), places)
     for name in pins.keys() - now.keys():
         findings.append(Finding(rule="PIN_TOOL_PRESENT", message="the pinned tool is gone", advice=_ADVICE, tool=name))
     findings.sort(key=lambda each: (each.tool, each.rule))
     return Report(check="pin", subject=tools.label, tools=len(tools.subjects), findings=tuple(findings), against=against)
 
 
-def _differences(subject: Subject, pin: Fingerprint | None, tools: ToolSet) -> Iterator[Finding]:
+def _differences(subject: Subject, pin: Fingerprint | None, places: Places) -> Iterator[Finding]:
     if pin is None:
-        yield _finding("PIN_TOOL_KNOWN", "the tool is not pinned", subject.entry, subject, tools)
+        yield _finding("PIN_TOOL_KNOWN", "the tool is not pinned", subject.entry, subject, places)
         return
-    places = {Aspect.INPUT: subject.input, Aspect.OUTPUT: subject.output}
+    origins = {Aspect.INPUT: subject.input, Aspect.OUTPUT: subject.output}
     for aspect in sorted(fingerprint(subject.contract).changed_from(pin)):
         message = f"the {aspect.value} is not the one that was pinned"
-        yield _finding(f"PIN_{aspect.name}", message, places.get(aspect, subject.entry), subject, tools)
+        yield _finding(f"PIN_{aspect.name}", message, origins.get(aspect, subject.entry), subject, places)
 
 
-def _finding(rule: str, message: str, origin: Origin, subject: Subject, tools: ToolSet) -> Finding:
-    raw = tools.texts.get(origin.file)
-    line, column = locate(raw.decode("utf-8", "replace"), origin.pointer) if raw else (0, 0)
+def _finding(rule: str, message: str, origin: Origin, subject: Subject, places: Places) -> Finding:
+    line, column = places.of(origin)
     return Finding(
         rule=rule,
         message=message,

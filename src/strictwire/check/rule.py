@@ -45,9 +45,9 @@ class Scope(StrEnum):
 Check: TypeAlias = Callable[..., Iterable[Problem]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rule:
-    """See the module."""
+    """See the module. Compared by identity: there is one record of each rule."""
 
     id: str
     purpose: str

@@ -75,3 +75,7 @@ def _unknown(verb: str) -> str:
     near = difflib.get_close_matches(verb, VERBS, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"verbs: {', '.join(VERBS)}"
     return f"strictwire: unknown verb {verb!r}; {hint}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

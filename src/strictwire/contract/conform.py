@@ -62,7 +62,13 @@ class Conformer:
             for error in islice(self._validator.iter_errors(value), 4 * MAX_VIOLATIONS)
             for each in _explain(error, value)
         )
-        return tuple(sorted(set(found), key=lambda each: (each.path, each.keyword, each.expected))[:MAX_VIOLATIONS])
+        return tuple(sorted(set(found), key=_order)[:MAX_VIOLATIONS])
+
+
+def _order(violation: Violation) -> tuple[bool, str, str, str]:
+    """By place, but unknown names last: there can be any number of them, and they must not crowd out the rest."""
+    is_unknown = violation.keyword in ("additionalProperties", "unevaluatedProperties")
+    return is_unknown, violation.path, violation.keyword, violation.expected
 
 
 def compile_schema(schema: JsonObject) -> Conformer:

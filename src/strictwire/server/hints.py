@@ -109,9 +109,10 @@ def _read_output(returned: Any, function: Callable[..., Any]) -> tuple[JsonObjec
 
 
 def _is_content(hint: Any) -> bool:
-    """A content class, or a list or union of such."""
+    """A content class, or a list or union of such, text among them; text alone is a value like any other."""
     if typing.get_origin(hint) in (list, tuple, typing.Union, types.UnionType):
-        return all(_is_content(part) or part in (str, Ellipsis) for part in typing.get_args(hint))
+        parts = typing.get_args(hint)
+        return any(map(_is_content, parts)) and all(_is_content(part) or part in (str, Ellipsis) for part in parts)
     return isinstance(hint, type) and issubclass(hint, CONTENT)
 
 

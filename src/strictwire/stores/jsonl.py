@@ -148,12 +148,12 @@ class JsonlRecorder:
         return batch
 
     def _commit(self, batch: list[tuple[bytes, Done]]) -> None:
+        now = self._clock.monotonic()
         fault = self._attempt(partial(self._append, [body for body, _ in batch]))
-        self._tell(batch, fault)
         if fault is None:
-            now = self._clock.monotonic()
             self._sync_due = self._sync_due or now + self._schedule.sync_seconds
             self._sign_due = self._sign_due or now + self._schedule.checkpoint_seconds
+        self._tell(batch, fault)
 
     def _attempt(self, work: Callable[[], object]) -> LogFault | None:
         try:

@@ -25,7 +25,7 @@ def types(step: Step) -> Iterator[Cause]:
     taken, left = _types(step.source), _types(step.target)
     lost = [name for name in taken if name not in left and not (name == "integer" and "number" in left)]
     if left and (lost or not taken):
-        yield Cause(f"{step.pointer}/type", f"type {' or '.join(lost or ['any'])} against {' or '.join(left)}")
+        yield Cause(f"{step.pointer}/type", f"values of type {' or '.join(lost) or 'other than ' + ' or '.join(left)}")
 
 
 def _types(schema: dict[str, Any]) -> list[str]:
@@ -73,11 +73,10 @@ def bounds(step: Step) -> Iterator[Cause]:
     for keyword, direction in _BOUNDS:
         before, after = step.source.get(keyword), step.target.get(keyword)
         if isinstance(after, int | float) and (before is None or (after - before) * direction > 0):
-            shown = "none" if before is None else str(before)
-            yield Cause(f"{step.pointer}/{keyword}", f"{keyword} {shown} against {after}")
+            yield Cause(f"{step.pointer}/{keyword}", f"values outside {keyword} {after}")
     for keyword in ("multipleOf", "uniqueItems"):
         if step.target.get(keyword) not in (None, False, step.source.get(keyword)):
-            yield Cause(f"{step.pointer}/{keyword}", f"{keyword} {step.target[keyword]}")
+            yield Cause(f"{step.pointer}/{keyword}", f"values outside {keyword} {step.target[keyword]}")
 
 
 def required(step: Step) -> Iterator[Cause]:

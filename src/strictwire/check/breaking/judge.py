@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from strictwire.check.breaking import terms
 from strictwire.check.breaking.pair import Pair, compare
-from strictwire.check.engine import Progress, make_report, silent
+from strictwire.check.engine import Places, Progress, flaw_findings, make_report, silent
 from strictwire.check.finding import Finding, Report
 from strictwire.check.inclusion.decide import NotIncluded
 from strictwire.check.inclusion.shape import value_text
-from strictwire.check.place import locate
 from strictwire.check.policy import Policy
 from strictwire.check.rule import Rule, Scope
-from strictwire.check.subject import Flaw, Problem, Side, ToolSet
+from strictwire.check.subject import Problem, Side, ToolSet
 
 MAX_WITNESS = 300
 """Characters of a witness that are shown."""
@@ -24,23 +23,24 @@ def breaking(
 ) -> Report:
     """Judge what changed from `old` to `new`. Unreadable parts of either are findings: they were not compared."""
     before, after = old.by_name(), new.by_name()
-    findings = [_of_flaw(flaw) for flaw in (*old.flaws, *new.flaws)]
+    places = Places(new)
+    findings = [*flaw_findings(old), *flaw_findings(new)]
     for done, (name, subject) in enumerate(before.items()):
         if name in after:
-            findings += _pair_findings(compare(subject, after[name]), rules, new)
+            findings += _pair_findings(compare(subject, after[name]), rules, places)
         else:
-            findings += _findings(terms.tool_kept, terms.tool_kept.check(subject), rules, old)
+            findings += _findings(terms.tool_kept, terms.tool_kept.check(subject), rules, Places(old))
         progress(done + 1, len(before))
     for name, subject in after.items():
         if name not in before:
-            findings += _findings(terms.tool_added, terms.tool_added.check(subject), rules, new)
+            findings += _findings(terms.tool_added, terms.tool_added.check(subject), rules, places)
     return make_report("breaking", new, findings, policy, version=version, against=old.label)
 
 
-def _pair_findings(pair: Pair, rules: Mapping[str, Rule], new: ToolSet) -> Iterator[Finding]:
+def _pair_findings(pair: Pair, rules: Mapping[str, Rule], places: Places) -> Iterator[Finding]:
     for rule in rules.values():
         if rule.scope is Scope.PAIR:
-            yield from _findings(rule, rule.check(pair), rules, new, witness=_witness(pair, rule))
+            yield from _findings(rule, rule.check(pair), rules, places, witness=_witness(pair, rule))
 
 
 def _witness(pair: Pair, rule: Rule) -> str:
@@ -53,13 +53,10 @@ def _witness(pair: Pair, rule: Rule) -> str:
 
 
 def _findings(
-    rule: Rule, problems: Iterable[Problem], rules: Mapping[str, Rule], tools: ToolSet, *, witness: str = ""
+    rule: Rule, problems: Iterable[Problem], rules: Mapping[str, Rule], places: Places, *, witness: str = ""
 ) -> Iterator[Finding]:
-    if rule.id not in rules:
-        return
-    for problem in problems:
-        raw = tools.texts.get(problem.origin.file)
-        line, column = locate(raw.decode("utf-8", "replace"), problem.origin.pointer) if raw else (0, 0)
+    for problem in problems if rule.id in rules else ():
+        line, column = places.of(problem.origin)
         yield Finding(
             rule=rule.id,
             message=problem.message,
@@ -72,15 +69,3 @@ def _findings(
             hurts=rule.hurts,
             witness=witness,
         )
-
-
-def _of_flaw(flaw: Flaw) -> Finding:
-    return Finding(
-        rule=flaw.rule,
-        message=flaw.message,
-        advice="Mend the file: what cannot be read is not compared.",
-        file=flaw.origin.file,
-        pointer=flaw.origin.pointer,
-        line=flaw.line,
-        column=flaw.column,
-    )

@@ -72,7 +72,9 @@ INVISIBLE: Final = re.compile(
 )
 """Soft hyphens, zero-width and bidirectional marks, tag letters, controls: what a reviewer does not see and a model does."""
 
-_JOINED_EMOJI: Final = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]\u200d[\U0001f000-\U0001faff\u2600-\u27bf]")
+_JOINED_EMOJI: Final = re.compile(
+    "(?<=[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f])\u200d(?=[\U0001f000-\U0001faff\u2600-\u27bf])"
+)
 """A zero-width joiner inside an emoji is the ordinary way to write it."""
 
 
@@ -169,6 +171,16 @@ _SENSITIVE: Final = re.compile(
 )
 
 
+_KINDS: Final = {
+    "URL": "a URL",
+    "address": "a mail address",
+    "path": "a path",
+    "token": "token-like text",
+    "word": "a word for a secret",
+}
+"""What to call each group of the expression above."""
+
+
 @rule(
     id="TEXT_HARMLESS",
     purpose="Checks that descriptions hold no path, URL, address, token-like text or word for a secret.",
@@ -182,8 +194,7 @@ def text_harmless(text: Text) -> Iterator[Problem]:
     # `$comment` is for reviewers and no client shows it.
     found = _SENSITIVE.search(text.text) if text.keyword != "$comment" else None
     if found is not None:
-        kind = {"word": "word for a secret", "token": "token-like text"}.get(str(found.lastgroup), found.lastgroup)
-        yield text.problem(f"the text holds a {kind}")
+        yield text.problem(f"the text holds {_KINDS[str(found.lastgroup)]}")
 
 
 RULES: Final[tuple[Rule, ...]] = (

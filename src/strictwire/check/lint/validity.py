@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import jsonschema_rs
+
+from strictwire.canon.json import JsonObject
 from strictwire.check.ambiguity import is_catastrophic
 from strictwire.check.inclusion.admit import admits
 from strictwire.check.inclusion.shape import Root, Unsupported, expand, open_root
@@ -68,9 +71,21 @@ def schema_valid(subject: Subject) -> Iterator[Problem]:
                 compile_schema(schema)
         except SchemaRefused as exc:
             if exc.problem in _REASONS:
-                origin = subject.origin(side)
-                place = origin._replace(pointer=origin.pointer + exc.pointer)
+                place = subject.origin(side).under(*_steps(schema or {}, exc))
                 yield Problem(place, f"the {side.value} schema {_REASONS[exc.problem]}", subject.contract.name)
+
+
+def _steps(schema: JsonObject, refused: SchemaRefused) -> list[str | int]:
+    """Where the schema is wrong: the innermost place that the meta-schema names, or the place of the refusal."""
+    if refused.problem is not Reason.INVALID:
+        return [step for step in refused.pointer.split("/")[1:] if step]
+    try:
+        jsonschema_rs.meta.validate(schema)
+    except jsonschema_rs.ValidationError as exc:
+        return list(exc.instance_path)
+    except (jsonschema_rs.ReferencingError, ValueError):
+        return []
+    return []
 
 
 @rule(
@@ -182,7 +197,7 @@ _PAIRS: Final = (
 
 def _may_be_empty(schema: dict[str, Any]) -> bool:
     """A quick look, because the exact answer is dear: most schemas cannot be empty for plain reasons."""
-    if any(low in schema and high in schema and not schema[low] < schema[high] for low, high in _PAIRS):
+    if any(low in schema and high in schema and schema[high] - schema[low] <= 1 for low, high in _PAIRS):
         return True
     if "enum" in schema or "const" in schema or "allOf" in schema:
         return True
@@ -192,9 +207,8 @@ def _may_be_empty(schema: dict[str, Any]) -> bool:
 
 def _root_of(node: Node) -> Root | None:
     try:
-        compile_schema(node.tree.root)
         return open_root(node.tree.root)
-    except (SchemaRefused, Unsupported):
+    except Unsupported:
         return None
 
 

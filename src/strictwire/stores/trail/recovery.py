@@ -95,7 +95,7 @@ def load_tail(disk: Disk, key: PublicKey, anchor: bytes | None, keep: Keep) -> T
     file = disk.open(ACTIVE, create=True)
     if not any(segment.name == ACTIVE for segment in segments):
         disk.sync()
-    end, torn = _replay_active(file, replay)
+    end, torn = _replay_active(disk, file, replay)
     replay.finish()
     tail = Tail(
         file=file,
@@ -220,25 +220,46 @@ def _replay_sealed(disk: Disk, segment: Segment, replay: _Replay) -> None:
         raise LogFault(DAMAGED, record=replay.tree.size)
 
 
-def _replay_active(file: OpenFile, replay: _Replay) -> tuple[int, bytes]:
-    offset, skipped = 0, 0
+def _replay_active(disk: Disk, file: OpenFile, replay: _Replay) -> tuple[int, bytes]:
     lines = read_lines(file)
     first = next(lines, b"")
     start = _number_of(first)
     if start is None or start >= replay.tree.size:
+        _check_older_files(disk, replay.tree.size)
         replay.active_first = replay.tree.size
         return replay.take_lines(file, 0)
     # The records before the checkpoint are signed for; only their number matters here.
     replay.active_first = start
-    wanted = replay.tree.size - start
-    offset, skipped = len(first), 1
-    while skipped < wanted:
+    offset = len(first)
+    for record in range(start + 1, replay.tree.size):
         line = next(lines, b"")
         if not line.endswith(b"\n"):
-            raise LogFault(DAMAGED, record=start + skipped)
+            raise LogFault(DAMAGED, record=record)
         offset += len(line)
-        skipped += 1
     return replay.take_lines(file, offset)
+
+
+def _check_older_files(disk: Disk, size: int) -> None:
+    """Where the newest file begins with record `size`, the file before it ends with the one before that."""
+    sealed = [segment for segment in list_segments(disk) if segment.name != ACTIVE]
+    last = _last_record(disk, sealed[-1].name) if sealed else -1
+    if last < size - 1:
+        raise LogFault(DAMAGED, record=last + 1)
+
+
+def _last_record(disk: Disk, name: str) -> int:
+    """The number of the last record of an older file; -1 where its end is not one."""
+    look = disk.look(name)
+    file = disk.open(name)
+    size, count, tail = 0 if look is None else look.size, 4096, b""
+    try:
+        while b"\n" not in tail[:-1] and len(tail) < size:
+            tail = file.read(max(0, size - count), min(size, count))
+            count *= 4
+    finally:
+        file.close()
+    number = _number_of(tail[:-1].rpartition(b"\n")[2])
+    return -1 if number is None else number
 
 
 def _number_of(line: bytes) -> int | None:

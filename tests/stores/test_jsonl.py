@@ -1,0 +1,355 @@
+"""The recorder: group commit, callers that leave, schedules, failures."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import shutil
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from strictwire.audit.event import Values
+from strictwire.fault.failure import Failure
+from strictwire.stores.jsonl import JsonlRecorder, Mode, Schedule, open_recorder
+from strictwire.stores.trail.disk import FolderDisk
+from strictwire.stores.trail.fault import LogFault
+from strictwire.stores.trail.judge import verify_trail
+from strictwire.stores.trail.keys import read_public_key
+from strictwire.stores.trail.opening import Trail
+
+from .trails import HandClock, Machine, call, call_ids, records_of, trail_in
+
+
+@asynccontextmanager
+async def recorder_on(
+    machine: Machine, *, mode: Mode = Mode.SYNC, schedule: Schedule | None = None, clock: HandClock | None = None
+) -> AsyncIterator[JsonlRecorder]:
+    recorder = JsonlRecorder(
+        machine.log(),
+        mode=mode,
+        values=Values.DIGESTED,
+        schedule=schedule or Schedule(),
+        clock=(clock or HandClock()).clock,
+    )
+    try:
+        async with asyncio.timeout(10):
+            yield recorder
+    finally:
+        await recorder.close()
+
+
+class Gate:
+    """Holds the disk's syncs back until it is opened."""
+
+    def __init__(self, machine: Machine, what: str = "sync") -> None:
+        self.reached = threading.Event()
+        self._open = threading.Event()
+        step = machine.disk.step
+
+        def waiting(kind: str, change: Callable[[], object], size: int = 0) -> None:
+            if kind == what:
+                self.reached.set()
+                assert self._open.wait(10)
+            step(kind, change, size)
+
+        machine.disk.step = waiting
+
+    def open(self) -> None:
+        self._open.set()
+
+
+async def _until(event: threading.Event) -> None:
+    assert await asyncio.to_thread(event.wait, 10)
+
+
+async def _eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+@pytest.mark.clause("S7")
+async def test_a_record_is_on_disk_when_record_returns(tmp_path: Path):
+    trail = trail_in(tmp_path)
+    recorder = await open_recorder(trail)
+    failure = await recorder.record(call("a"))
+
+    assert failure is None
+    assert call_ids(records_of(FolderDisk(trail.folder))) == ["a"]
+    await recorder.close()
+
+
+@pytest.mark.clause("S7")
+async def test_no_answer_leaves_before_its_record_is_synced():
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        gate = Gate(machine)
+        task = asyncio.create_task(recorder.record(call("a")))
+        await _until(gate.reached)
+        assert not task.done()
+        gate.open()
+
+        assert await task is None
+
+
+async def test_records_that_come_together_share_one_sync():
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        await recorder.record(call("first"))
+        machine.disk.calls.clear()
+        gate = Gate(machine)
+        early = asyncio.create_task(recorder.record(call("early")))
+        await _until(gate.reached)
+        late = [asyncio.create_task(recorder.record(call(f"call {number}"))) for number in range(32)]
+        await asyncio.sleep(0)
+        gate.open()
+
+        assert [await task for task in (early, *late)] == [None] * 33
+        assert [what for what, _ in machine.disk.calls] == ["write", "write", "sync"] * 2
+
+
+async def test_a_caller_that_leaves_in_mid_commit_does_not_stop_the_others():
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        gate = Gate(machine)
+        leaving = [asyncio.create_task(recorder.record(call(f"leaving {number}"))) for number in range(8)]
+        await _until(gate.reached)
+        staying = asyncio.create_task(recorder.record(call("staying")))
+        await asyncio.sleep(0)
+        for task in leaving:
+            task.cancel()
+        await asyncio.gather(*leaving, return_exceptions=True)
+        gate.open()
+
+        assert await staying is None
+        assert await recorder.record(call("later")) is None
+    assert call_ids(machine.records())[-2:] == ["staying", "later"]
+
+
+async def test_submit_tells_on_the_loop_and_after_it_returned():
+    machine = Machine()
+    told: list[Failure | None] = []
+    async with recorder_on(machine) as recorder:
+        loop_thread = threading.current_thread()
+        threads: list[threading.Thread] = []
+        recorder.submit(call("a"), lambda failure: (told.append(failure), threads.append(threading.current_thread())))
+        assert told == []
+        await _eventually(lambda: bool(told))
+
+    assert (told, threads) == ([None], [loop_thread])
+
+
+async def test_a_callback_that_raises_does_not_keep_the_others_from_theirs():
+    machine = Machine()
+    told: list[Failure | None] = []
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: problems.append(context["exception"]))
+    async with recorder_on(machine) as recorder:
+        recorder.submit(call("a"), lambda _failure: 1 / 0)
+        recorder.submit(call("b"), told.append)
+        await _eventually(lambda: bool(told))
+
+    assert told == [None]
+    assert [type(problem) for problem in problems] == [ZeroDivisionError]
+
+
+@pytest.mark.clause("S7")
+@pytest.mark.parametrize(("error", "reason"), [(errno.ENOSPC, "disk_full"), (errno.EROFS, "read_only")])
+async def test_a_record_that_cannot_be_written_is_told_and_the_next_one_goes_well(error: int, reason: str):
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        await recorder.record(call("a"))
+        machine.disk.refusal = error
+        failure = await recorder.record(call("lost"))
+        trouble = recorder.trouble
+        machine.disk.refusal = None
+
+        assert failure is not None
+        assert (failure.code, dict(failure.details), failure.retryable) == ("AUDIT_LOG_FAILED", {"reason": reason}, True)
+        assert trouble == failure
+        assert await recorder.record(call("b")) is None
+        assert recorder.trouble is None
+    assert call_ids(machine.records()) == ["a", "b"]
+
+
+async def test_a_deleted_folder_is_told_over_the_recorder_too(tmp_path: Path):
+    trail = trail_in(tmp_path)
+    recorder = await open_recorder(trail)
+    await recorder.record(call("a"))
+    shutil.rmtree(trail.folder)
+    failure = await recorder.record(call("lost"))
+    trail.folder.mkdir()
+    again = await recorder.record(call("b"))
+    await recorder.close()
+
+    assert failure is not None
+    assert failure.details["reason"] == "folder_missing"
+    assert again is None
+    assert call_ids(records_of(FolderDisk(trail.folder))) == ["a", "b"]
+    assert _verify(trail)
+
+
+async def test_after_closing_a_record_is_refused():
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        pass
+    failure = await recorder.record(call("late"))
+    await recorder.close()
+
+    assert failure is not None
+    assert failure.details["reason"] == "closed"
+
+
+async def test_closing_writes_what_waits_and_signs_for_it():
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        tasks = [asyncio.create_task(recorder.record(call(f"call {number}"))) for number in range(10)]
+        await asyncio.sleep(0)
+
+    assert [await task for task in tasks] == [None] * 10
+    assert machine.verify().signed == 10
+
+
+async def test_a_checkpoint_is_signed_after_so_many_records():
+    machine = Machine()
+    async with recorder_on(machine, schedule=Schedule(checkpoint_records=3)) as recorder:
+        for number in range(7):
+            await recorder.record(call(f"call {number}"))
+        await _eventually(lambda: machine.verify().signed == 6)
+
+
+async def test_a_checkpoint_is_signed_after_so_many_seconds():
+    machine, clock = Machine(), HandClock()
+    async with recorder_on(machine, schedule=Schedule(checkpoint_seconds=5.0), clock=clock) as recorder:
+        await recorder.record(call("a"))
+        assert machine.verify().signed == 0
+        clock.now = 5.0
+        recorder.wake()
+        await _eventually(lambda: machine.verify().signed == 1)
+
+
+async def test_batched_mode_answers_before_the_sync_and_syncs_on_the_interval():
+    machine, clock = Machine(), HandClock()
+    async with recorder_on(machine, mode=Mode.BATCHED, clock=clock) as recorder:
+        await recorder.record(call("a"))
+        assert "sync" not in [what for what, _ in machine.disk.calls]
+        clock.now = 0.2
+        recorder.wake()
+        await _eventually(lambda: ("sync", 0) in machine.disk.calls)
+
+
+async def test_a_flood_of_malformed_input_is_one_record_an_interval():
+    machine, clock = Machine(), HandClock()
+    async with recorder_on(machine, clock=clock) as recorder:
+        for _ in range(5_000):
+            recorder.count_malformed("not_json")
+        clock.now = 10.0
+        recorder.wake()
+        await _eventually(lambda: len(machine.records()) == 1)
+        recorder.count_malformed("too_large")
+
+    assert [record["counts"] for record in machine.records()] == [{"not_json": 5_000}, {"too_large": 1}]
+
+
+async def test_counts_that_could_not_be_written_are_kept_for_the_next_interval():
+    machine, clock = Machine(), HandClock()
+    async with recorder_on(machine, clock=clock) as recorder:
+        await recorder.record(call("a"))
+        recorder.count_malformed("not_json")
+        machine.disk.refusal = errno.ENOSPC
+        clock.now = 10.0
+        recorder.wake()
+        await _eventually(lambda: recorder.trouble is not None)
+        machine.disk.refusal = None
+
+    assert machine.records()[1]["counts"] == {"not_json": 1}
+
+
+async def test_a_writer_that_dies_of_a_fault_of_ours_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch):
+    seen: list[type[BaseException]] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
+    machine = Machine()
+    log = machine.log()
+    monkeypatch.setattr(log, "append", lambda _bodies: 1 / 0)
+    recorder = JsonlRecorder(log, mode=Mode.SYNC, values=Values.DIGESTED, schedule=Schedule())
+    async with asyncio.timeout(10):
+        failures = [await recorder.record(call("a")), await recorder.record(call("b"))]
+        await recorder.close()
+
+    assert [failure and failure.details["reason"] for failure in failures] == ["closed", "closed"]
+    assert seen == [ZeroDivisionError]
+
+
+async def test_more_records_than_can_wait_are_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("strictwire.stores.jsonl.MAX_WAITING", 2)
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        gate = Gate(machine)
+        first = asyncio.create_task(recorder.record(call("a")))
+        await _until(gate.reached)
+        tasks = [asyncio.create_task(recorder.record(call(f"call {number}"))) for number in range(3)]
+        await asyncio.sleep(0)
+        gate.open()
+        failures = [await task for task in (first, *tasks)]
+
+    assert [failure and failure.details["reason"] for failure in failures] == [None, None, None, "backlog"]
+
+
+async def test_a_key_inside_the_folder_it_vouches_for_is_refused(tmp_path: Path):
+    with pytest.raises(LogFault) as refused:
+        await open_recorder(Trail(folder=tmp_path / "audit", key_path=tmp_path / "audit" / "audit.key"))
+
+    assert refused.value.reason == "key_inside_the_log"
+
+
+async def test_a_log_that_does_not_hold_is_not_opened(tmp_path: Path):
+    trail = trail_in(tmp_path)
+    recorder = await open_recorder(trail)
+    await recorder.record(call("a"))
+    await recorder.close()
+    (trail.folder / "audit-log.jsonl").write_bytes(b"")
+    with pytest.raises(LogFault) as refused:
+        await open_recorder(trail)
+
+    assert (refused.value.reason, refused.value.record) == ("damaged", 0)
+
+
+async def test_the_event_loop_goes_on_while_the_disk_is_slow():
+    machine = Machine()
+    async with recorder_on(machine) as recorder:
+        gate = Gate(machine)
+        task = asyncio.create_task(recorder.record(call("a")))
+        await _until(gate.reached)
+        turns = 0
+        for _ in range(1_000):
+            await asyncio.sleep(0)
+            turns += 1
+        gate.open()
+        await task
+
+    assert turns == 1_000
+
+
+def test_a_recorder_whose_loop_was_closed_ends_quietly(tmp_path: Path):
+    trail = trail_in(tmp_path)
+
+    async def leave() -> JsonlRecorder:
+        recorder = await open_recorder(trail)
+        recorder.submit(call("a"), lambda _failure: None)
+        return recorder
+
+    recorder = asyncio.run(leave())
+    recorder._closing = True
+    recorder.wake()
+    recorder._thread.join(10)
+
+    assert not recorder._thread.is_alive()
+    assert _verify(trail)
+
+
+def _verify(trail: Trail) -> bool:
+    return verify_trail(trail.folder, read_public_key(trail.key_path), anchor=trail.anchor_path).ok

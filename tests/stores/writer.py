@@ -1,0 +1,39 @@
+"""A process that writes to a trail: says `opened`, then the name of each record after it was kept. For tests that kill it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from strictwire.audit.event import Call, End, Origin
+from strictwire.stores.jsonl import Mode, Schedule, Trail, open_recorder
+
+
+async def main(root: Path, label: str, count: int, mode: str) -> None:
+    trail = Trail(
+        folder=root / "audit",
+        key_path=root / "keys" / "audit.key",
+        mode=Mode(mode),
+        rotate_bytes=60_000,
+        schedule=Schedule(checkpoint_records=50),
+        lock_seconds=30.0,
+    )
+    recorder = await open_recorder(trail)
+    print("opened", flush=True)
+    names = iter(range(count))
+
+    async def caller() -> None:
+        for number in names:
+            name = f"{label}-{number}"
+            call = Call(timestamp="T", origin=Origin(call_id=name), end=End(duration_us=1))
+            failure = await recorder.record(call)
+            # One write: a line of the parent is whole or absent.
+            sys.stdout.write(f"{name}\n" if failure is None else f"failed {failure.details['reason']}\n")
+            sys.stdout.flush()
+
+    await asyncio.gather(*(caller() for _ in range(8)))
+    await recorder.close()
+
+
+asyncio.run(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]))

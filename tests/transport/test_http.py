@@ -1,0 +1,451 @@
+"""HTTP/1.1 as MCP needs it: each request answered once and in turn, every limit kept, nothing left waiting."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import struct
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.fixtures.live import (
+    PATIENCE,
+    HttpConnection,
+    HttpProcess,
+    legacy,
+    modern,
+    modern_headers,
+    request,
+    serve_http,
+    wait_for,
+)
+
+LIMIT = 4 * 1024 * 1024
+
+
+def call(request_id: object, name: str, /, **arguments: Any) -> bytes:
+    return modern(request_id, "tools/call", {"name": name, "arguments": arguments})
+
+
+def wired(body: bytes, port: int, **headers: str) -> bytes:
+    """A modern request with its headers, as bytes of HTTP."""
+    return request(body, modern_headers(body, **headers), port=port)
+
+
+def value_of(answer: dict[str, Any]) -> Any:
+    return answer["result"]["structuredContent"]["result"]
+
+
+def told(http: HttpProcess, words: str) -> bool:
+    return words in value_of(http.ask(call(1, "story")).json())
+
+
+ADD = call(7, "add", a=1, b=2)
+
+
+def test_a_connection_is_kept_for_the_next_request(http: HttpProcess) -> None:
+    with http.connect() as connection:
+        answers = [connection.post(ADD, modern_headers(ADD)) for _ in range(3)]
+
+    assert [value_of(answer.json()) for answer in answers] == [3, 3, 3]
+
+
+def test_pipelined_requests_are_answered_in_their_order(http: HttpProcess) -> None:
+    bodies = [call(number, "add" if number % 2 else "add_in_thread", a=number, b=0) for number in range(50)]
+    with http.connect() as connection:
+        connection.write(b"".join(wired(body, http.port) for body in bodies))
+        answers = [connection.answer().json() for _ in bodies]
+
+    assert [(answer["id"], value_of(answer)) for answer in answers] == [(number, number) for number in range(50)]
+
+
+def test_requests_behind_a_long_one_are_not_read_without_bound(http: HttpProcess) -> None:
+    """A client that goes on sending meets a full socket, not a server that keeps everything."""
+    with http.connect() as connection:
+        connection.write(wired(call(1, "hold", name="behind"), http.port))
+        wait_for(lambda: told(http, "began behind"))
+        connection.socket.settimeout(0.3)
+        filler = wired(call(2, "say", text="x" * 100_000), http.port)
+        with pytest.raises(TimeoutError):
+            for _ in range(1000):
+                connection.write(filler)
+    assert http.ask(call(3, "let_go", name="behind")).status == 200
+
+
+@pytest.mark.parametrize("pieces", [1, 7, 4096])
+def test_a_chunked_body_is_a_body(http: HttpProcess, pieces: int) -> None:
+    chunks = [ADD[cut : cut + pieces] for cut in range(0, len(ADD), pieces)]
+    coded = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\nX-Trailer: 1\r\n\r\n"
+    headers = {**modern_headers(ADD), "Content-Length": None, "Transfer-Encoding": "chunked"}
+    with http.connect() as connection:
+        connection.write(request(b"", headers, port=http.port) + coded + wired(ADD, http.port))
+        answers = [connection.answer(), connection.answer()]
+
+    assert [value_of(answer.json()) for answer in answers] == [3, 3]
+
+
+def test_a_request_may_come_byte_by_byte(http: HttpProcess) -> None:
+    with http.connect() as connection:
+        connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in wired(ADD, http.port):
+            connection.write(bytes([byte]))
+
+        assert value_of(connection.answer().json()) == 3
+
+
+@pytest.mark.parametrize("spelling", ["100-continue", "100-Continue"])
+def test_a_client_that_asks_before_it_sends_is_told_to(http: HttpProcess, spelling: str) -> None:
+    raw = wired(ADD, http.port, Expect=spelling)
+    head, body = raw[: -len(ADD)], raw[-len(ADD) :]
+    with http.connect() as connection:
+        connection.write(head)
+        told = connection.socket.recv(1000)
+        connection.write(body)
+        answer = connection.answer()
+
+    assert told == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert value_of(answer.json()) == 3
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"), [({"Content-Length": str(LIMIT + 1)}, 413), ({"Host": "evil.example"}, 421)]
+)
+def test_a_client_that_asks_before_it_sends_what_is_not_wanted_is_told_so_at_once(
+    http: HttpProcess, headers: dict[str, str], status: int
+) -> None:
+    with http.connect() as connection:
+        connection.write(request(b"", {"Expect": "100-continue", "Content-Length": "100", **headers}, port=http.port))
+
+        assert connection.answer().status == status
+
+
+@pytest.mark.parametrize("size", [LIMIT + 1, 2 * LIMIT, 64 * 1024 * 1024])
+def test_a_body_past_the_limit_is_refused_and_the_refusal_arrives(http: HttpProcess, size: int) -> None:
+    """Also to a client that sends all of it before it reads."""
+    with http.connect() as connection:
+        connection.write(request(b"", {**modern_headers(ADD), "Content-Length": str(size)}, port=http.port))
+        block = b" " * (1024 * 1024)
+        try:
+            for _ in range(size // len(block) + 1):
+                connection.write(block[: size % len(block) or None])
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        answer = connection.answer()
+
+    assert (answer.status, answer.json()["error"]["code"]) == (413, -32600)
+    assert answer.json()["error"]["data"]["code"] == "REQUEST_TOO_LARGE"
+
+
+def test_a_body_at_the_limit_is_served(http: HttpProcess) -> None:
+    body = call(1, "say", text="x" * (LIMIT - len(call(1, "say", text="")) - 1))
+    answer = http.ask(body)
+
+    assert (answer.status, len(body)) == (200, LIMIT - 1)
+    assert "CAP_EXCEEDED" not in str(answer.json())[:500]
+
+
+def test_an_answer_larger_than_what_may_wait_arrives(http: HttpProcess) -> None:
+    """Structured content of 4 MB is repeated as text, escaped: 12 MB on the wire, to a client that is slow to read."""
+    with http.connect() as connection:
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.write(wired(call(1, "big", size=2_000_000), http.port))
+        answer = connection.answer()
+
+    assert len(answer.json()["result"]["structuredContent"]["text"]) == 2_000_000
+
+
+MALFORMED = {
+    "not HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "no version": b"GET /\r\n\r\n",
+    "bad version": b"GET /mcp HTTP/9.9\r\n\r\n",
+    "space in a header name": b"POST /mcp HTTP/1.1\r\nHo st: x\r\n\r\n",
+    "two lengths": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+    "length and chunks": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a length that is no number": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: x\r\n\r\n",
+    "a negative length": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n",
+    "a length beyond 64 bits": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " + b"9" * 30 + b"\r\n\r\n",
+    "a bad chunk": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "an endless head": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
+    "endless headers": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X: y\r\n" * 50_000 + b"\r\n",
+    "an endless target": b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("raw", MALFORMED.values(), ids=MALFORMED)
+def test_what_is_not_http_gets_one_answer_and_the_connection_ends(http: HttpProcess, raw: bytes) -> None:
+    with http.connect() as connection:
+        connection.write(raw)
+        answer = connection.answer()
+
+        assert (answer.status, answer.json()["code"], answer.headers["Connection"]) == (400, "HTTP_MALFORMED", "close")
+        assert connection.is_closed()
+
+
+def test_what_came_before_the_malformed_is_answered_first(http: HttpProcess) -> None:
+    with http.connect() as connection:
+        connection.write(wired(call(1, "add_in_thread", a=1, b=2), http.port) + b"\x00\x00\r\n\r\n")
+        answers = [connection.answer(), connection.answer()]
+
+    assert [answer.status for answer in answers] == [200, 400]
+
+
+def test_the_offer_of_another_protocol_is_passed_over(http: HttpProcess) -> None:
+    """Some clients offer h2c with every request."""
+    raw = wired(ADD, http.port, **{"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Settings": "AAMAAABk"})
+    with http.connect() as connection:
+        connection.write(raw + raw + wired(ADD, http.port))
+        answers = [connection.answer() for _ in range(3)]
+
+    assert [value_of(answer.json()) for answer in answers] == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "headers", "status", "code"),
+    [
+        ("GET", "/nope", {}, 404, "PATH_UNKNOWN"),
+        ("POST", "/", {}, 404, "PATH_UNKNOWN"),
+        ("POST", "/mcp/", {}, 404, "PATH_UNKNOWN"),
+        ("POST", "/%6dcp", {}, 404, "PATH_UNKNOWN"),
+        ("POST", "/mcp", {"Content-Type": None}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("POST", "/mcp", {"Content-Type": "text/plain"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("POST", "/mcp", {"Content-Type": "application/json-patch+json"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("POST", "/mcp", {"Content-Type": "application/json; charset=utf-16"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("POST", "/mcp", {"Content-Encoding": "gzip"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
+        ("POST", "/mcp", {"Accept": "text/html"}, 406, "NOT_ACCEPTABLE"),
+        ("POST", "/mcp", {"Accept": "application/json"}, 406, "NOT_ACCEPTABLE"),
+    ],
+)
+def test_what_http_itself_refuses_is_a_problem_with_its_status(
+    http: HttpProcess, verb: str, path: str, headers: dict[str, str | None], status: int, code: str
+) -> None:
+    with http.connect() as connection:
+        connection.write(request(ADD, {**modern_headers(ADD), **headers}, port=http.port, verb=verb, path=path))
+        answer = connection.answer()
+        connection.write(wired(ADD, http.port))
+
+        assert (answer.status, answer.json()["code"], answer.headers["Content-Type"]) == (status, code, "application/problem+json")
+        assert connection.answer().status == 200, "the connection is kept"
+
+
+@pytest.mark.parametrize("accept", [None, "*/*", "application/*, text/*", "text/event-stream;q=0.5, application/json"])
+def test_every_way_to_accept_both_is_accepted(http: HttpProcess, accept: str | None) -> None:
+    answer = http.post(ADD, {**modern_headers(ADD), "Accept": accept})  # type: ignore[dict-item]
+
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'])
+def test_every_way_to_say_json_is_understood(http: HttpProcess, kind: str) -> None:
+    assert http.post(ADD, {**modern_headers(ADD), "Content-Type": kind}).status == 200
+
+
+@pytest.mark.parametrize("verb", ["GET", "DELETE", "PUT", "PATCH", "HEAD", "QUERY"])
+def test_the_stateless_era_knows_only_post(http: HttpProcess, verb: str) -> None:
+    with http.connect() as connection:
+        connection.write(request(b"", {"MCP-Protocol-Version": "2026-07-28"}, port=http.port, verb=verb))
+        answer = connection.answer(verb)
+        connection.write(wired(ADD, http.port))
+
+        assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+        assert connection.answer().status == 200
+
+
+@pytest.mark.parametrize("verb", ["GET", "HEAD"])
+def test_health_needs_no_protocol(http: HttpProcess, verb: str) -> None:
+    with http.connect() as connection:
+        connection.write(request(b"", port=http.port, verb=verb, path="/healthz?x=1"))
+        answer = connection.answer(verb)
+        connection.write(wired(ADD, http.port))
+
+        assert (answer.status, answer.body) == (200, b'{"status":"ok"}' if verb == "GET" else b"")
+        assert connection.answer().status == 200
+
+
+def test_connection_close_is_honoured(http: HttpProcess) -> None:
+    with http.connect() as connection:
+        connection.write(wired(ADD, http.port, Connection="close"))
+        answer = connection.answer()
+
+        assert (answer.status, answer.headers["Connection"]) == (200, "close")
+        assert connection.is_closed()
+
+
+def test_a_thousand_calls_in_flight_are_each_answered_with_their_own_id(http: HttpProcess) -> None:
+    count = 1000
+    before = len(value_of(http.ask(call(1, "story")).json()))
+    connections = [http.connect() for _ in range(count)]
+    for number, connection in enumerate(connections):
+        connection.write(wired(call(number, "hold", name=f"h{number}"), http.port))
+    wait_for(lambda: len(value_of(http.ask(call(1, "story")).json())) >= before + count)
+    with http.connect() as other:
+        for number in reversed(range(count)):
+            assert other.post(*_with_headers(call("go", "let_go", name=f"h{number}"))).status == 200
+    answers = [connection.answer().json() for connection in connections]
+    for connection in connections:
+        connection.__exit__()
+
+    assert [(each["id"], each["result"]["content"][0]["text"]) for each in answers] == [(n, f"h{n}") for n in range(count)]
+
+
+def _with_headers(body: bytes) -> tuple[bytes, dict[str, str]]:
+    return body, modern_headers(body)
+
+
+def test_many_connections_share_one_server(http: HttpProcess) -> None:
+    def work(number: int) -> list[int]:
+        with http.connect() as connection:
+            return [value_of(connection.post(*_with_headers(call(n, "add", a=n, b=number))).json()) - n for n in range(25)]
+
+    with ThreadPoolExecutor(16) as pool:
+        assert [set(found) for found in pool.map(work, range(32))] == [{number} for number in range(32)]
+
+
+def test_going_away_cancels_in_the_stateless_era(http: HttpProcess) -> None:
+    with http.connect() as connection:
+        connection.write(wired(call(1, "hold", name="gone"), http.port))
+        wait_for(lambda: told(http, "began gone"))
+    wait_for(lambda: told(http, "cancelled gone"))
+
+
+def test_a_reset_cancels_in_the_stateless_era(http: HttpProcess) -> None:
+    with http.connect() as connection:
+        connection.write(wired(call(1, "hold", name="reset"), http.port))
+        wait_for(lambda: told(http, "began reset"))
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wait_for(lambda: told(http, "cancelled reset"))
+
+
+def test_going_away_does_not_cancel_in_the_legacy_era(http: HttpProcess) -> None:
+    session = http.open_session()
+    with http.connect() as connection:
+        body = legacy(1, "tools/call", {"name": "hold", "arguments": {"name": "stays"}})
+        connection.write(request(body, session, port=http.port))
+        wait_for(lambda: told(http, "began stays"))
+    assert value_of(http.ask(call(1, "let_go", name="stays")).json()) is True
+    wait_for(lambda: told(http, "ended stays"))
+
+
+def test_a_cancelled_legacy_request_ends_without_an_answer_and_the_connection_stays(http: HttpProcess) -> None:
+    session = http.open_session()
+    with http.connect() as connection:
+        body = legacy(5, "tools/call", {"name": "hold", "arguments": {"name": "given up"}})
+        connection.write(request(body, session, port=http.port))
+        wait_for(lambda: told(http, "began given up"))
+        cancel = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}'
+        accepted = http.post(cancel, session)
+        answer = connection.answer()
+        again = connection.post(legacy(5, "ping"), session)
+
+    assert (accepted.status, answer.events(), again.json()) == (202, [], {"jsonrpc": "2.0", "id": 5, "result": {}})
+
+
+def test_a_late_thread_cannot_write_into_the_next_answer(http: HttpProcess) -> None:
+    late = modern(1, "tools/call", {"name": "late"}, progressToken="t", **{"io.modelcontextprotocol/logLevel": "debug"})
+    with http.connect() as connection:
+        first = connection.post(late, modern_headers(late)).json()
+        assert http.ask(call(2, "free_late")).status == 200
+        wait_for(lambda: told(http, "late spoke"))
+        second = connection.post(ADD, modern_headers(ADD)).json()
+
+    assert first["result"]["structuredContent"]["error"]["code"] == "TIMEOUT"
+    assert value_of(second) == 3
+
+
+def test_a_fault_of_ours_is_answered_too(http: HttpProcess) -> None:
+    """A number of 5,000 digits where Python reads at most 4,300."""
+    session = http.open_session()
+    with http.connect() as connection:
+        headers = {**session, "Accept": "text/event-stream", "Last-Event-ID": "1." + "9" * 5000}
+        connection.write(request(b"", headers, port=http.port, verb="GET"))
+
+        assert connection.open_answer("GET").status == 200
+
+
+# Time.
+
+
+def test_a_request_that_trickles_in_is_not_waited_for(hasty: HttpProcess) -> None:
+    with hasty.connect() as connection:
+        connection.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Len")
+        answer = connection.answer()
+
+        assert (answer.status, answer.json()["detail"]) == (400, "The request did not arrive in time")
+        assert connection.is_closed()
+
+
+def test_a_body_that_trickles_in_is_not_waited_for(hasty: HttpProcess) -> None:
+    with hasty.connect() as connection:
+        connection.write(wired(ADD, hasty.port)[:-5])
+
+        assert connection.answer().status == 400
+        assert connection.is_closed()
+
+
+def test_a_silent_connection_is_closed(hasty: HttpProcess) -> None:
+    with hasty.connect() as connection:
+        assert connection.is_closed()
+    with hasty.connect() as connection:
+        assert connection.post(ADD, modern_headers(ADD)).status == 200
+        assert connection.is_closed()
+
+
+def test_past_the_limit_a_connection_is_told_to_come_back(hasty: HttpProcess) -> None:
+    held: list[HttpConnection] = []
+    try:
+        for number in range(8):
+            connection = hasty.connect()
+            held.append(connection)
+            connection.write(wired(call(1, "hold", name=f"c{number}"), hasty.port))
+        with hasty.connect() as connection:
+            connection.write(wired(ADD, hasty.port))
+            answer = connection.answer()
+            assert (answer.status, answer.json()["code"], answer.headers["Retry-After"]) == (503, "OVERLOADED", "1")
+    finally:
+        for connection in held:
+            connection.__exit__()
+    wait_for(lambda: _is_served(hasty))
+
+
+def _is_served(hasty: HttpProcess) -> bool:
+    try:
+        return hasty.ask(ADD).status == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_with_calls_in_flight(number: int) -> None:
+    with serve_http("hasty:server") as process, process.connect() as held, process.connect() as listening:
+        held.write(wired(call(1, "hold", name="x"), process.port))
+        listening.write(wired(modern(2, "subscriptions/listen", {"notifications": {}}), process.port))
+        wait_for(lambda: told(process, "began x"))
+        process.process.send_signal(number)
+        ended = listening.answer()
+
+        assert process.process.wait(PATIENCE) == 0
+        assert [event.get("id") for event in ended.events()] == [None, 2]
+        assert not any(b"Traceback" in line for line in process.errors)
+
+
+def test_a_running_call_is_answered_before_the_server_stops() -> None:
+    with serve_http("hard:server") as process, process.connect() as held, process.connect() as other:
+        held.write(wired(call(1, "hold", name="x"), process.port))
+        wait_for(lambda: told(process, "began x"))
+        other.write(wired(ADD, process.port))
+        assert other.answer().status == 200
+        process.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: not _listens(process.port))
+        other.write(wired(call(2, "let_go", name="x"), process.port))
+
+        assert held.answer().json()["result"]["content"][0]["text"] == "x"
+        assert process.process.wait(PATIENCE) == 0
+
+
+def _listens(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE):
+            return True
+    except ConnectionRefusedError:
+        return False
