@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
+import datetime as dt
 import json
 import random
 import string
@@ -148,14 +148,14 @@ def test_rendering_keeps_declared_order_and_sorts_on_request() -> None:
 @dataclasses.dataclass
 class Point:
     x: int
-    when: datetime.date
+    when: dt.date
 
 
 @pytest.mark.parametrize(
     ("value", "raw"),
     [
         ({"b": 1, "a": (1, 2)}, b'{"a":[1,2],"b":1}'),
-        (Point(1, datetime.date(2026, 1, 2)), b'{"x":1,"when":"2026-01-02"}'),
+        (Point(1, dt.date(2026, 1, 2)), b'{"x":1,"when":"2026-01-02"}'),
         ({"big": 2**70}, b'{"big":1180591620717411303424}'),
         ({"s": {3, 1, 2}}, b'{"s":[1,2,3]}'),
         (1.0, b"1.0"),
@@ -187,7 +187,8 @@ _CYCLE.append(_CYCLE)
 
 @pytest.mark.parametrize(
     "value",
-    [float("nan"), {"a": float("inf")}, [float("-inf")], "\ud800", {"\udfff": 1}, {1: 2}, {1: 1, "1": 2}, b"x", {"a": [b"x"]},
+    [float("nan"), {"a": float("inf")}, [float("-inf")],
+     "\ud800", {"\udfff": 1}, {1: 2}, {1: 1, "1": 2}, b"x", {"a": [b"x"]},
      object(), Raises(), _deep(200), _deep(5000), _CYCLE, (float("nan"),), {"a": (b"x",)}, Point],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
@@ -202,7 +203,9 @@ JSON = st.recursive(
     | st.integers(-(2**70), 2**70)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=("Cs",))),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(st.characters(exclude_categories=("Cs",))), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.text(st.characters(exclude_categories=("Cs",))), inner, max_size=5)
+    ),
     max_leaves=30,
 )
 
@@ -221,8 +224,12 @@ def test_spaces_escapes_and_order_of_the_sender_do_not_matter(value: Any, ascii_
     assert render_sorted(parse(raw)) == render_sorted(value)
 
 
-@given(st.dictionaries(st.text(st.characters(exclude_categories=("Cs",)), max_size=8), JSON, min_size=1, max_size=5), st.data())
-def test_a_repeated_key_is_found_wherever_it_stands_and_however_it_is_spelt(members: dict[str, Any], data: st.DataObject) -> None:
+@given(
+    st.dictionaries(st.text(st.characters(exclude_categories=("Cs",)), max_size=8), JSON, min_size=1, max_size=5), st.data()
+)
+def test_a_repeated_key_is_found_wherever_it_stands_and_however_it_is_spelt(
+    members: dict[str, Any], data: st.DataObject
+) -> None:
     name = data.draw(st.sampled_from(sorted(members)))
     spelling = "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else c for c in name) if data.draw(st.booleans()) else None
     twice = json.dumps(name) if spelling is None else f'"{spelling}"'

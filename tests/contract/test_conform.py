@@ -147,7 +147,8 @@ def test_a_catastrophic_pattern_is_refused_in_bounded_time() -> None:
 
 @pytest.mark.parametrize(
     ("value", "name"),
-    [(None, "null"), (True, "boolean"), (1, "integer"), (1.0, "integer"), (1.5, "number"), ("", "string"), ([], "array"), ({}, "object")],
+    [(None, "null"), (True, "boolean"), (1, "integer"), (1.0, "integer"), (1.5, "number"), ("", "string"), ([], "array"),
+     ({}, "object")],
 )  # fmt: skip
 def test_json_types_have_their_schema_names(value: object, name: str) -> None:
     assert json_type(value) == name

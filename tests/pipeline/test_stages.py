@@ -361,8 +361,16 @@ def test_a_failure_record_holds_the_facts_and_the_envelope_as_sent(executor: Thr
     record = bench.recorder.events[0]
 
     assert isinstance(record, event.Call)
-    assert (record.origin.tool_name, record.end.error_code, record.end.invariant_id) == ("t", "INVARIANT_VIOLATION", "AUDIT_CHAIN")
-    assert (record.end.cause, record.end.envelope, record.timestamp) == ({"message": "m"}, "sent", "2026-01-01T00:00:00.000Z")
+    assert (record.origin.tool_name, record.end.error_code, record.end.invariant_id) == (
+        "t",
+        "INVARIANT_VIOLATION",
+        "AUDIT_CHAIN",
+    )
+    assert (record.end.cause, record.end.envelope, record.timestamp) == (
+        {"message": "m"},
+        "sent",
+        "2026-01-01T00:00:00.000Z",
+    )
 
 
 def test_a_cancelled_call_is_recorded_and_has_no_answer(executor: ThreadPoolExecutor) -> None:
@@ -408,5 +416,3 @@ def test_a_template_takes_uris_of_its_shape(executor: ThreadPoolExecutor) -> Non
     assert offers.find(Kind.RESOURCE, "x://a/5/b") is not None
     assert offers.find(Kind.RESOURCE, "x://a/5/6/b") is None
     assert offers.find(Kind.RESOURCE, "x://a//b") is None
-
-

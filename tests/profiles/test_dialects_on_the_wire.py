@@ -29,9 +29,7 @@ META = {
 }
 Ask = Callable[[bytes], bytes]
 RESOLVE_CODES = {"cache_missing", "cache_invalid", "invalid_query", "invalid_budget", "io_error", "internal_error"}
-REQUIRED = (
-    "error_code human_message role session_id workspace_root tool_name invariant_id phase_id plan_hash cause timestamp".split()
-)
+REQUIRED = "error_code human_message role session_id workspace_root tool_name invariant_id phase_id plan_hash cause timestamp".split()
 
 
 @cache

@@ -17,7 +17,7 @@ GROUPS: Final = {
 """What each letter stands for."""
 
 CLAUSES: Final = {
-    "R1": "An error response has exactly one key, `error`, with exactly `code` and `message`, and fits the published schema.",
+    "R1": "An error response has exactly one key, `error`, with exactly `code` and `message`, and fits its schema.",
     "R2": "`code` is one of the six and nothing else.",
     "R3": "A success never carries `error`; an error never carries success fields.",
     "R4": "cache_missing, cache_invalid, io_error and internal_error are told apart by what happened to the cache.",
@@ -58,7 +58,7 @@ CLAUSES: Final = {
     "G17": "PROTOCOL, SECURITY, CONTRACT and SCHEMA stand in this order of authority and are true of the code.",
     "V1": "An envelope has `id`, `jsonrpc`, `method` and `params`.",
     "V2": "`id` is a non-empty string; a UUID when deterministic ids are on.",
-    "V3": "`jsonrpc` is \"2.0\".",
+    "V3": '`jsonrpc` is "2.0".',
     "V4": "`method` is a non-empty string.",
     "V5": "`params` is an object; additional members are allowed in both.",
     "V6": "`tool` equals the requested id; `input` and `output` are objects.",

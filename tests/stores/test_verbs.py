@@ -197,7 +197,7 @@ def test_pruning_removes_what_is_older_and_what_is_left_is_still_proved(trail: T
     log.sign()
     log.close()
     verdict = _verify(trail)
-    left = [seq for seq in _ids(trail, Filters(kind="call"))]
+    left = _ids(trail, Filters(kind="call"))
 
     assert pruned == Pruned(first=hour, removed=hour)
     assert verdict.finding is None, verdict.finding

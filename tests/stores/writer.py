@@ -1,4 +1,4 @@
-"""A process that writes to a trail: says `opened`, then the name of each record after it was kept. For tests that kill it."""
+"""A process that writes to a trail: says `opened`, then the name of each record that was kept. Tests kill it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,9 @@ def test_the_excess_is_not_kept() -> None:
     assert sum(map(len, splitter._pending)) == 0
 
 
-@given(st.lists(st.binary(max_size=8).filter(lambda line: b"\n" not in line and line.strip(b" \t\r")), max_size=8), st.data())
+@given(
+    st.lists(st.binary(max_size=8).filter(lambda line: b"\n" not in line and line.strip(b" \t\r")), max_size=8), st.data()
+)
 def test_how_a_stream_is_cut_does_not_matter(lines: list[bytes], data: st.DataObject) -> None:
     stream = b"\n".join(lines)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=5)))

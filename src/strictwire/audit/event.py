@@ -157,20 +157,31 @@ def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
 
 
 def _call(event: Call, values: Values) -> JsonObject:
-    return _entry("call", event) | _ended(event.end) | _kept(values, arguments=event.arguments, result=event.result)
+    members = _entry("call", event)
+    _add_end(members, event.end)
+    _add_kept(members, values, arguments=event.arguments, result=event.result)
+    return members
 
 
 def _intent(event: Intent, values: Values) -> JsonObject:
-    return _entry("intent", event) | _kept(values, arguments=event.arguments)
+    members = _entry("intent", event)
+    _add_kept(members, values, arguments=event.arguments)
+    return members
 
 
 def _outcome(event: Outcome, values: Values) -> JsonObject:
-    return _entry("outcome", event) | _ended(event.end) | _kept(values, result=event.result)
+    members = _entry("outcome", event)
+    _add_end(members, event.end)
+    _add_kept(members, values, result=event.result)
+    return members
 
 
 def _refusal(event: Refusal, values: Values) -> JsonObject:
-    body = _entry("refusal", event) | {"stage": event.stage}
-    return body | _ended(event.end) | _kept(values, arguments=event.arguments)
+    members = _entry("refusal", event)
+    members["stage"] = event.stage
+    _add_end(members, event.end)
+    _add_kept(members, values, arguments=event.arguments)
+    return members
 
 
 def _flood(event: Flood, _values: Values) -> JsonObject:
@@ -218,24 +229,20 @@ def _entry(kind: str, event: Call | Intent | Outcome | Refusal) -> JsonObject:
     }
 
 
-def _ended(end: End) -> JsonObject:
-    members: JsonObject = {
-        "outcome": "ok" if end.error_code is None else "error",
-        "result_digest": end.result_digest,
-        "error_code": end.error_code,
-        "invariant_id": end.invariant_id,
-        "cause": end.cause if end.cause is None else redact(end.cause),
-        "duration_us": end.duration_us,
-    }
+def _add_end(members: JsonObject, end: End) -> None:
+    members["outcome"] = "ok" if end.error_code is None else "error"
+    members["result_digest"] = end.result_digest
+    members["error_code"] = end.error_code
+    members["invariant_id"] = end.invariant_id
+    members["cause"] = end.cause if end.cause is None else redact(end.cause)
+    members["duration_us"] = end.duration_us
     if end.envelope is not None:
         members["envelope"] = redact(end.envelope)
-    return members
 
 
-def _kept(values: Values, **named: JsonValue) -> JsonObject:
-    if values is Values.DIGESTED:
-        return {}
-    return {name: redact(value) for name, value in named.items() if value is not None}
+def _add_kept(members: JsonObject, values: Values, **named: JsonValue) -> None:
+    if values is Values.STORED:
+        members.update((name, redact(value)) for name, value in named.items() if value is not None)
 
 
 _RENDERERS: Final[Mapping[type, Callable[[Any, Values], JsonObject]]] = MappingProxyType(

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]
+JsonValue: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 """What JSON can say, as Python values."""
 
 JsonObject: TypeAlias = dict[str, Any]

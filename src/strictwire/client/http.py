@@ -75,11 +75,11 @@ class HttpStream:
 class HttpClient:
     """A pool of connections to one or more servers. Close it."""
 
-    def __init__(self, *, seconds: float = 30.0, max_body: int = MAX_BODY) -> None:
+    def __init__(self, *, seconds: float = 30.0, max_body: int = MAX_BODY, connections: int = CONNECTIONS) -> None:
         self._max = max_body
         self._seconds = seconds
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            connector=aiohttp.TCPConnector(limit=connections),
             cookie_jar=aiohttp.DummyCookieJar(),
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=seconds, sock_read=seconds),

@@ -135,9 +135,7 @@ def _explain(error: Any, value: JsonValue) -> Iterator[Violation]:
             actual = json_type(_part_at(value, error.instance_path))
             yield Violation(path=path, keyword="type", expected=" or ".join(kind.types), actual=actual)
         case _:
-            yield Violation(
-                path=path, keyword=keyword if not keyword.isdigit() else kind.name, expected=_expected(kind)
-            )
+            yield Violation(path=path, keyword=keyword if not keyword.isdigit() else kind.name, expected=_expected(kind))
 
 
 _LIMITED: Final = ("limit", "format", "pattern", "multiple_of")
@@ -146,11 +144,15 @@ _LIMITED: Final = ("limit", "format", "pattern", "multiple_of")
 
 def _expected(kind: Any) -> str:
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.Enum):
-        return render(kind.options).decode()[:200]
+        return _shown(kind.options)
     if isinstance(kind, jsonschema_rs.ValidationErrorKind.Constant):
-        return render(kind.expected_value).decode()[:200]
+        return _shown(kind.expected_value)
     shown = next((getattr(kind, name) for name in _LIMITED if hasattr(kind, name)), "")
     return str(shown)[:200]
+
+
+def _shown(words: Any) -> str:
+    return render(words).decode()[:200]
 
 
 def _part_at(value: Any, path: list[str | int]) -> Any:

@@ -22,7 +22,7 @@ _CAPS: Final[Mapping[str, str]] = {
 
 
 def _text(value: Any) -> str:
-    return _of_type(value, str)
+    return str(_of_type(value, str))
 
 
 def _of_type(value: Any, kind: type) -> Any:

@@ -163,7 +163,7 @@ class PipeLink:
 
     def _route(self, notification: Notification, line: bytes) -> None:
         """To the request whose token, subscription or id it names; otherwise see `_pass_loose`."""
-        for path, restored in _NAMING:
+        for path, restored in _NAMING[self._era]:
             number = value_at({"params": notification.params}, *path)
             flight = self._find(number)
             if flight is not None:
@@ -219,8 +219,14 @@ class PipeLink:
                 flight.answered.set_exception(error)
 
 
-_NAMING: Final = ((TOLD_TOKEN, TOKEN), (TOLD_SUBSCRIPTION, ID), (CANCELLED_ID, ID))
-"""Where a notification may name the request it belongs to, and what the client calls that."""
+_NAMING: Final = {
+    Era.LEGACY: ((TOLD_TOKEN, TOKEN),),
+    Era.MODERN: ((TOLD_TOKEN, TOKEN), (TOLD_SUBSCRIPTION, ID), (CANCELLED_ID, ID)),
+}
+"""Where a notification may name the request it belongs to, and what the client calls that.
+
+A legacy server that cancels means a request of its own.
+"""
 
 
 def _with_numbers(raw: bytes, number: int, token: bytes | None) -> bytes:
@@ -240,5 +246,3 @@ def _in_terms_of(question: Question, answer: Answer, number: int) -> Answer:
         return Answer(raw=raw, result=answer.result, error=answer.error)
     raw = replace_at(raw, ENDED_SUBSCRIPTION, _raw_id(question))
     return Answer(raw=raw, result=answer.result, error=answer.error)
-
-

@@ -114,7 +114,7 @@ class Asking:
 Outcome: TypeAlias = Done | Asking | Failure
 
 
-class AnswersNeeded(Exception):  # noqa: N818 - not an error: it unwinds a handler that has to wait for the next round
+class AnswersNeeded(Exception):
     """Raised inside a handler by its context, taken out again by the run stage."""
 
     def __init__(self, questions: Mapping[str, Ask]) -> None:

@@ -157,7 +157,7 @@ class Catalog:
 
 def is_async(handler: Handler) -> bool:
     """Whether calling it gives something to await."""
-    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(type(handler).__call__)
 
 
 def template_pattern(template: str) -> re.Pattern[str]:

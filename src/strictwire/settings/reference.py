@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import itertools
 import typing
 from typing import Any, Final
 
@@ -21,8 +22,9 @@ _INTRO: Final = """# Settings
 
 Made by `./scripts/settings-page`; a test fails when it is stale.
 
-`strictwire.toml` in the working folder, or the file given with `--config`. An unknown key is refused with the nearest known one.
-Later wins: the defaults, the file, variables such as `STRICTWIRE_SERVER_PORT=9000` (lists separated by commas), the command line.
+`strictwire.toml` in the working folder, or the file given with `--config`. An unknown key is refused with the nearest
+known one. Later wins: the defaults, the file, variables such as `STRICTWIRE_SERVER_PORT=9000` (lists separated by commas),
+the command line.
 
 ```toml
 [server]
@@ -75,7 +77,7 @@ def _shown(default: object) -> str:
 def _docs(section: type) -> dict[str, str]:
     """The docstring below each field."""
     body = typing.cast("ast.ClassDef", ast.parse(inspect.getsource(section)).body[0]).body
-    pairs = zip(body, body[1:], strict=False)
+    pairs = itertools.pairwise(body)
     return {
         field.target.id: " ".join(text.value.value.split())
         for field, text in pairs

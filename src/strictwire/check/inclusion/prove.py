@@ -22,6 +22,7 @@ from strictwire.check.inclusion.shape import (
     Unsupported,
     all_of,
     expand,
+    fits_number,
     has_reference,
     member_schema,
     rest_schema,
@@ -33,6 +34,9 @@ MAX_STEPS: Final = 20_000
 
 MAX_SPLIT: Final = 16
 """Values of a discriminator that are tried one by one."""
+
+MAX_LISTED: Final = 64
+"""Whole numbers of a run that are tried one by one."""
 
 ITEM: Final = "*"
 """The step of a path into items and free members."""
@@ -92,6 +96,7 @@ class Proof:
         if self._is_empty(piece):
             return None
         same = [target for target in targets if target.kind == piece.kind]
+        piece = _listed(piece)
         if piece.literals is not None:
             return self._literals_gap(piece, same, path)
         gaps = [self._one_gap(piece, target, path) for target in same]
@@ -184,6 +189,22 @@ class Proof:
             gap = self.find_gap(mine, asked, here)
             if gap is not None:
                 yield gap
+
+
+def _listed(piece: Piece) -> Piece:
+    """A short run of whole numbers as the list that it is."""
+    if piece.kind != "number" or piece.literals is not None or piece.lower is None or piece.upper is None:
+        return piece
+    if piece.lower == piece.upper:
+        return replace(piece, literals=(_plain(piece.lower),))
+    if WHOLE not in piece.multiples or piece.upper - piece.lower > MAX_LISTED:
+        return piece
+    run = range(int(piece.lower), int(piece.upper) + 1)
+    return replace(piece, literals=tuple(value for value in run if fits_number(value, piece)))
+
+
+def _plain(number: Fraction) -> float:
+    return int(number) if number.denominator == 1 else float(number)
 
 
 def _asked(layer: Layer, name: str | int) -> Schema:

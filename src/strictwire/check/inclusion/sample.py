@@ -7,6 +7,7 @@ and the same seed give the same values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
@@ -106,6 +107,7 @@ def gather_hints(*documents: JsonObject) -> Hints:
         members = part.get("properties")
         names.update(dict.fromkeys(members if isinstance(members, dict) else ()))
         names.update(dict.fromkeys(name for name in _as_list(part.get("required")) if isinstance(name, str)))
+        names.update(dict.fromkeys(_names_like(part.get("patternProperties"))))
     near = {size + step for size in sizes for step in (-1, 0, 1)}
     return Hints(
         numbers=tuple(sorted(numbers)),
@@ -123,6 +125,13 @@ def _parts(value: Any) -> Iterator[JsonObject]:
     elif isinstance(value, list):
         for member in value:
             yield from _parts(member)
+
+
+def _names_like(patterned: Any) -> Iterator[str]:
+    """Names that patterns of names match."""
+    for pattern in patterned if isinstance(patterned, dict) else ():
+        with suppress(NotRead):
+            yield sample_text(pattern)
 
 
 def _is_number(value: Any) -> bool:
@@ -223,7 +232,9 @@ class Sampler:
             base.update(self._member(piece, name, depth))
         if len(base) < len(piece.required):
             return
-        base = self._padded(piece, base, piece.low, depth)
+        if depth == 0 and len(base) < piece.low:
+            yield self._padded(piece, base, piece.low, [])
+        base = self._padded(piece, base, piece.low, self._names(piece, (), depth), depth)
         yield base
         for name in self._names(piece, focus, depth):
             for value in self._varied(member_schema(piece, name), focus, depth):
@@ -243,11 +254,12 @@ class Sampler:
             yield full
         for size in self.hints.sizes:
             if len(base) < size <= MAX_ITEMS:
-                yield self._padded(piece, base, size, depth)
+                yield self._padded(piece, base, size, self._names(piece, (), depth), depth)
 
-    def _padded(self, piece: Piece, base: JsonObject, size: int, depth: int) -> JsonObject:
+    def _padded(self, piece: Piece, base: JsonObject, size: int, liked: list[str], depth: int = 0) -> JsonObject:
+        """The object with as many members, of the names that are liked first."""
         padded = dict(base)
-        names = [*self._names(piece, (), depth), *(f"extra{index}" for index in range(min(size, MAX_ITEMS)))]
+        names = [*liked, *(f"extra{index}" for index in range(min(size, MAX_ITEMS)))]
         for name in names if len(padded) < size else ():
             if len(padded) < size and name not in padded:
                 padded.update(self._member(piece, name, depth))

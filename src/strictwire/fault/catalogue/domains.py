@@ -105,5 +105,33 @@ DOMAIN_ENTRIES: Final[tuple[Entry, ...]] = (
         action="Check that the scene or asset exists and is saved as text.",
         meaning="A scene, asset or setting of the Unity project is missing or cannot be read.",
     ),
+    entry(
+        "UPSTREAM_GONE",
+        "run upstream retry",
+        text="The server behind the guard is not available",
+        action="Wait, then send the same call again; what it changed before it went is not known.",
+        meaning="The upstream does not start, ended, closed the connection, or is not started again yet.",
+    ),
+    entry(
+        "UPSTREAM_BROKE",
+        "run upstream",
+        text="The server behind the guard broke the protocol",
+        action="Report it to the author of that server.",
+        meaning="The upstream answered with something that its protocol or its own contract does not allow.",
+    ),
+    entry(
+        "UPSTREAM_ERROR",
+        "run upstream",
+        text="The server behind the guard refused",
+        action="Correct the call as its error says.",
+        meaning="The upstream answered with an error of its own, which was relayed; its code is in the details.",
+    ),
+    entry(
+        "CONTRACT_CHANGED",
+        "admit upstream",
+        text="The tool is not the one that was pinned",
+        action="Ask whoever runs the guard to review the change and pin the tool again.",
+        meaning="The upstream shows another contract for this tool than the lock file, so the tool is not called.",
+    ),
 )
 """By family."""

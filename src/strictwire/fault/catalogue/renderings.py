@@ -99,6 +99,10 @@ WORKSPACE_DENIED              =                 =                 cache_missing 
 NOT_FOUND                     =                 =                 cache_missing  FILE_NOT_FOUND
 PROVIDER_UNAVAILABLE          =                 =                 io_error       UNKNOWN_TOOL_FAILURE
 UNITY_ERROR                   =                 NOT_FOUND         io_error       FILE_READ_FAILED
+UPSTREAM_GONE                 =                 PROVIDER_UNAVAILABLE io_error    UNKNOWN_TOOL_FAILURE
+UPSTREAM_BROKE                =                 INTERNAL          internal_error UNKNOWN_TOOL_FAILURE
+UPSTREAM_ERROR                =                 INTERNAL          internal_error UNKNOWN_TOOL_FAILURE
+CONTRACT_CHANGED              =                 PERMISSION_DENIED cache_invalid  POLICY_VIOLATION
 """
 """The dialects that name their codes."""
 
@@ -189,6 +193,10 @@ WORKSPACE_DENIED              -32602 =      INVALID_TOOL_INPUT -32000 403  1
 NOT_FOUND                     -32603 =      INTERNAL_ERROR     -32000 404  1
 PROVIDER_UNAVAILABLE          -32603 =      INTERNAL_ERROR     -32000 502  1
 UNITY_ERROR                   -32603 =      INTERNAL_ERROR     -32004 404  1
+UPSTREAM_GONE                 -32603 =      INTERNAL_ERROR     -32000 502  1
+UPSTREAM_BROKE                -32603 =      INTERNAL_ERROR     -32000 502  1
+UPSTREAM_ERROR                -32603 =      INTERNAL_ERROR     -32000 502  1
+CONTRACT_CHANGED              -32603 =      INTERNAL_ERROR     -32005 403  1
 """
 """The dialects that number them: JSON-RPC errors of MCP in 2026-07-28 and before, of `canonical` (by its name) and of
 `editor/0.1`; the HTTP status of the condition itself; the exit code of a command."""

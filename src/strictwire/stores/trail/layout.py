@@ -119,6 +119,7 @@ def read_records(disk: Disk, first: int, advance: Callable[[int], None] | None =
         try:
             start = _first_in(file)
             skip = max(0, due - start) if start is not None else 0
+            due = max(due, start or 0)
             for line in read_lines(file):
                 if advance is not None:
                     advance(len(line))
@@ -150,7 +151,7 @@ def _open_holding(disk: Disk, due: int, seen: set[tuple[int, int]]) -> OpenFile 
 def _candidates(segments: list[Segment], due: int) -> list[Segment]:
     """Where record `due` would be, then where to go on if it is not there."""
     holding = [segment for segment in segments if segment.first is not None and segment.first <= due][-1:]
-    later = [segment for segment in segments if segment.first is None or segment.first > due][:1]
+    later = [segment for segment in segments if segment.first is None or segment.first > due]
     return holding + later
 
 

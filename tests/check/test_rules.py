@@ -1,0 +1,98 @@
+"""Each rule against its folder of examples; the list of rules, the rulesets and the page made from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from strictwire.canon.json import parse_object
+from strictwire.check.breaking import RULES as BREAKING
+from strictwire.check.lint import RULES as LINT
+from strictwire.check.render.rules import render_rules
+from strictwire.check.rule import Category, Rule
+from strictwire.check.rulesets import LADDER, RULESETS
+from tests.check.rule_cases import (
+    BREAKING_RULES,
+    LINT_RULES,
+    TESTDATA,
+    found_by_breaking,
+    found_by_lint,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+def expected(rule: str) -> object:
+    return parse_object((TESTDATA / rule / "expected.json").read_bytes())["findings"]
+
+
+@pytest.mark.parametrize("rule", LINT, ids=lambda rule: rule.id)
+def test_a_lint_rule_finds_exactly_what_is_expected_in_its_bad_example(rule: Rule) -> None:
+    assert found_by_lint(rule, TESTDATA / rule.id / "bad") == expected(rule.id) != []
+
+
+@pytest.mark.parametrize("rule", LINT, ids=lambda rule: rule.id)
+def test_a_lint_rule_finds_nothing_in_its_good_example(rule: Rule) -> None:
+    assert found_by_lint(rule, TESTDATA / rule.id / "good") == []
+
+
+@pytest.mark.parametrize("rule", BREAKING, ids=lambda rule: rule.id)
+def test_a_breaking_rule_finds_exactly_what_is_expected_between_its_examples(rule: Rule) -> None:
+    assert found_by_breaking(rule, TESTDATA / rule.id) == expected(rule.id) != []
+
+
+@pytest.mark.parametrize("rule", BREAKING, ids=lambda rule: rule.id)
+def test_a_breaking_rule_finds_nothing_where_nothing_changed(rule: Rule, tmp_path: Path) -> None:
+    for name in ("previous", "current"):
+        (tmp_path / name).symlink_to(TESTDATA / rule.id / "previous")
+
+    assert found_by_breaking(rule, tmp_path) == []
+
+
+def test_every_folder_of_test_data_belongs_to_a_rule() -> None:
+    assert {folder.name for folder in TESTDATA.iterdir()} == LINT_RULES.keys() | BREAKING_RULES.keys()
+
+
+def test_rule_ids_are_unique_and_upper_snake() -> None:
+    ids = [rule.id for rule in (*LINT, *BREAKING)]
+
+    assert len(set(ids)) == len(ids)
+    assert [each for each in ids if not each.replace("_", "").isalpha() or not each.isupper()] == []
+
+
+def test_rules_say_what_they_check_and_what_to_do_with_examples() -> None:
+    wordless = [
+        rule.id
+        for rule in (*LINT, *BREAKING)
+        if not rule.purpose.startswith(("Checks that ", "Notes ")) or not (rule.advice and rule.bad and rule.good)
+    ]
+
+    assert wordless == []
+
+
+def test_the_published_ruleset_is_frozen() -> None:
+    """An upgrade never changes an old verdict: a new or better rule joins the next ruleset."""
+    assert {version: ruleset.digest() for version, ruleset in RULESETS.items()} == {
+        "2026.11": "sha256:d78442be416ed3325bea89e063ad799c391f4f5cd09620ed667a26681f21ce9b"
+    }
+
+
+def test_the_newest_ruleset_has_every_rule_in_its_category() -> None:
+    ruleset = RULESETS["2026.11"]
+    by_category = {category: tuple(r.id for r in LINT if r.category is category) for category in Category}
+
+    assert (dict(ruleset.lint), ruleset.breaking) == (by_category, tuple(rule.id for rule in BREAKING))
+
+
+def test_categories_of_the_ladder_include_each_other() -> None:
+    ruleset = RULESETS["2026.11"]
+    sizes = [set(ruleset.rules_up_to(category)) for category in LADDER]
+
+    assert all(smaller < larger for smaller, larger in zip(sizes, sizes[1:], strict=False))
+
+
+def test_the_page_of_rules_is_made_from_the_records() -> None:
+    page = (ROOT / "docs" / "RULES.md").read_text("utf-8")
+
+    assert page == render_rules(LINT, BREAKING, RULESETS["2026.11"]), "run scripts/rules-page"

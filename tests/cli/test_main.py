@@ -1,0 +1,114 @@
+"""The command line: every verb has help with examples, and wrong usage says what to do."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from strictwire.cli.main import VERBS, main
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([verb, "--help"])
+
+    shown = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "examples:" in shown
+    assert f"strictwire {verb}" in shown
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_is_a_module_of_its_own(verb: str) -> None:
+    module = importlib.import_module(f"strictwire.cli.{verb}")
+
+    assert callable(module.configure)
+    assert callable(module.run)
+
+
+def test_the_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+
+    shown = capsys.readouterr().out
+    assert [verb for verb in VERBS if f"  {verb} " not in shown] == []
+
+
+def test_without_a_verb_the_help_is_shown_and_it_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "usage:" in capsys.readouterr().out
+
+
+def test_an_unknown_verb_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prob"]) == 2
+    assert "did you mean 'probe'" in capsys.readouterr().err
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("strictwire ")
+
+
+def test_wrong_options_are_wrong_usage() -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["explain"])
+
+    assert ended.value.code == 2
+
+
+def test_help_does_not_import_what_it_does_not_need() -> None:
+    """Start-up is paid by every call in CI and every hook: no server, client or schema engine for a help text."""
+    code = "import sys; from strictwire.cli.main import main; main(['--help']); print(sorted(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "jsonschema_rs" not in done.stderr
+    assert "asyncio" not in done.stderr
+    assert "aiohttp" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "words"),
+    [
+        ("PLAN_NOT_APPROVED", 0, "Have the plan approved"),
+        ("cache_missing", 0, "resolve/v0"),
+        ("PLAN_NOT_APROVED", 2, "did you mean PLAN_NOT_APPROVED"),
+    ],
+)
+def test_explain_says_what_a_code_means_or_names_the_nearest(
+    code: str, exit_code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", code]) == exit_code
+
+    shown = capsys.readouterr()
+    assert words in shown.out + shown.err
+
+
+def test_a_negative_number_is_a_code_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--", "-32601"]) == 0
+    assert "METHOD_NOT_FOUND" in capsys.readouterr().out
+
+
+def test_probe_without_a_server_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["probe"]) == 2
+    assert "--stdio" in capsys.readouterr().err
+
+
+def test_probe_of_a_server_that_cannot_be_reached_could_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["probe", "--stdio", "/nowhere/at/all"]) == 1
+    assert "strictwire probe" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "nowhere:server"], "cannot be loaded"),
+        (["serve", "json:loads"], "not a strictwire.Server"),
+        (["serve", "--http", "nonsense"], "HOST:PORT"),
+    ],
+)
+def test_serve_refuses_what_it_cannot_serve(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
