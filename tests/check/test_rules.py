@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ def test_categories_of_the_ladder_include_each_other() -> None:
     ruleset = RULESETS["2026.11"]
     sizes = [set(ruleset.rules_up_to(category)) for category in LADDER]
 
-    assert all(smaller < larger for smaller, larger in zip(sizes, sizes[1:], strict=False))
+    assert all(smaller < larger for smaller, larger in pairwise(sizes))
 
 
 def test_the_page_of_rules_is_made_from_the_records() -> None:

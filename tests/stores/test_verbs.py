@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,7 +113,7 @@ def test_a_trail_is_counted(tmp_path: Path):
             for event in (
                 Intent(timestamp="T1", origin=origin),
                 Outcome(timestamp="T2", origin=origin, end=failed),
-                Intent(timestamp="T3", origin=replace(origin, call_id="2")),
+                Intent(timestamp="T3", origin=Origin(tool_name="write", principal="alice", call_id="2")),
                 Flood(timestamp="T4", since="T3", counts={"not_json": 7}),
             )
         ]

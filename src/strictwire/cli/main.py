@@ -17,6 +17,12 @@ import strictwire
 
 VERBS: Final = {
     "serve": "serve tools over stdio or HTTP",
+    "lint": "judge the contracts of tools",
+    "breaking": "tell what a change of contracts breaks, and for whom",
+    "pin": "write down what every tool promises, and check it",
+    "freeze": "write schema files from tools made by type hints",
+    "bundle": "make every schema self-contained",
+    "docs": "write a reference of tools",
     "probe": "judge any MCP server with raw bytes",
     "context": "build and ask caches of documents",
     "explain": "say what a failure code means and what to do",

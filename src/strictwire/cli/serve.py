@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
     try:
         http = _address(arguments)
-        server = _load(arguments.server) if arguments.server else Server("strictwire", version=strictwire.__version__)
+        server = load_server(arguments.server) if arguments.server else Server("strictwire", version=strictwire.__version__)
     except ValueError as exc:
         print(f"strictwire serve: {exc}", file=sys.stderr)
         return 2
@@ -62,7 +62,8 @@ def _address(arguments: argparse.Namespace) -> tuple[str, int] | None:
     return parse_address(arguments.http) if arguments.http else None
 
 
-def _load(place: str) -> Server:
+def load_server(place: str) -> Server:
+    """The Server that MODULE:NAME names. Raises ValueError."""
     module, _, name = place.partition(":")
     sys.path.insert(0, "")
     try:

@@ -11,10 +11,8 @@ from typing import Final, Protocol
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, TimedOut
-from strictwire.client.http import HttpClient
 from strictwire.client.message import MODERN_VERSION, Identity, modern_params
 from strictwire.client.stdio import StdioProcess
-from strictwire.gateway.http_link import HttpLink
 from strictwire.gateway.link import Deaf, Era, Hearer, Link, Question
 from strictwire.gateway.pipe_link import PipeLink
 
@@ -29,12 +27,6 @@ DELAYS: Final = (0.0, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 
 NOT_SPOKEN_SECONDS: Final = 300.0
 """How long it is taken for granted that an upstream does not speak an era."""
-
-HTTP_SECONDS: Final = 3600.0
-"""Silence on a connection; calls have their own, shorter limit."""
-
-CONNECTIONS: Final = 2000
-"""To one upstream at a time: each subscription and each session holds one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +64,9 @@ class Carrier(Protocol):
     async def open(self, era: Era, stray: Hearer) -> Link:
         """A link that has not said anything yet. Raises ClientError."""
 
+    def note_end(self) -> None:
+        """A link ended by itself."""
+
     async def close(self) -> None:
         """Let go of what links share."""
 
@@ -105,36 +100,13 @@ class PipeCarrier:
         """Nothing is shared."""
 
 
-class HttpCarrier:
-    """One pool of connections for every link."""
-
-    def __init__(self, target: Target, url: str) -> None:
-        self._target = target
-        self._url = url
-        self._client: HttpClient | None = None
-
-    async def open(self, era: Era, stray: Hearer) -> Link:
-        """Nothing is sent yet, so nothing can fail."""
-        if self._client is None:
-            self._client = HttpClient(seconds=HTTP_SECONDS, connections=CONNECTIONS)
-        return HttpLink(self._url, client=self._client, era=era, headers=self._target.headers, stray=stray)
-
-    def note_end(self) -> None:
-        """The next request shows whether it is back."""
-
-    async def close(self) -> None:
-        """Close the pool."""
-        if self._client is not None:
-            await self._client.close()
-
-
 class Upstream:
     """Gives links: one that all clients of the stateless era share, and one for each legacy session."""
 
     def __init__(self, target: Target, identity: Identity) -> None:
         self.target = target
         self._identity = identity
-        self._carrier = HttpCarrier(target, target.url) if target.url is not None else PipeCarrier(target)
+        self._carrier = _carrier_of(target)
         self._opening = asyncio.Lock()
         self._shared: Link | None = None
         self._not_modern_until = 0.0
@@ -208,3 +180,12 @@ class Upstream:
             self._not_modern_until = time.monotonic() + NOT_SPOKEN_SECONDS
             raise NotSpoken
         return answer.result or {}
+
+
+def _carrier_of(target: Target) -> Carrier:
+    """HTTP needs the extra `client` (aiohttp), which a guard of processes does without."""
+    if target.url is None:
+        return PipeCarrier(target)
+    from strictwire.gateway.http_carrier import HttpCarrier  # noqa: PLC0415 - see above
+
+    return HttpCarrier(target.url, headers=target.headers)

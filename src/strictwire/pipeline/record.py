@@ -61,9 +61,7 @@ class Journal:
         """Something that never became a call."""
         self.recorder.count_malformed(kind)
 
-    async def refuse(
-        self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str
-    ) -> Failure:
+    async def refuse(self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str) -> Failure:
         """Record a refusal of something readable that is no call: an unknown method, a header that differs.
 
         Returns the failure to answer with: the one given, or that of the record if it could not be kept (S7).

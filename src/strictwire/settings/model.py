@@ -95,6 +95,8 @@ class Settings:
     """`[packs.<name>]`: what each pack is told; its own page says what it knows."""
     lint: Mapping[str, Any] = field(default_factory=dict)
     """`[lint]`: rulesets and waivers; see docs/RULES.md."""
+    breaking: Mapping[str, Any] = field(default_factory=dict)
+    """`[breaking]`: the same for the comparison of contracts."""
     debug_stack: bool = False
     """Whether `system/1.0` failures carry a stack trace; only the variable DEBUG_STACK=true sets it."""
 

@@ -102,7 +102,7 @@ _INSTRUCTIONS: Final = re.compile(
     r"|\b(?:without|never)\s+(?:telling|informing|asking|notifying)\s+(?:the\s+)?user\b"
     r"|<\s*/?\s*(?:important|system|instructions?|secret|admin)\s*>"
     r"|\bbefore\s+(?:using|calling|running)\s+(?:this|any)(?:\s+other)?\s+tool\b[^.]{0,60}\b(?:read|send|call|fetch)\b"
-    r"|\b(?:system\s+prompt|chain[- ]of[- ]thought)\b"
+    r"|\b(?:reveal|print|send|repeat)\b[^.]{0,30}\bsystem\s+prompt\b"
     r"|\byou\s+are\s+now\b|\bact\s+as\s+(?:an?\s+)?(?:admin|root|system)\b",
     re.IGNORECASE,
 )

@@ -1,0 +1,1 @@
+"""What strictwire costs, measured beside its peers. `./scripts/bench` runs it."""

@@ -1,0 +1,258 @@
+"""Context resolve: cold, warm, build, memory and scaling, each against the plain way of doing it, in one run.
+
+    python benchmarks/context.py                                  # 100,000 documents of 740 bytes; a few minutes
+    python benchmarks/context.py --documents 2000                 # a quick look
+    python benchmarks/context.py --scaling docs/context-scaling.svg   # 1,000 to 1,000,000 documents, drawn
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from strictwire.packs.context.build import Built, Order, build
+from strictwire.packs.context.index import Index, IndexBuilder
+from strictwire.packs.context.layout import Document
+from strictwire.packs.context.library import Library, load_generation
+from strictwire.packs.context.render import render_selection
+from strictwire.packs.context.select import select
+
+SEED = 20260102
+SIZE = 740
+BUDGET = 4000
+VOCABULARY = 30_000
+RARE_IN = 100
+"""Documents that hold the planted word of the scaling run, however many there are."""
+
+
+class Writer:
+    """Documents of 740 bytes in words whose frequencies fall like those of a language."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(SEED)  # noqa: S311 - a fixed corpus, not a secret
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        words = ["".join(self._random.choices(letters, k=self._random.randint(2, 10))) for _ in range(VOCABULARY)]
+        self._running = self._random.choices(words, [1 / (rank + 10) for rank in range(VOCABULARY)], k=2_000_000)
+
+    def text(self, number: int) -> str:
+        start = self._random.randrange(len(self._running) - 200)
+        return f"# document {number}\n\n{' '.join(self._running[start : start + 200])}"[:SIZE]
+
+
+def write_sources(folder: Path, count: int) -> Path:
+    writer = Writer()
+    for number in range(count):
+        path = folder / f"part{number // 1000:04}" / f"{number:07}.md"
+        if number % 1000 == 0:
+            path.parent.mkdir(parents=True)
+        path.write_text(writer.text(number))
+    return folder
+
+
+def timed(work: Callable[[], object]) -> tuple[float, object]:
+    started = time.perf_counter()
+    result = work()
+    return time.perf_counter() - started, result
+
+
+def naive_build(sources: Path, cache: Path) -> None:
+    """One document after another, each made durable by itself."""
+    (cache / "documents").mkdir(parents=True)
+    entries = []
+    for path in sorted(sources.rglob("*.md")):
+        content = path.read_text()
+        version = "sha256:" + hashlib.sha256(content.encode()).hexdigest()
+        name = path.relative_to(sources).as_posix()
+        file = f"documents/{version[7:19]}.json"
+        with (cache / file).open("w") as handle:
+            json.dump({"id": name, "version": version, "source": name, "content": content, "metadata": {}}, handle)
+            handle.flush()
+            os.fsync(handle.fileno())
+        entries.append({"id": name, "version": version, "file": file})
+    (cache / "manifest.json").write_text(json.dumps({"documents": entries}, indent=2))
+
+
+def naive_resolve(cache: Path, query: str, budget: int) -> bytes:
+    """One read and one parse a document; no hash is checked."""
+    terms = set(query.lower().split())
+    rows = []
+    for entry in json.loads((cache / "manifest.json").read_text())["documents"]:
+        document = json.loads((cache / entry["file"]).read_text())
+        words = document["content"].lower().split()
+        matches = sum(1 for word in words if word in terms)
+        rows.append((-(matches / len(words)) if words else 0.0, document["id"], document["content"], matches))
+    rows.sort()
+    used, chosen = 0, []
+    for score, name, content, matches in rows:
+        tokens = -(-len(content.encode()) // 4)
+        if used + tokens <= budget:
+            used += tokens
+            chosen.append({"id": name, "content": content, "score": -score, "term_matches": matches})
+    return json.dumps(chosen).encode()
+
+
+def pick_queries(index: Index) -> list[str]:
+    """One word, two, four and eight, from frequent to rare: every hundredth part of the vocabulary by frequency."""
+    by_frequency = sorted(index.postings, key=lambda word: (-len(list(index.occurrences(word))), word))
+    at = [by_frequency[min(rank, len(by_frequency) - 1)] for rank in (20, 100, 300, 1000, 3000, 6000, 10_000, 20_000)]
+    return [at[3], at[6], " ".join(at[4:6]), " ".join(at[2:6]), " ".join(at)]
+
+
+def resolve_names(raw: bytes) -> list[str]:
+    value = json.loads(raw)
+    return [each["id"] for each in (value["documents"] if isinstance(value, dict) else value)]
+
+
+def measure(count: int, folder: Path) -> None:
+    sources = write_sources(folder / "sources", count)
+    contents = count * SIZE
+    os.sync()
+    fsync, _ = timed(lambda: naive_build(sources, folder / "naive"))
+    os.sync()
+    ours, built = timed(lambda: build(Order(sources=sources, output=folder / "cache"), now=_now))
+    report("build", one_fsync_a_document_s=fsync, ours_s=ours, times_faster=fsync / ours)
+    assert isinstance(built, Built)
+    rebuild(sources, folder, built)
+    cache = folder / "cache"
+    library = Library(str(folder))
+    naive = statistics.median(timed(lambda: naive_resolve(cache, "nothing", BUDGET))[0] for _ in range(3))
+    cold = statistics.median(timed(lambda: load_generation(cache))[0] for _ in range(3))
+    report("cold load, everything verified", naive_resolve_s=naive, ours_s=cold, ratio=cold / naive)
+    index = library.open("cache").index
+    for query in pick_queries(index):
+        slow, expected = timed(lambda query=query: naive_resolve(cache, query, BUDGET))
+        warm = statistics.median(timed(lambda query=query: answer(library, query))[0] for _ in range(21))
+        assert isinstance(expected, bytes)
+        assert resolve_names(expected) == resolve_names(answer(library, query))
+        matched = len({number for word in query.split() for number in index.occurrences(word)})
+        report("warm resolve", words=len(query.split()), matched=matched, naive_s=slow, ours_ms=warm * 1000, times_faster=slow / warm)
+    library.close()
+    child = subprocess.run([sys.executable, __file__, "--memory", str(cache)], capture_output=True, check=True)
+    grown, peak = json.loads(child.stdout)
+    report("memory", contents_mb=contents / 1e6, resident_times=grown / contents, peak_times=peak / contents)
+
+
+def rebuild(sources: Path, folder: Path, built: Built) -> None:
+    (sources / "part0000" / "new.md").write_text("one more document")
+    spent, again = timed(
+        lambda: build(Order(sources=sources, output=folder / "cache", force=True), now=_now, earlier=built)
+    )
+    assert isinstance(again, Built)
+    report("build again, one file added", ours_s=spent, reused=again.reused)
+
+
+def answer(library: Library, query: str) -> bytes:
+    index = library.open("cache").index
+    return render_selection(index, select(index, query, BUDGET))
+
+
+def memory(cache: Path) -> None:
+    before = status("VmRSS")
+    kept = load_generation(cache)
+    print(json.dumps([status("VmRSS") - before, status("VmHWM") - before]))
+    del kept
+
+
+def status(name: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    raise SystemExit("memory is measured on Linux")
+
+
+def scaling(drawing: Path, counts: Sequence[int]) -> None:
+    rows = []
+    for count in counts:
+        index = planted(count)
+        rare = statistics.median(timed(lambda index=index: resolve(index, "planted"))[0] for _ in range(21))
+        naive = statistics.median(timed(lambda index=index: scan(index, "planted"))[0] for _ in range(3))
+        tenth = statistics.median(timed(lambda index=index: resolve(index, "tenth"))[0] for _ in range(7))
+        rows.append((count, rare * 1000, tenth * 1000, naive * 1000))
+        report("scaling", documents=count, matches_100_ms=rows[-1][1], matches_a_tenth_ms=rows[-1][2], look_at_each_ms=rows[-1][3])
+        del index
+    drawing.write_text(draw(rows))
+
+
+def planted(count: int) -> Index:
+    """An index of so many documents, without the disk: loading is measured elsewhere."""
+    writer, builder = Writer(), IndexBuilder()
+    every = max(count // RARE_IN, 1)
+    for number in range(count):
+        text = writer.text(number) + (" planted" if number % every == 0 else "") + (" tenth" if number % 10 == 0 else "")
+        builder.add(Document(id=f"{number:07}.md", version="sha256:" + "0" * 64, source=f"{number:07}.md", content=text))
+    return builder.finish()
+
+
+def resolve(index: Index, query: str) -> bytes:
+    return render_selection(index, select(index, query, BUDGET))
+
+
+def scan(index: Index, query: str) -> int:
+    """What a search that looks at every document pays at the least: one look for the bytes in each."""
+    wanted = query.encode()
+    return sum(1 for head in index.heads if wanted in head)
+
+
+def draw(rows: Sequence[tuple[int, float, float, float]]) -> str:
+    """Both axes in powers of ten."""
+    from math import log10
+
+    def at(count: float, ms: float) -> tuple[float, float]:
+        return 70 + (log10(count) - 3) * 150, 300 - (log10(max(ms, 0.01)) + 2) * 46
+
+    parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 350" font-family="sans-serif" font-size="12">']
+    parts.append('<rect width="640" height="350" fill="white"/>')
+    for power in range(-2, 5):
+        _, y = at(1000, 10**power)
+        parts.append(f'<path d="M70 {y:.1f}H520" stroke="#ddd"/><text x="62" y="{y + 4:.1f}" text-anchor="end">{10**power:g} ms</text>')
+    for count, *_ in rows:
+        x, _ = at(count, 1)
+        parts.append(f'<text x="{x:.1f}" y="320" text-anchor="middle">{count:,}</text>')
+    parts.append('<text x="295" y="340" text-anchor="middle">documents</text>')
+    lines = (("100 matches", "#0a6", 1), ("a tenth matches", "#06c", 2), ("look at each", "#c33", 3))
+    for label, colour, column in lines:
+        points = [at(row[0], row[column]) for row in rows]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.extend(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points)
+        parts.append(f'<text x="{points[-1][0] + 8:.1f}" y="{points[-1][1] + 4:.1f}" fill="{colour}">{label}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def report(what: str, **figures: float) -> None:
+    print(json.dumps({"what": what, **{name: round(value, 3) for name, value in figures.items()}}), flush=True)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--scaling", type=Path, help="draw the scaling run into this file instead")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="of the scaling run")
+    parser.add_argument("--memory", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory:
+        memory(options.memory)
+    elif options.scaling:
+        scaling(options.scaling, [10**power for power in range(3, 7) if 10**power <= options.largest])
+    else:
+        with tempfile.TemporaryDirectory() as name:
+            measure(options.documents, Path(name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Links over HTTP to one URL. Apart from `upstream`, because it needs the extra `client` (aiohttp)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from strictwire.client.http import HttpClient
+from strictwire.gateway.http_link import HttpLink
+from strictwire.gateway.link import Era, Hearer, Link
+
+HTTP_SECONDS: Final = 3600.0
+"""Silence on a connection; calls have their own, shorter limit."""
+
+CONNECTIONS: Final = 2000
+"""To one upstream at a time: each subscription and each session holds one."""
+
+
+class HttpCarrier:
+    """One pool of connections for every link."""
+
+    def __init__(self, url: str, *, headers: Mapping[str, str]) -> None:
+        self._url = url
+        self._headers = headers
+        self._client: HttpClient | None = None
+
+    async def open(self, era: Era, stray: Hearer) -> Link:
+        """Nothing is sent yet, so nothing can fail."""
+        if self._client is None:
+            self._client = HttpClient(seconds=HTTP_SECONDS, connections=CONNECTIONS)
+        return HttpLink(self._url, client=self._client, era=era, headers=self._headers, stray=stray)
+
+    def note_end(self) -> None:
+        """The next request shows whether it is back."""
+
+    async def close(self) -> None:
+        """Close the pool."""
+        if self._client is not None:
+            await self._client.close()
