@@ -84,7 +84,9 @@ def bench_verify(root: Path) -> None:
     bare, whole = (statistics.median(side) for side in zip(*pairs, strict=True))
     ratio = statistics.median(after / before for before, after in pairs)
     size = sum(path.stat().st_size for path in files)
-    print(f"verify: {RECORDS:,} records, {size / 1e6:.0f} MB: {RECORDS / whole:,.0f} records/s, {size / whole / 1e6:.0f} MB/s")
+    print(
+        f"verify: {RECORDS:,} records, {size / 1e6:.0f} MB: {RECORDS / whole:,.0f} records/s, {size / whole / 1e6:.0f} MB/s"
+    )
     print(f"  hashing each line only: {RECORDS / bare:,.0f} records/s; verify takes {ratio:.2f} times as long (at most 8)")
 
 

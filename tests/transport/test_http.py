@@ -6,6 +6,7 @@ import signal
 import socket
 import struct
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -126,12 +127,8 @@ def test_a_body_past_the_limit_is_refused_and_the_refusal_arrives(http: HttpProc
     """Also to a client that sends all of it before it reads."""
     with http.connect() as connection:
         connection.write(request(b"", {**modern_headers(ADD), "Content-Length": str(size)}, port=http.port))
-        block = b" " * (1024 * 1024)
-        try:
-            for _ in range(size // len(block) + 1):
-                connection.write(block[: size % len(block) or None])
-        except (BrokenPipeError, ConnectionResetError):
-            pass
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.write(b" " * size)
         answer = connection.answer()
 
     assert (answer.status, answer.json()["error"]["code"]) == (413, -32600)
@@ -147,18 +144,17 @@ def test_a_body_at_the_limit_is_served(http: HttpProcess) -> None:
 
 
 def test_an_answer_larger_than_what_may_wait_arrives(http: HttpProcess) -> None:
-    """Structured content of 4 MB is repeated as text, escaped: 12 MB on the wire, to a client that is slow to read."""
+    """Structured content of 4 MB is repeated as text, escaped: 12 MB on the wire, before anything of it is read."""
     with http.connect() as connection:
-        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.write(wired(call(1, "big", size=2_000_000), http.port))
         answer = connection.answer()
 
-    assert len(answer.json()["result"]["structuredContent"]["text"]) == 2_000_000
+    assert (answer.status, answer.body.count(b'\\"') >= 4_000_000, answer.body[-1:]) == (200, True, b"}")
 
 
 MALFORMED = {
     "not HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-    "no version": b"GET /\r\n\r\n",
+    "a tunnel": b"CONNECT example.org:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     "bad version": b"GET /mcp HTTP/9.9\r\n\r\n",
     "space in a header name": b"POST /mcp HTTP/1.1\r\nHo st: x\r\n\r\n",
     "two lengths": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",

@@ -24,6 +24,7 @@ VERBS: Final = {
     "bundle": "make every schema self-contained",
     "docs": "write a reference of tools",
     "probe": "judge any MCP server with raw bytes",
+    "audit": "verify, prove, read and prune the audit trail",
     "context": "build and ask caches of documents",
     "explain": "say what a failure code means and what to do",
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Final
@@ -18,7 +19,7 @@ from strictwire.client.http import HttpClient, HttpStream
 from strictwire.client.message import modern_headers
 from strictwire.client.sse import Event
 from strictwire.gateway.link import Answer, Era, Hearer, Question, check_answer
-from strictwire.gateway.rewrite import ANSWER_LIMITS, ID, read_upstream, replace_at
+from strictwire.gateway.rewrite import ANSWER_LIMITS, ID, one_line, read_upstream, replace_at
 from strictwire.wire.envelope import Notification, Request, Response, render_notification
 
 ACCEPT: Final = "application/json, text/event-stream"
@@ -59,6 +60,12 @@ class HttpLink:
         self._listening: asyncio.Task[None] | None = None
         self._farewells: set[asyncio.Task[None]] = set()
         self._ended = False
+        self._ticks = itertools.count()
+
+    @property
+    def heard(self) -> int:
+        """Every request has its own connection, so silence on one says nothing of the others."""
+        return next(self._ticks)
 
     @property
     def alive(self) -> bool:
@@ -197,6 +204,7 @@ def _pass_event(data: bytes, question: Question | None, hearer: Hearer) -> Answe
     """Hand on one message of a stream; the answer to the question is returned. Raises NotUnderstood."""
     if not data:
         return None
+    data = one_line(data)
     match read_upstream(data):
         case Notification() as notification:
             hearer.hear(data, notification)
@@ -217,6 +225,7 @@ def _is_same(response: Response, question: Question) -> bool:
 
 def _read_body(body: bytes, status: int, question: Question) -> Answer:
     """A whole answer. An error may come without an id: the POST tells which request it answers. Raises NotUnderstood."""
+    body = one_line(body)
     read = read_upstream(body)
     if isinstance(read, Response) and _is_same(read, question):
         return check_answer(read, body, status)

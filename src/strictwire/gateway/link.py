@@ -70,6 +70,10 @@ class Link(Protocol):
     def alive(self) -> bool:
         """Whether it can still be used."""
 
+    @property
+    def heard(self) -> int:
+        """Grows with every message; where it stands still a process hangs."""
+
     async def ask(self, question: Question, hearer: Hearer) -> Answer:
         """Relay a request. Cancelling it tells the upstream. Raises ClientError."""
 

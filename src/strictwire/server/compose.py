@@ -157,17 +157,21 @@ async def open_runtime(
         )
 
 
-async def _open_recorder(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
-    if audit.mode == "off":
-        return NoRecorder()
+def trail_of(audit: AuditSettings) -> Trail:
+    """Where the trail is and how it is kept."""
     state = state_folder()
-    trail = Trail(
+    return Trail(
         folder=Path(audit.folder) if audit.folder else state / "audit",
         key_path=Path(audit.key) if audit.key else state / "keys" / "audit.key",
-        mode=Mode(audit.mode),
+        mode=Mode.SYNC if audit.mode == "off" else Mode(audit.mode),
         values=Values.STORED if audit.store_values else Values.DIGESTED,
         rotate_bytes=audit.rotate_bytes,
     )
-    recorder = await open_recorder(trail, TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
+
+
+async def _open_recorder(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
+    if audit.mode == "off":
+        return NoRecorder()
+    recorder = await open_recorder(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
     stack.push_async_callback(recorder.close)
     return recorder

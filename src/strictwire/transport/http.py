@@ -168,8 +168,7 @@ class HttpConnection(asyncio.Protocol):
                 self._parser.feed_data(data)
                 data = b""
             except httptools.HttpParserUpgrade as offer:
-                # HTTP lets a server pass over the offer of another protocol; some clients make it with every request.
-                data = data[offer.args[0] :]
+                data = self._without_offer() + data[offer.args[0] :]
             except httptools.HttpParserError:
                 if not self._deaf:
                     self._refuse(fail("HTTP_MALFORMED"))
@@ -208,6 +207,8 @@ class HttpConnection(asyncio.Protocol):
         incoming = self._incoming
         incoming.verb = self._parser.get_method().decode("latin-1")
         incoming.keep_alive = self._parser.should_keep_alive()
+        if self._parser.should_upgrade():
+            return
         incoming.headers = Headers(incoming.pairs)
         gatekeeper = self._site.gatekeeper
         asks_leave = incoming.verb == "OPTIONS"
@@ -233,6 +234,8 @@ class HttpConnection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """The request is whole: answer it when its turn comes. Nothing more is read while one waits."""
+        if self._parser.should_upgrade():
+            return
         self._reading = False
         if not self._closing and not self._deaf:
             self._waiting.append(self._incoming)
@@ -393,6 +396,22 @@ class HttpConnection(asyncio.Protocol):
         self._transport.write_eof()
         self._transport.resume_reading()
         self._timer = self._loop.call_later(LINGER_SECONDS, self._transport.abort)
+
+    def _without_offer(self) -> bytes:
+        """The head that was just read, without its offer of another protocol, to be read again.
+
+        HTTP lets a server pass over such an offer, and some clients make it with every request; but the parser then
+        takes the body for the other protocol.
+        """
+        incoming = self._incoming
+        if incoming.verb == "CONNECT":
+            self._refuse(fail("HTTP_MALFORMED"))
+            return b""
+        kept = [(name, value) for name, value in incoming.pairs if name.lower() not in ("connection", "upgrade")]
+        kept += [] if incoming.keep_alive else [("Connection", "close")]
+        fields = "".join(f"{name}: {value}\r\n" for name, value in kept)
+        self._parser = httptools.HttpRequestParser(self)
+        return b"%b %b HTTP/1.1\r\n%b\r\n" % (incoming.verb.encode(), incoming.url, fields.encode("latin-1"))
 
     def _say_whether_to_send(self, incoming: _Incoming) -> None:
         """A client that asks before it sends a body is told at once, so that a body nobody wants is never sent."""

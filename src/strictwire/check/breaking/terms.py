@@ -119,15 +119,15 @@ _HINTS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint
 )
 def hints_kept(pair: Pair) -> Iterator[Problem]:
     old, new = pair.old.contract.annotations, pair.new.contract.annotations
-    for name, default in _HINTS.items():
-        before, after = old.get(name, default), new.get(name, default)
+    for name in _HINTS.keys() & old.keys():
+        before, after = old[name], new.get(name, _HINTS[name])
         if before != after:
             yield pair.entry_problem(f"{name} was {before} and is {after}", "annotations", name)
 
 
 @rule(
     id="ANNOTATIONS_KEPT",
-    purpose="Checks that the annotations besides the hints stay as they were reviewed.",
+    purpose="Checks that annotations stay as they were reviewed, and that a hint given for the first time is reviewed.",
     advice="Review the new annotations.",
     category=Category.BASIC,
     scope=Scope.PAIR,
@@ -140,6 +140,9 @@ def annotations_kept(pair: Pair) -> Iterator[Problem]:
     for name in sorted((old.keys() | new.keys()) - _HINTS.keys()):
         if old.get(name) != new.get(name):
             yield pair.entry_problem(f"the annotation {name!r} changed", "annotations", name)
+    for name in sorted(new.keys() & _HINTS.keys() - old.keys()):
+        if new[name] != _HINTS[name]:
+            yield pair.entry_problem(f"the hint {name!r} is new", "annotations", name)
 
 
 def _has_terms(pair: Pair) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -48,7 +49,7 @@ class Lock:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False)
 class Session:
     """One session. The root never changes while it lives."""
 
@@ -97,7 +98,6 @@ class SessionBook:
             if len(self._sessions) < MAX_SESSIONS:
                 self._sessions[made.id] = made
                 return made
-        made.jail.close()
         raise refuse("SESSION_INITIALIZATION_FAILED", "Too many sessions are open; end one first", "too_many")
 
     def find(self, session_id: object, principal: str) -> Session | None:
@@ -147,10 +147,11 @@ class SessionBook:
             expires=self._now() + self._grants.session_seconds,
             jail=jail,
         )
+        # A call that still runs may hold the session after its end; the descriptor goes with the last of them.
+        weakref.finalize(session, jail.close)
         # Asked after pinning: a folder that was swapped in between is not at home under the name that was judged.
         if self._grants.covers(real) and session.is_at_home():
             return session
-        jail.close()
         raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
 
     def _drop_expired(self) -> None:
@@ -163,8 +164,8 @@ def _open_root(root: str) -> tuple[str, Jail]:
     try:
         real = os.path.realpath(root, strict=True) if os.path.isabs(root) and "\x00" not in root else root
         return real, Jail(real)
-    except (OSError, ValueError):
-        problem = RootProblem.ABSENT
+    except OSError as exc:
+        problem = RootProblem.DENIED if isinstance(exc, PermissionError) else RootProblem.ABSENT
     except RootRefused as exc:
         problem = exc.problem
     raise refuse("SESSION_INITIALIZATION_FAILED", _PROBLEMS[problem], problem.value)
