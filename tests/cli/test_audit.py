@@ -50,7 +50,7 @@ def test_an_untouched_trail_holds_and_a_changed_one_is_named(trail: Path, capsys
     log.write_bytes(log.read_bytes().replace(b"test_error_handling", b"test_error_handlinG", 1))
 
     assert main(["audit", "verify"]) == 100
-    assert "BROKEN: record " in capsys.readouterr().out
+    assert "BROKEN: record" in capsys.readouterr().out
 
 
 def test_a_proof_stands_with_the_public_key_alone(trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,4 +102,4 @@ def test_what_cannot_be_read_could_not_run(
 
 def test_a_record_that_is_not_there_cannot_be_proved(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "prove", "99"]) == 1
-    assert "no_such_record" in capsys.readouterr().err
+    assert "no checkpoint signs for that record" in capsys.readouterr().err

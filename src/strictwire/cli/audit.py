@@ -37,6 +37,17 @@ CANNOT: Final = 1
 POLL_SECONDS: Final = 0.5
 
 
+_NO_PROOF: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "not_signed_yet": "no checkpoint signs for that record: it is not there, or so new that the next one will",
+        "no_such_record": "there is no such record (any more)",
+        "no_such_checkpoint": "there is no checkpoint of that size",
+        "damaged": "the trail is damaged there; run strictwire audit verify",
+    }
+)
+"""Why there is no proof, for people."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verbs and their options."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=type(parser))
@@ -96,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _fail(arguments, str(exc), sourcing.USAGE)
     except ProofRefused as exc:
         return _fail(arguments, f"the proof does not hold: {exc}", FINDINGS)
-    except (NoProof, NoParquet, LogFault, KeyUnsafe, NoteRefused) as exc:
+    except NoProof as exc:
+        return _fail(arguments, _NO_PROOF.get(exc.reason, exc.reason), CANNOT)
+    except (NoParquet, LogFault, KeyUnsafe, NoteRefused) as exc:
         return _fail(arguments, str(exc) or type(exc).__doc__ or "", CANNOT)
     except OSError as exc:
         return _fail(arguments, f"{exc.filename or 'the trail'}: {exc.strerror}", CANNOT)
