@@ -17,7 +17,7 @@ KINDS: Final = ("text", "count", "ratio", "flag", "words", "rows")
 """Kinds of property; each comes `PROPERTIES / len(KINDS)` times."""
 
 PROPERTIES: Final = 30
-DEFAULT_ROWS: Final = 28
+DEFAULT_ROWS: Final = 26
 """Rows a table that make the document 10 KB."""
 
 _TEXT: Final[Json] = {"type": "string", "minLength": 1, "maxLength": 4000}

@@ -6,9 +6,10 @@ import asyncio
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 
 from strictwire.audit import event
@@ -79,7 +80,7 @@ class Bench:
             revision="2026-07-28",
             context=PlainContext(),
         )
-        return (await self.pipeline.perform(replace(call, **changes), show)).outcome
+        return (await self.pipeline.perform(msgspec.structs.replace(call, **changes), show)).outcome
 
     @property
     def running(self) -> int:

@@ -12,7 +12,7 @@ from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Headers
 from strictwire.transport.gatekeeper import Gatekeeper, Token, find_content_fault
-from tests.fixtures.live import HttpProcess, command, legacy, modern, modern_headers, request, run, serve_http
+from tests.fixtures.live import HttpProcess, command, initialize, legacy, modern, modern_headers, request, run, serve_http
 
 OURS = Gatekeeper()
 HOST = ("Host", "127.0.0.1:8808")
@@ -168,8 +168,6 @@ def test_without_a_token_there_is_no_answer(locked: HttpProcess) -> None:
 
 
 def test_a_session_belongs_to_whoever_opened_it(locked: HttpProcess) -> None:
-    from tests.fixtures.live import initialize
-
     ann, bob = {"Authorization": f"Bearer {SECRET}"}, {"Authorization": "Bearer other"}
     session = {"Mcp-Session-Id": locked.post(initialize(), ann).headers["Mcp-Session-Id"]}
     own, stolen = locked.post(legacy(1, "ping"), {**ann, **session}), locked.post(legacy(1, "tools/list"), {**bob, **session})

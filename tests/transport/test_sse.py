@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from strictwire.canon.json import render
 from strictwire.transport import sse
-from tests.fixtures.live import Answer, HttpProcess, legacy, modern, modern_headers, request, serve_http, wait_for
+from tests.fixtures.live import Answer, HttpProcess, legacy, modern, modern_headers, request, serve_http
 
 
 def test_an_event_is_written_as_the_standard_says() -> None:
@@ -103,8 +104,6 @@ def test_a_client_that_lost_its_connection_gets_the_answer_by_coming_back(http: 
         for _ in range(2):
             sent = Answer(200, response.headers, b"data: " + repeated).events()[0]
             reply = {"jsonrpc": "2.0", "id": sent["id"], "result": {"action": "accept", "content": {"name": "Ann"}}}
-            from strictwire.canon.json import render
-
             assert http.post(render(reply), session).status == 202
             repeated = [response.readline() for _ in range(4)][2].partition(b"data: ")[2]
 
@@ -148,4 +147,4 @@ def test_ending_a_session_ends_its_streams(http: HttpProcess) -> None:
         other.write(request(b"", session, port=http.port, verb="DELETE"))
         assert other.answer("DELETE").status == 204
         assert response.read() == b""
-        wait_for(lambda: http.post(legacy(1, "ping"), session).status == 404)
+    assert http.post(legacy(1, "ping"), session).status == 404

@@ -1,4 +1,7 @@
-"""The values that pass through the stages."""
+"""The values that pass through the stages.
+
+Those that are made for every call are msgspec structs: frozen like dataclasses, and made in a fraction of the time.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
+
+import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.conform import Conformer
@@ -25,8 +30,7 @@ class Kind(StrEnum):
     COMPLETION = "completion"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """Who calls, as far as the transport could establish it."""
 
     principal: str = "local"
@@ -42,8 +46,7 @@ class RunningContext(CallContext, Protocol):
     """Set by the run stage, so that waiting for a person does not use up the tool's time."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Trace:
+class Trace(msgspec.Struct, kw_only=True):
     """What the run stage learns of a failure besides the failure itself."""
 
     facts: Facts | None = None
@@ -52,8 +55,7 @@ class Trace:
     """Where it happened; only with DEBUG_STACK."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, kw_only=True):
     """One call, ready for the stages."""
 
     kind: Kind
@@ -68,7 +70,7 @@ class Call:
     context: RunningContext
     capabilities: frozenset[str] = frozenset()
     """What the client declared it can do."""
-    trace: Trace = field(default_factory=Trace)
+    trace: Trace = msgspec.field(default_factory=Trace)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,20 +94,18 @@ class Operation:
     fingerprint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class Done(msgspec.Struct, frozen=True, kw_only=True):
     """A success: structured content, its bytes, content items."""
 
     value: JsonValue
     raw: bytes
     content: tuple[JsonObject, ...] = ()
-    meta: Mapping[str, JsonValue] = field(default_factory=dict)
+    meta: Mapping[str, JsonValue] = msgspec.field(default_factory=dict)
     structured: bool = True
     """Whether `value` is structured content of its own, or only stands for the content items."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class Asking(msgspec.Struct, frozen=True, kw_only=True):
     """The handler needs answers from the client before it can go on."""
 
     questions: Mapping[str, Ask]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Protocol
+
+import msgspec
 
 from strictwire.pipeline.call import Caller
 
@@ -33,8 +34,7 @@ class Headers:
         return self._fields.keys()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inbound:
+class Inbound(msgspec.Struct, frozen=True, kw_only=True):
     """One message from a transport."""
 
     body: bytes
@@ -46,13 +46,12 @@ class Inbound:
     """The HTTP method; always POST elsewhere."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """What answers a message. Without a body there is nothing to say: a notification, or a stream that said it all."""
 
     body: bytes | None = None
     status: int = 200
-    headers: tuple[tuple[str, str], ...] = field(default=())
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Outlet(Protocol):

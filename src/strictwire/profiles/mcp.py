@@ -185,9 +185,10 @@ class McpEndpoint:
 
     async def _serve_unbound(self, request: Request, inbound: Inbound) -> Reply:
         """Before a session only `ping` is answered; everything else is told how to begin."""
-        if request.method == "ping":
+        missing = _sessionless(inbound.headers)
+        if request.method == "ping" and missing.code == "SESSION_REQUIRED":
             return Reply(body=render_result(request.id, b"{}"))
-        return await self._refuse(request, _sessionless(inbound.headers), inbound)
+        return await self._refuse(request, missing, inbound)
 
     async def _serve_verb(self, inbound: Inbound, outlet: Outlet) -> Reply:
         """GET and DELETE exist in the legacy era alone."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.contract.registry import Registry
 from strictwire.contract.tool import ToolContract
@@ -128,8 +130,7 @@ def write_done(done: Done, operation: Operation, revision: Revision, tail: bytes
     return done.raw[:-1] + tail if tail != b"}" else done.raw
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(msgspec.Struct, frozen=True, kw_only=True):
     """What a request wants to call, taken from its parameters."""
 
     kind: Kind

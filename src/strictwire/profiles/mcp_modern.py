@@ -6,8 +6,9 @@ The ladder of one request: `_meta`, headers, version, method, capability, parame
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.fault.failure import Failure, fail
@@ -35,8 +36,7 @@ ASKING: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
 """Methods that may answer with questions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class Stated(msgspec.Struct, frozen=True, kw_only=True):
     """What a request says about itself in `_meta`."""
 
     version: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.contract.tool import ToolContract
@@ -24,8 +25,7 @@ MAX_NAMES: Final = 12
 """Member names in a summary: enough to see what came, short enough not to cost tokens."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(msgspec.Struct, frozen=True, kw_only=True):
     """An answer as bytes, with the HTTP status it has where there is HTTP."""
 
     body: bytes

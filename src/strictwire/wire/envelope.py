@@ -5,8 +5,9 @@ An id is a string or an integer; `1` and `"1"` are two ids. Not here: which meth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from strictwire.canon.json import DEFAULT_LIMITS, Fault, JsonObject, JsonValue, Limits, NotStrict, parse, render
 from strictwire.fault.failure import Failure, fail
@@ -14,8 +15,7 @@ from strictwire.fault.failure import Failure, fail
 RequestId: TypeAlias = str | int
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """A call that wants one answer."""
 
     id: RequestId
@@ -23,16 +23,14 @@ class Request:
     params: JsonObject | None
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(msgspec.Struct, frozen=True):
     """A message that wants none."""
 
     method: str
     params: JsonObject | None
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(msgspec.Struct, frozen=True):
     """An answer to a request of ours. `error` is set if it failed, otherwise `result`."""
 
     id: RequestId
@@ -40,8 +38,7 @@ class Response:
     error: JsonObject | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(msgspec.Struct, frozen=True):
     """Bytes that are no message, with the id if one could be read."""
 
     failure: Failure

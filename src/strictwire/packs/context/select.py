@@ -16,6 +16,8 @@ from strictwire.packs.context.index import Index
 from strictwire.packs.context.words import parse_words
 
 _ALL_BITS: Final = 0xFFFF_FFFF
+_MISFITS: Final = 32
+"""Documents that did not fit after which the rest is looked through once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,8 @@ def select(index: Index, query: str, budget: int) -> Selection:
     for term in set(terms):
         matches.update(index.occurrences(term))
     picks: list[Pick] = []
-    left = budget
-    for pick in _rank(index, matches):
-        if left < index.fit.smallest:
-            break
-        if index.tokens[pick.number] <= left:
-            picks.append(pick)
-            left -= index.tokens[pick.number]
-    left = _fill(index, matches, picks, left)
+    left = _take_ranked(index, matches, picks, budget)
+    left = _take_others(index, matches, picks, left)
     return Selection(
         query=query,
         budget=budget,
@@ -67,15 +63,28 @@ def select(index: Index, query: str, budget: int) -> Selection:
     )
 
 
-def _rank(index: Index, matches: Counter[int]) -> Iterator[Pick]:
-    """The matching documents, best first; sorted only as far as they are asked for."""
+def _take_ranked(index: Index, matches: Counter[int], picks: list[Pick], left: int) -> int:
+    """Take from the matching documents, best first, what fits. Returns what is left of the budget.
+
+    The heap is sorted only as far as it is asked for, and cleared now and then of what cannot fit any more: the budget
+    only shrinks.
+    """
     # Score bits, inverted, above the document's number: one integer orders by score descending, then by id.
     heap = [(_ALL_BITS - bits) << 32 | number for bits, number in zip(_score(index, matches), matches, strict=True)]
     heapify(heap)
-    while heap:
+    tokens, misfits = index.tokens, 0
+    while heap and left >= index.fit.smallest:
         key = heappop(heap)
         number = key & _ALL_BITS
-        yield Pick(number, bits_as_float(_ALL_BITS - (key >> 32)), matches[number])
+        if tokens[number] <= left:
+            picks.append(Pick(number, bits_as_float(_ALL_BITS - (key >> 32)), matches[number]))
+            left -= tokens[number]
+            continue
+        misfits += 1
+        if misfits % _MISFITS == 0:
+            heap = [each for each in heap if tokens[each & _ALL_BITS] <= left]
+            heapify(heap)
+    return left
 
 
 def _score(index: Index, matches: Counter[int]) -> Iterator[int]:
@@ -86,7 +95,7 @@ def _score(index: Index, matches: Counter[int]) -> Iterator[int]:
     return iter(sortable_bits([as_binary32(count) / as_binary32(words[number]) for number, count in matches.items()]))
 
 
-def _fill(index: Index, matches: Counter[int], picks: list[Pick], left: int) -> int:
+def _take_others(index: Index, matches: Counter[int], picks: list[Pick], left: int) -> int:
     """Documents that match nothing come last, in order of id: jump from one that fits to the next. Returns what is left."""
     at = index.fit.find(0, left)
     while at is not None:

@@ -17,17 +17,19 @@ WHITE_SPACE: Final = (
 BYTES_A_TOKEN: Final = 4
 """v0 estimates a token as four UTF-8 bytes, rounded up."""
 
-_NOT_WHITE_SPACE: Final = ("\x1c", "\x1d", "\x1e", "\x1f")
-"""What `str.split` splits on although Unicode does not call it White_Space."""
-
 _SEPARATOR: Final = re.compile(f"[{WHITE_SPACE}]+")
 
 
 def split_words(text: str) -> list[str]:
     """The words of a text in its own case: maximal runs without White_Space."""
-    if any(mark in text for mark in _NOT_WHITE_SPACE):
+    if _may_have_others(text):
         return [word for word in _SEPARATOR.split(text) if word]
     return text.split()
+
+
+def _may_have_others(text: str) -> bool:
+    """Whether it holds what `str.split` splits on although Unicode does not call it White_Space."""
+    return "\x1c" in text or "\x1d" in text or "\x1e" in text or "\x1f" in text
 
 
 def parse_words(text: str) -> list[str]:

@@ -23,7 +23,7 @@ from typing import Final, Self
 
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.kit import openat2, stepwise
-from strictwire.packs.kit.ground import Descriptors, Ground, Links, Resolution
+from strictwire.packs.kit.ground import Descriptors, Ground, Links, Place, Resolution
 from strictwire.packs.kit.path import JailPath, parse_path
 from strictwire.packs.kit.realpaths import RealPaths
 from strictwire.packs.kit.refusals import Aim, content_refusal, kind_refusal, path_refusal
@@ -189,6 +189,17 @@ class Jail:
             raise self._write_refusal(asked, exc) from exc
         try:
             return stage(folder, asked.name, data, existing=existing)
+        except OSError as exc:
+            raise self._write_refusal(asked, exc) from exc
+
+    def enter(self, path: str) -> Place:
+        """A folder whose names are to be changed, reached without following any link. The caller closes it.
+
+        Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND, FILE_WRITE_FAILED.
+        """
+        asked = replace(parse_path(path), folder=True)
+        try:
+            return self._ground.enter(asked, Links.NEVER)
         except OSError as exc:
             raise self._write_refusal(asked, exc) from exc
 

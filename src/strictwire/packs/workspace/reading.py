@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -170,7 +171,7 @@ class _Walk:
         self.unnameable += listing.unnameable
         return ((f"{prefix}/{name}" if prefix else name, kind) for name, kind in listing.entries)
 
-    def everything(self, path: str) -> Iterator[tuple[str, Kind]]:
+    def everything(self, path: str, *, without: frozenset[str] = frozenset()) -> Iterator[tuple[str, Kind]]:
         """The names of a folder and of all below. A folder below that cannot be read is named and passed over."""
         waiting = [self.folder(path)]
         while waiting:
@@ -179,7 +180,7 @@ class _Walk:
                 waiting.pop()
                 continue
             yield found
-            if found[1] is Kind.FOLDER:
+            if found[1] is Kind.FOLDER and found[0].rpartition("/")[2] not in without:
                 try:
                     waiting.append(self.folder(found[0]))
                 except Refused:
@@ -191,8 +192,7 @@ class _Search:
 
     def __init__(self, jail: Jail, *, query: str, fold: bool) -> None:
         self._jail = jail
-        self._fold = fold
-        self._query = query.casefold() if fold else query
+        self._found = re.compile(re.escape(query), re.IGNORECASE if fold else re.NOFLAG).search
         self.skipped = {"binary": 0, "large": 0, "unreadable": 0}
         self.is_complete = True
         self._read = 0
@@ -211,18 +211,18 @@ class _Search:
         if self._jail.stat(path).kind is not Kind.FOLDER:
             yield "/".join(parse_path(path).segments)
             return
-        for name, kind in _Walk(self._jail).everything(path):
-            if kind is Kind.FILE and not _UNSEARCHED & set(name.split("/")):
+        for name, kind in _Walk(self._jail).everything(path, without=_UNSEARCHED):
+            if kind is Kind.FILE:
                 yield name
 
     def _matches(self, name: str) -> list[JsonObject]:
         text = self._maybe_text(name)
-        if text is None or self._query not in (text.casefold() if self._fold else text):
+        if text is None or not self._found(text):
             return []
         return [
-            {"path": name, "line": number, "character": at, "text": cut_characters(line.rstrip("\r\n"), _SHOWN).text}
+            {"path": name, "line": number, "character": at.start(), "text": cut_characters(line.rstrip("\r\n"), _SHOWN).text}
             for number, line in enumerate(split_lines(text))
-            if (at := (line.casefold() if self._fold else line).find(self._query)) >= 0
+            if (at := self._found(line))
         ]
 
     def _maybe_text(self, name: str) -> str | None:

@@ -1,0 +1,121 @@
+"""Servers under test as processes: started, watched (CPU time, memory) and stopped again."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 5.0
+_TICK: Final = 1.0 / os.sysconf("SC_CLK_TCK")
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+class NotStarted(Exception):
+    """A server ended or did not listen in time; the text is what it wrote to standard error."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A server that runs."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    """0 for stdio."""
+    errors: IO[bytes]
+    started: float
+
+    @property
+    def pipes(self) -> tuple[int, int]:
+        """Descriptors to read answers from and write requests to."""
+        assert self.process.stdout is not None
+        assert self.process.stdin is not None
+        return self.process.stdout.fileno(), self.process.stdin.fileno()
+
+    def cpu_seconds(self) -> float:
+        """CPU time used by it and its children so far."""
+        return sum(_stat(pid)[0] for pid in _family(self.process.pid))
+
+    def resident_bytes(self) -> int:
+        """Resident memory of the server itself."""
+        return _stat(self.process.pid)[1]
+
+    def complaint(self) -> str:
+        """What it wrote to standard error."""
+        self.errors.seek(0)
+        return self.errors.read().decode(errors="replace")[-2000:]
+
+
+def _stat(pid: int) -> tuple[float, int]:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0, 0
+    return (int(fields[11]) + int(fields[12])) * _TICK, int(fields[21]) * _PAGE
+
+
+def _family(pid: int) -> list[int]:
+    found = [pid]
+    for each in found:
+        for thread in Path(f"/proc/{each}/task").glob("*/children"):
+            found += [int(child) for child in thread.read_text().split()]
+    return found
+
+
+def free_port() -> int:
+    """A port that nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def run(command: Sequence[str], *, env: Mapping[str, str], port: int = 0) -> Iterator[Running]:
+    """A server for as long as the block runs. With a port, waits until it listens. Raises NotStarted."""
+    pipe = subprocess.DEVNULL if port else subprocess.PIPE
+    with tempfile.TemporaryFile() as errors:
+        started = time.perf_counter()
+        process: Any = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=dict(env))
+        running = Running(process=process, port=port, errors=errors, started=started)
+        try:
+            if port:
+                _wait_until_listening(running)
+            yield running
+        finally:
+            _stop(process)
+
+
+def _wait_until_listening(running: Running) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if running.process.poll() is not None:
+            raise NotStarted(running.complaint())
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", running.port)) == 0:
+                return
+        time.sleep(0.002)
+    raise NotStarted(f"nothing listens on port {running.port}: {running.complaint()}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(STOP_SECONDS)

