@@ -48,11 +48,14 @@ def test_numbers_are_written_as_the_rfc_writes_them(bits: str, text: str) -> Non
     ("value", "text"),
     [
         ({"b": 1, "a": [True, None]}, '{"a":[true,null],"b":1}'),
-        ({"\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\U0001f600": 5, "\x80": 6, "\xf6": 7}, '{"\\r":2,"1":4,"\x80":6,"\xf6":7,"\u20ac":1,"\U0001f600":5,"\ufb33":3}'),
-        ("\u20ac$\x0f\nA'B\"\\\\\"/", '"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'),
+        (
+            {"\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\U0001f600": 5, "\x80": 6, "\xf6": 7},
+            '{"\\r":2,"1":4,"\x80":6,"\xf6":7,"\u20ac":1,"\U0001f600":5,"\ufb33":3}',
+        ),
+        ('\u20ac$\x0f\nA\'B"\\\\"/', '"\u20ac$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'),
         ([1.0, -0.0, 1e21, 18446744073709551615], "[1,0,1e+21,18446744073709552000]"),
     ],
-)  # fmt: skip
+)
 def test_values_have_one_text(value: Any, text: str) -> None:
     assert render_canonical(value).decode() == text
 

@@ -46,6 +46,8 @@ def _text(value: Any) -> str:
 
 
 def _by_utf16(member: tuple[str, Any]) -> bytes:
+    if not isinstance(member[0], str):
+        raise NotJson("a member name is not text")
     return member[0].encode("utf-16-be")
 
 

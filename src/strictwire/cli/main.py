@@ -23,6 +23,7 @@ VERBS: Final = {
     "freeze": "write schema files from tools made by type hints",
     "bundle": "make every schema self-contained",
     "docs": "write a reference of tools",
+    "guard": "put the contract in front of any MCP server",
     "probe": "judge any MCP server with raw bytes",
     "audit": "verify, prove, read and prune the audit trail",
     "context": "build and ask caches of documents",

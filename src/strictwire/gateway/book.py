@@ -163,7 +163,8 @@ def _relayed(_arguments: JsonObject, _context: CallContext) -> None:
 
 def _tools_of(result: JsonObject) -> list[JsonObject]:
     tools = result.get("tools")
-    if not isinstance(tools, list) or not all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in tools):
+    named = isinstance(tools, list) and all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in tools)
+    if not isinstance(tools, list) or not named:
         raise NotUnderstood("tools/list without a list of named tools")
     return tools
 

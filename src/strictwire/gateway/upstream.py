@@ -186,6 +186,6 @@ def _carrier_of(target: Target) -> Carrier:
     """HTTP needs the extra `client` (aiohttp), which a guard of processes does without."""
     if target.url is None:
         return PipeCarrier(target)
-    from strictwire.gateway.http_carrier import HttpCarrier  # noqa: PLC0415 - see above
+    from strictwire.gateway.http_carrier import HttpCarrier
 
     return HttpCarrier(target.url, headers=target.headers)

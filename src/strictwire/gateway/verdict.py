@@ -71,7 +71,7 @@ def argument_at(arguments: Any, path: tuple[str, ...]) -> str | int | bool | Non
     return arguments if isinstance(arguments, str | int | bool) else None
 
 
-def header_text(value: str | bool | int) -> str:  # noqa: FBT001 - a JSON value
+def header_text(value: str | bool | int) -> str:
     """An argument as the value of its header."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -127,7 +127,7 @@ class Warden:
         """An error without what no client should see; code and the rest of its shape stay as they came."""
         if answer.error is None or not self.terms.mask:
             return answer
-        said = {name: answer.error[name] for name in ("message", "data") if name in answer.error}
+        said: JsonObject = {name: answer.error[name] for name in ("message", "data") if name in answer.error}
         shown = mask(said, render(given).decode())
         if shown == said or not isinstance(shown, dict):
             return answer

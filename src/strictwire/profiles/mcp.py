@@ -163,7 +163,7 @@ class McpEndpoint:
         try:
             return _reply(await serve)
         finally:
-            in_flight.pop(request.id)
+            in_flight.release(request.id, task)
 
     async def _serve_batch(
         self, messages: list[JsonValue], session: LegacySession, inbound: Inbound, outlet: Outlet

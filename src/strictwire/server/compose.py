@@ -28,7 +28,7 @@ from strictwire.profiles.mcp_core import Core
 from strictwire.profiles.runlog import Ids, RunLog
 from strictwire.profiles.seal import Sealer
 from strictwire.server.author import Server
-from strictwire.settings.model import AuditSettings, Settings
+from strictwire.settings.model import AuditSettings, ServerSettings, Settings
 from strictwire.settings.places import state_folder
 from strictwire.stores.jsonl import Clock as TrailClock
 from strictwire.stores.jsonl import Mode, Trail, open_recorder
@@ -64,16 +64,20 @@ class Runtime:
 
     def gatekeeper(self) -> Gatekeeper:
         """The rules of the HTTP listener."""
-        server = self.settings.server
-        return Gatekeeper(
-            hosts=LOOPBACK | {host.lower() for host in server.allowed_hosts},
-            origins=frozenset(server.allowed_origins),
-            tokens=tuple(
-                Token(sha256=each.sha256.lower(), principal=each.principal, role=each.role, tier=each.tier)
-                for each in server.tokens
-            ),
-            anonymous=self.caller,
-        )
+        return gatekeeper_of(self.settings.server)
+
+
+def gatekeeper_of(server: ServerSettings) -> Gatekeeper:
+    """The rules of an HTTP listener."""
+    return Gatekeeper(
+        hosts=LOOPBACK | {host.lower() for host in server.allowed_hosts},
+        origins=frozenset(server.allowed_origins),
+        tokens=tuple(
+            Token(sha256=each.sha256.lower(), principal=each.principal, role=each.role, tier=each.tier)
+            for each in server.tokens
+        ),
+        anonymous=Caller(tier=server.tier),
+    )
 
 
 def _mcp(runtime: Runtime) -> Endpoint:
@@ -131,7 +135,7 @@ async def open_runtime(
     """Everything a server needs, opened and, at the end, closed in reverse. Raises LogFault: no audit trail, no server."""
     clock = deterministic_clock() if deterministic else Clock()
     async with AsyncExitStack() as stack:
-        keeper = recorder if recorder is not None else await _open_recorder(settings.audit, clock, stack)
+        keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
         executor = Workers(settings.server.worker_threads, name="strictwire-handler")
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         policy = AllowAll()
@@ -169,7 +173,8 @@ def trail_of(audit: AuditSettings) -> Trail:
     )
 
 
-async def _open_recorder(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
+async def open_recorder_of(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
+    """The audit trail of the settings, closed with the stack. Raises LogFault."""
     if audit.mode == "off":
         return NoRecorder()
     recorder = await open_recorder(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))

@@ -40,6 +40,12 @@ class InFlight(Generic[Handle]):
         """Take a request out; None if it is not there (any more)."""
         return self._handles.pop((type(request_id), request_id), None)
 
+    def release(self, request_id: RequestId, handle: Handle) -> None:
+        """Take this very request out; its id may belong to a newer one by now."""
+        key = (type(request_id), request_id)
+        if self._handles.get(key) is handle:
+            del self._handles[key]
+
 
 class Progress:
     """Guards the promise that progress only ever grows."""

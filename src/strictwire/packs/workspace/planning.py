@@ -83,13 +83,18 @@ class Planning:
             workspace=workspace_id(session.root),
             created=render_moment(now),
             expires=render_moment(now + 3600 * int(arguments.get("expires_in_hours", HOURS))),
-            scope=arguments["scope"],
+            scope=_prose(arguments["scope"]),
             phases=tuple(map(_phase, arguments["phases"])),
             paths=tuple(arguments["paths"]),
             gates=tuple(map(tuple, arguments.get("verification_gates", ()))),
             bans=tuple(map(_ban, arguments.get("forbidden_actions", ()))),
-            rollback=arguments["rollback"],
+            rollback=_prose(arguments["rollback"]),
         )
+
+
+def _prose(text: str) -> str:
+    """Blank lines and ends of lines mean nothing in a plan, so they are not kept."""
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
 def _phase(given: JsonObject) -> Phase:

@@ -1,0 +1,168 @@
+"""Requests of the stateless era, relayed over one link that every client shares.
+
+The ladder of one request: `_meta`, headers, an era that the upstream speaks, version, method; then it is relayed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Final
+
+from strictwire.canon.json import JsonObject, render
+from strictwire.client.errors import ClientError
+from strictwire.fault.failure import Failure, fail
+from strictwire.gateway.book import Book
+from strictwire.gateway.hearing import StreamHearer, Watcher
+from strictwire.gateway.link import Answer, Era, Link, Question
+from strictwire.gateway.rewrite import replace_at, value_at
+from strictwire.gateway.terms import failure_of
+from strictwire.gateway.upstream import NotSpoken
+from strictwire.gateway.warden import Errand, Warden
+from strictwire.profiles.exchange import Inbound, Outlet
+from strictwire.profiles.mcp_core import CALLS, read_target
+from strictwire.profiles.mcp_modern import REVISION, Stated, find_meta_fault, read_meta
+from strictwire.profiles.mcp_results import Written
+from strictwire.profiles.mirror import find_mismatch
+from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
+
+REMOVED: Final = frozenset(
+    {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "roots/list"}
+)
+"""Methods that 2026-07-28 took away. An upstream that speaks both eras must not take one for the start of a session."""
+
+LISTEN: Final = "subscriptions/listen"
+
+
+class ModernGuard:
+    """Relays what needs no session."""
+
+    def __init__(self, warden: Warden) -> None:
+        self._warden = warden
+        self._book = Book(
+            warden.upstream, era=Era.MODERN, gate=warden.gate, caps=warden.caps, elapsed=warden.clock.elapsed
+        )
+        self._watched: Link | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def serve(self, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+        """Relay one request."""
+        stated = read_meta(question.params)
+        if isinstance(stated, Failure):
+            return stated
+        refused = self._find_refusal(question, stated, inbound)
+        if refused is not None:
+            return refused
+        link = await self._find_link(stated)
+        if isinstance(link, Failure):
+            return link
+        fault = find_version_fault(stated, self._versions()) or find_meta_fault(stated.meta)
+        if fault is not None:
+            return fault
+        hearer = StreamHearer(outlet, era=Era.MODERN, level=stated.level)
+        if question.method in CALLS:
+            return await self._call(question, stated, inbound, link, hearer)
+        if question.method == LISTEN:
+            return await self._listen(question, link, hearer)
+        return await self._relay(question, link, hearer)
+
+    async def close(self) -> None:
+        """Stop watching."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+
+    def _find_refusal(self, question: Question, stated: Stated, inbound: Inbound) -> Failure | None:
+        if inbound.headers is not None:
+            version = stated.version
+            differs = find_mismatch(inbound.headers, version=version, method=question.method, params=question.params)
+            if differs is not None:
+                return differs
+        unsupported = find_version_fault(stated, MODERN_NAMES)
+        if unsupported is not None:
+            return unsupported
+        return fail("METHOD_NOT_FOUND") if question.method in REMOVED else None
+
+    def _versions(self) -> tuple[str, ...]:
+        """Versions that both sides speak."""
+        offered = self._warden.upstream.discovery.get("supportedVersions")
+        return tuple(name for name in MODERN_NAMES if isinstance(offered, list) and name in offered)
+
+    async def _find_link(self, stated: Stated) -> Link | Failure:
+        try:
+            link = await self._warden.upstream.modern()
+        except NotSpoken:
+            details: JsonObject = {"supported": list(LEGACY_NAMES), "requested": stated.version}
+            return fail("UNSUPPORTED_VERSION", details=details)
+        except ClientError as exc:
+            return failure_of(exc)
+        if link is not self._watched:
+            self._begin_watch(link)
+        return link
+
+    async def _call(
+        self, question: Question, stated: Stated, inbound: Inbound, link: Link, hearer: StreamHearer
+    ) -> Written | Failure:
+        called = read_target(question.method, question.params)
+        if isinstance(called, Failure):
+            return called
+        errand = Errand(
+            question=question,
+            called=called,
+            inbound=inbound,
+            revision=REVISION,
+            capabilities=stated.capabilities,
+            link=link,
+            book=self._book,
+            hearer=hearer,
+        )
+        return await self._warden.perform(errand)
+
+    async def _listen(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
+        """A subscription has no time limit: it ends when one of the two sides ends it."""
+        try:
+            return self._shown(await link.ask(question, hearer), question)
+        except ClientError as exc:
+            return failure_of(exc)
+
+    async def _relay(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
+        answer = await self._warden.relay(question, link, hearer)
+        return answer if isinstance(answer, Failure) else self._shown(answer, question)
+
+    def _shown(self, answer: Answer, question: Question) -> Written:
+        shown = self._warden.masked(answer, question.params)
+        raw = shown.raw
+        if question.method == "server/discover" and answer.result is not None:
+            raw = _with_versions(raw, answer.result)
+        return Written(body=raw, status=self._warden.relayed_status(shown, REVISION), envelope=shown.error)
+
+    def _begin_watch(self, link: Link) -> None:
+        """Hear of changed tools from now on, where the upstream tells of them."""
+        self._watched = link
+        self._book.forget()
+        if self._watch is not None:
+            self._watch.cancel()
+        tells = value_at(self._warden.upstream.discovery, "capabilities", "tools", "listChanged")
+        self._watch = asyncio.create_task(self._follow(link)) if tells is True else None
+
+    async def _follow(self, link: Link) -> None:
+        params: JsonObject = {"notifications": {"toolsListChanged": True}}
+        question = self._warden.upstream.question(LISTEN, params, Era.MODERN)
+        with contextlib.suppress(ClientError):
+            await link.ask(question, Watcher(self._book.forget))
+
+
+def find_version_fault(stated: Stated, supported: tuple[str, ...]) -> Failure | None:
+    """UNSUPPORTED_VERSION, naming the ones that are."""
+    if stated.version in supported:
+        return None
+    return fail("UNSUPPORTED_VERSION", details={"supported": list(supported), "requested": stated.version})
+
+
+def _with_versions(raw: bytes, result: JsonObject) -> bytes:
+    """Only versions that we speak too are offered."""
+    offered = result.get("supportedVersions")
+    shared = [name for name in offered if name in MODERN_NAMES] if isinstance(offered, list) else list(MODERN_NAMES)
+    if shared == offered:
+        return raw
+    return replace_at(raw, ("result", "supportedVersions"), render(shared))

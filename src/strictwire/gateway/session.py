@@ -1,0 +1,305 @@
+"""One legacy session of a client, and the upstream session that belongs to it alone.
+
+`initialize` is relayed as it came, so the upstream sees exactly this client's capabilities. What the upstream asks is
+put to the client under ids of ours. If the upstream ends, the next request starts it again and repeats the opening.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from strictwire.canon.json import JsonObject, JsonValue, render
+from strictwire.client.errors import ClientError, NotUnderstood
+from strictwire.fault.failure import Failure
+from strictwire.gateway.book import Book
+from strictwire.gateway.hearing import Faucet, StreamHearer
+from strictwire.gateway.link import Answer, Deaf, Era, Link, Question
+from strictwire.gateway.rewrite import CANCELLED_ID, ID, replace_at, slice_at, value_at
+from strictwire.gateway.terms import failure_of
+from strictwire.gateway.upstream import OPENING_SECONDS
+from strictwire.gateway.warden import Errand, Warden
+from strictwire.profiles.exchange import Inbound, Outlet, Silent
+from strictwire.profiles.mcp_context import NEEDS
+from strictwire.profiles.mcp_core import CALLS, read_target
+from strictwire.profiles.mcp_results import Written
+from strictwire.profiles.streams import Streams
+from strictwire.wire.envelope import Notification, Request, RequestId, Response, render_error
+from strictwire.wire.revisions import LEGACY_NAMES, REVISIONS, Revision
+from strictwire.wire.session import InFlight
+
+MAX_ASKED: Final = 1000
+"""Questions of one upstream that may wait for their answers."""
+
+REPEATED: Final = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
+"""Requests that set something in the session; they are repeated when the upstream is started again."""
+
+MAX_REPEATED: Final = 1000
+METHOD_NOT_FOUND: Final = -32601
+INTERNAL: Final = -32603
+
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """A request of the client that is not answered yet."""
+
+    task: asyncio.Task[object]
+    question: Question
+    outlet: Outlet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A question of the upstream that its client has not answered yet."""
+
+    raw_id: bytes
+    upstream_id: RequestId
+    link: Link
+
+
+class GuardSession:
+    """One session. `id` is None where the transport itself is the session (stdio)."""
+
+    def __init__(self, warden: Warden, *, session_id: str | None, principal: str, opening: Question) -> None:
+        self.id = session_id
+        self.principal = principal
+        """Who opened it; nobody else may use it."""
+        self.revision: Revision = REVISIONS[LEGACY_NAMES[-1]]
+        self.in_flight: InFlight[Running] = InFlight()
+        self.streams = Streams()
+        self.closed = asyncio.Event()
+        capabilities = opening.params.get("capabilities")
+        self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
+        self._warden = warden
+        self._opening = opening
+        self._book = self._new_book()
+        self._link: Link | None = None
+        self._relink = asyncio.Lock()
+        self._initialized: bytes | None = None
+        self._settings: dict[str, Question] = {}
+        self._asked: dict[str, _Asked] = {}
+        self._counter = 0
+        self._outlet: Outlet | None = None
+        self._faucet = Faucet()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # The client's side.
+
+    async def start(self, hearer: StreamHearer) -> Answer | Failure:
+        """Relay `initialize`. On an error or a failure the session is of no use and must be closed."""
+        try:
+            self._link = await self._warden.upstream.legacy(self)
+        except ClientError as exc:
+            return failure_of(exc)
+        answer = await self._warden.relay(self._opening, self._link, hearer)
+        if isinstance(answer, Failure) or answer.result is None:
+            return answer
+        version = answer.result.get("protocolVersion")
+        if not isinstance(version, str) or version not in LEGACY_NAMES:
+            return failure_of(NotUnderstood("initialize names a version we do not speak"))
+        self.revision = REVISIONS[version]
+        return answer
+
+    async def serve(self, request: Request, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+        """Relay one request of the session."""
+        hearer = StreamHearer(outlet, era=Era.LEGACY, asked=self._put)
+        try:
+            link = await self._live_link()
+        except ClientError as exc:
+            return failure_of(exc)
+        if request.method in CALLS:
+            called = read_target(request.method, question.params)
+            if isinstance(called, Failure):
+                return called
+            errand = Errand(
+                question=question,
+                called=called,
+                inbound=inbound,
+                revision=self.revision,
+                capabilities=self.capabilities,
+                link=link,
+                book=self._book,
+                hearer=hearer,
+            )
+            return await self._warden.perform(errand)
+        return await self._relay(question, link, hearer)
+
+    async def _relay(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
+        answer = await self._warden.relay(question, link, hearer)
+        if isinstance(answer, Failure):
+            return answer
+        if answer.error is None:
+            self._remember(question)
+        shown = self._warden.masked(answer, question.params)
+        return Written(body=shown.raw, envelope=shown.error)
+
+    def hear_client(self, notification: Notification, raw: bytes) -> None:
+        """Pass on a notification of the client. A withdrawal is said by the link, under its own id."""
+        if notification.method == "notifications/cancelled":
+            self._cancel(notification.params or {})
+            return
+        if notification.method == "notifications/initialized":
+            self._initialized = raw
+        if self._link is not None:
+            self._tell(self._link, raw)
+
+    def take_answer(self, response: Response, raw: bytes) -> bool:
+        """Hand an answer of the client to the upstream that asked; False if none did."""
+        asked = self._asked.pop(response.id, None) if isinstance(response.id, str) else None
+        if asked is None:
+            return False
+        self._tell(asked.link, replace_at(raw, ID, asked.raw_id))
+        return True
+
+    def attach(self, outlet: Outlet) -> None:
+        """Where messages go that belong to no request: stdout, or an open GET stream."""
+        self._outlet = outlet
+
+    def detach(self, outlet: Outlet) -> None:
+        """That stream is gone."""
+        if self._outlet is outlet:
+            self._outlet = None
+
+    async def close(self) -> None:
+        """End the session and what belongs to it upstream."""
+        self.closed.set()
+        self.streams.close()
+        for running in self.in_flight:
+            running.task.cancel()
+        for task in tuple(self._tasks):
+            task.cancel()
+        if self._link is not None:
+            await self._link.close()
+
+    # The upstream's side: a Hearer of what belongs to no request.
+
+    def open(self) -> None:
+        """Nothing to open: streams of no request are opened by the client."""
+
+    def hear(self, raw: bytes, notification: Notification) -> None:
+        """Pass on what belongs to no request."""
+        if notification.method == "notifications/tools/list_changed":
+            self._book.forget()
+        if notification.method == "notifications/cancelled":
+            raw = self._in_client_terms(raw, notification.params or {})
+        if raw and self._faucet.allows():
+            self._loose_outlet().send(raw)
+
+    def asked(self, raw: bytes, request: Request) -> None:
+        """Put a question that belongs to no request to the client."""
+        self._put(raw, request, self._loose_outlet())
+
+    def _put(self, raw: bytes, request: Request, outlet: Outlet) -> None:
+        """Under an id of ours, so that only real answers find their way back."""
+        link = self._link
+        if link is None:
+            return
+        need = NEEDS.get(request.method)
+        if need is not None and need not in self.capabilities:
+            self._refuse(link, request, METHOD_NOT_FOUND, "The client did not declare this capability")
+        elif len(self._asked) >= MAX_ASKED:
+            self._refuse(link, request, INTERNAL, "Too many questions are unanswered")
+        elif isinstance(outlet, Silent):
+            self._refuse(link, request, INTERNAL, "The client has no open stream")
+        else:
+            self._counter += 1
+            mine = f"strictwire-{self._counter}"
+            raw_id = slice_at(raw, ID) or b"null"
+            self._asked[mine] = _Asked(raw_id=raw_id, upstream_id=request.id, link=link)
+            outlet.send(replace_at(raw, ID, render(mine)))
+
+    def _refuse(self, link: Link, request: Request, code: int, text: str) -> None:
+        if request.method == "ping":
+            self._tell(link, b'{"jsonrpc":"2.0","id":%b,"result":{}}' % render(request.id))
+            return
+        self._tell(link, render_error(request.id, {"code": code, "message": text}))
+
+    def _in_client_terms(self, raw: bytes, params: JsonObject) -> bytes:
+        """The upstream withdraws a question: the client knows it under our id. Empty if it was answered already."""
+        wanted = params.get("requestId")
+        for mine, asked in self._asked.items():
+            if type(asked.upstream_id) is type(wanted) and asked.upstream_id == wanted:
+                del self._asked[mine]
+                return replace_at(raw, CANCELLED_ID, render(mine))
+        return b""
+
+    def _loose_outlet(self) -> Outlet:
+        """The client's own stream if there is one, otherwise that of its latest request."""
+        if self._outlet is not None:
+            return self._outlet
+        running = list(self.in_flight)
+        return running[-1].outlet if running else Silent()
+
+    def _cancel(self, params: JsonObject) -> None:
+        request_id = params.get("requestId")
+        if isinstance(request_id, str | int) and not isinstance(request_id, bool):
+            running = self.in_flight.pop(request_id)
+            if running is not None:
+                running.question.reason = params.get("reason")
+                running.task.cancel()
+
+    # The upstream's life.
+
+    async def _live_link(self) -> Link:
+        """The link, started again if it ended. Raises ClientError."""
+        if self._link is not None and self._link.alive:
+            return self._link
+        async with self._relink:
+            if self._link is None or not self._link.alive:
+                self._link = await self._reopen(self._link)
+            return self._link
+
+    async def _reopen(self, dead: Link | None) -> Link:
+        upstream = self._warden.upstream
+        if dead is not None:
+            upstream.note_end()
+            await dead.close()
+        self._asked = {mine: asked for mine, asked in self._asked.items() if asked.link is not dead}
+        self._link = None
+        link = await upstream.legacy(self)
+        try:
+            async with asyncio.timeout(OPENING_SECONDS):
+                await self._repeat_opening(link)
+        except TimeoutError as exc:
+            await link.close()
+            raise NotUnderstood("initialize is not answered") from exc
+        except BaseException:
+            await link.close()
+            raise
+        return link
+
+    async def _repeat_opening(self, link: Link) -> None:
+        answer = await link.ask(self._opening, Deaf())
+        if value_at(answer.result, "protocolVersion") != self.revision.name:
+            raise NotUnderstood("initialize is answered differently than before")
+        if self._initialized is not None:
+            await link.tell(self._initialized)
+        for question in tuple(self._settings.values()):
+            await link.ask(question, Deaf())
+
+    def _remember(self, question: Question) -> None:
+        if question.method not in REPEATED or len(self._settings) >= MAX_REPEATED:
+            return
+        about = value_at(question.params, "uri")
+        if question.method == "resources/unsubscribe":
+            self._settings.pop(f"resources/subscribe {about}", None)
+        else:
+            self._settings[f"{question.method} {about or ''}".strip()] = question
+
+    def _new_book(self) -> Book:
+        warden = self._warden
+        return Book(warden.upstream, era=Era.LEGACY, gate=warden.gate, caps=warden.caps, elapsed=warden.clock.elapsed)
+
+    def _tell(self, link: Link, raw: bytes) -> None:
+        """Send without waiting; in order, because a task starts in the order in which it was made."""
+        task = asyncio.create_task(_say(link, raw))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _say(link: Link, raw: bytes) -> None:
+    with contextlib.suppress(ClientError):
+        await link.tell(raw)

@@ -1,0 +1,72 @@
+"""Regular expressions: which are catastrophic, and texts that they match."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from strictwire.check.ambiguity import is_catastrophic
+from strictwire.check.pattern import NotRead, parse_pattern, sample_text
+
+CATASTROPHIC = [
+    r"^(a+)+$",
+    r"(a*)*b",
+    r"^(a|a)*$",
+    r"^(a|ab|b)*$",
+    r"([a-z]+)*\d",
+    r"^(\w+\s?)*$",
+    r"(x+x+)+y",
+    r"^([a-zA-Z0-9]+\.?)+$",
+    r"(.*)*",
+    r"(a?b?)*c",
+    r"^(([a-z])+.)+[A-Z]([a-z])+$",
+    r"^([a-z]{1,100})*$",
+    r"^(?:\d+|\w+)+$",
+]
+SAFE = [
+    r"^[a-z0-9]+(-[a-z0-9]+)*$",
+    r"^file:",
+    r"\S",
+    r"^sha256:[0-9a-f]{64}$",
+    r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2})?$",
+    r"^[a-zA-Z0-9_.-]{1,64}$",
+    r"^(?:[a-z]+\.)*[a-z]+$",
+    r"^(\.[a-z]+)*$",
+    r"^([0-9]{3},)*[0-9]{1,3}$",
+    r"^(https?://)?[a-z.]+(/.*)?$",
+    r"^[^\s@]+@[^\s@]+\.[^\s@]+$",
+    r"^(foo|bar)+$",
+    r"^(-?(?:0|[1-9]\d*))(\.\d+)?$",
+    r"^[A-Za-z0-9+/]*={0,2}$",
+    r"^([a-z]{5})*$",
+    r"^(a|b|c)*$",
+    r"^[\u4e00-\u9fff]+(?<tail>-\x41)?$",
+]
+
+
+@pytest.mark.parametrize("pattern", CATASTROPHIC)
+def test_a_loop_that_reads_one_text_in_two_ways_is_catastrophic(pattern: str) -> None:
+    assert is_catastrophic(pattern)
+
+
+@pytest.mark.parametrize("pattern", SAFE)
+def test_a_loop_that_reads_each_text_in_one_way_is_not(pattern: str) -> None:
+    assert not is_catastrophic(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a)", r"(a)\1", "(?#x)", "\\", "(a{1,9}){80}(b|c)*" * 9])
+def test_what_cannot_be_read_or_is_too_long_is_not_called_catastrophic(pattern: str) -> None:
+    assert not is_catastrophic(pattern)
+
+
+@pytest.mark.parametrize("pattern", SAFE + CATASTROPHIC)
+@pytest.mark.parametrize("extra", [0, 1, 3])
+def test_samples_match(pattern: str, extra: int) -> None:
+    assert re.search(pattern.replace("?<tail>", "?P<tail>"), sample_text(pattern, extra))
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a)", r"(a)\1", "\\"])
+def test_what_is_no_pattern_is_not_read(pattern: str) -> None:
+    with pytest.raises(NotRead):
+        parse_pattern(pattern)

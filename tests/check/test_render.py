@@ -1,0 +1,163 @@
+"""Reports in every format, from one example with everything in it."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as Xml
+
+import pytest
+
+from strictwire.canon.json import parse_object
+from strictwire.check.finding import Finding, Hurt, Report, Waived
+from strictwire.check.render import FORMATS
+from strictwire.check.render.reference import render_reference, render_reference_html
+from strictwire.contract.tool import ToolContract
+
+NASTY = "a|b <b> \x1b[31m\n::error::%"
+FINDING = Finding(
+    rule="NO_DEFAULT", message=f"bad {NASTY}", advice="Mend it.", file="schemas/tools/a.json", pointer="/properties/x",
+    line=3, column=5, tool="a",
+)  # fmt: skip
+HURTING = Finding(rule="INPUT_BOUNDS_KEPT", message="less", advice="Keep.", tool="b", hurts=Hurt.CALLER, witness='{"n":5}')
+NOTE = Finding(rule="TOOL_ADDED", message="new", advice="Nothing.", tool="c", hurts=Hurt.NOBODY)
+REPORT = Report(
+    check="breaking",
+    subject="schemas",
+    tools=3,
+    findings=(FINDING, HURTING, NOTE),
+    waived=(Waived(finding=FINDING, reason="because"),),
+    ruleset="2026.11",
+    against="git:main",
+)
+CLEAN = Report(check="lint", subject="schemas", tools=1, findings=(), ruleset="2026.11")
+
+
+def test_text_has_place_rule_message_advice_and_a_summary() -> None:
+    assert FORMATS["text"](REPORT).splitlines() == [
+        "schemas/tools/a.json",
+        "  3:5  NO_DEFAULT  a: bad a|b <b> \\u001b[31m\\u000a::error::%",
+        "      Mend it.",
+        "",
+        "schemas",
+        "  -  INPUT_BOUNDS_KEPT  b: less (hurts caller)",
+        '      for example {"n":5}',
+        "      Keep.",
+        "  -  TOOL_ADDED  c: new (hurts nobody)",
+        "      Nothing.",
+        "",
+        "breaking: 2 findings, 1 note, 1 waived in 3 tools of schemas against git:main",
+    ]
+
+
+def test_a_clean_report_says_so() -> None:
+    assert FORMATS["text"](CLEAN) == "lint: 0 findings in 1 tool of schemas\n"
+
+
+def test_colour_is_text_with_escapes_of_our_own_only() -> None:
+    plain = FORMATS["colour"](REPORT)
+    for code in ("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m"):
+        plain = plain.replace(code, "")
+
+    assert plain == FORMATS["text"](REPORT)
+
+
+def test_json_has_every_field_that_is_set() -> None:
+    value = parse_object(FORMATS["json"](REPORT).encode())
+
+    assert value == {
+        "check": "breaking",
+        "subject": "schemas",
+        "against": "git:main",
+        "ruleset": "2026.11",
+        "tools": 3,
+        "failing": 2,
+        "findings": [FINDING.as_json(), HURTING.as_json(), NOTE.as_json()],
+        "waived": [{**FINDING.as_json(), "reason": "because"}],
+    }
+
+
+def test_sarif_has_results_places_and_suppressions() -> None:
+    run = parse_object(FORMATS["sarif"](REPORT).encode())["runs"][0]
+
+    assert [(each["ruleId"], each["level"], "suppressions" in each) for each in run["results"]] == [
+        ("NO_DEFAULT", "error", False),
+        ("INPUT_BOUNDS_KEPT", "error", False),
+        ("TOOL_ADDED", "note", False),
+        ("NO_DEFAULT", "error", True),
+    ]
+    assert run["results"][0]["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "schemas/tools/a.json"},
+        "region": {"startLine": 3, "startColumn": 5},
+    }
+
+
+@pytest.mark.parametrize(("report", "counts"), [(REPORT, ("3", "2", "1")), (CLEAN, ("1", "0", "0"))])
+def test_junit_is_xml_with_a_case_for_each_finding(report: Report, counts: tuple[str, str, str]) -> None:
+    suite = Xml.fromstring(FORMATS["junit"](report)).find("testsuite")
+
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == counts
+    assert len(suite.findall("testcase")) == int(counts[0])
+
+
+def test_github_commands_cannot_be_broken_out_of() -> None:
+    assert FORMATS["github"](REPORT).splitlines() == [
+        "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT::a: bad a|b <b> \x1b[31m%0A::error::%25. Mend it.",
+        "::error title=INPUT_BOUNDS_KEPT::b: less. Keep.",
+        "::notice title=TOOL_ADDED::c: new. Nothing.",
+    ]
+
+
+def test_markdown_keeps_text_inside_its_cells() -> None:
+    lines = FORMATS["markdown"](REPORT).splitlines()
+
+    assert lines[6] == (
+        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b[31m\\\\u000a::error::% | Mend it. |"
+    )
+    assert "| NO_DEFAULT | a | because |" in lines
+
+
+TOOL = ToolContract(
+    name="search",
+    description="Finds <pages>.",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "maxLength": 512, "description": "What | to find."},
+            "kind": {"enum": ["a", 1]},
+            "tags": {"type": "array", "items": {"type": ["string", "null"]}},
+            "at": {"$ref": "#/$defs/place"},
+            "any": True,
+            "one": {"const": None},
+        },
+        "required": ["query"],
+    },
+    output_schema={"type": "object"},
+    annotations={"readOnlyHint": True},
+)
+
+
+def test_the_reference_tells_arguments_with_their_types() -> None:
+    page = render_reference([TOOL], "Tools of | us")
+
+    assert page.splitlines()[0] == "# Tools of \\| us"
+    assert [line for line in page.splitlines() if line.startswith("| ") and "required" not in line] == [
+        "| query | string (maxLength 512) | yes | What \\| to find. |",
+        '| kind | one of "a", 1 | no |  |',
+        "| tags | list of string or null | no |  |",
+        "| at | place | no |  |",
+        "| any | anything | no |  |",
+        "| one | null | no |  |",
+    ]
+
+
+def test_the_html_reference_is_escaped_and_has_no_scripts() -> None:
+    page = render_reference_html([TOOL], "<Tools>")
+
+    assert "&lt;Tools&gt;" in page
+    assert "Finds &lt;pages&gt;." in page
+    assert "<script" not in page
+    assert "<pages>" not in page
+
+
+def test_every_format_renders_every_report() -> None:
+    assert all(isinstance(render(report), str) for render in FORMATS.values() for report in (REPORT, CLEAN))
