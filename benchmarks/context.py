@@ -1,8 +1,8 @@
 """Context resolve: cold, warm, build, memory and scaling, each against the plain way of doing it, in one run.
 
-    python benchmarks/context.py                                  # 100,000 documents of 740 bytes; a few minutes
-    python benchmarks/context.py --documents 2000                 # a quick look
-    python benchmarks/context.py --scaling docs/context-scaling.svg   # 1,000 to 1,000,000 documents, drawn
+python benchmarks/context.py                                  # 100,000 documents of 740 bytes; a few minutes
+python benchmarks/context.py --documents 2000                 # a quick look
+python benchmarks/context.py --scaling docs/context-scaling.svg   # 1,000 to 1,000,000 documents, drawn
 """
 
 from __future__ import annotations
@@ -136,7 +136,14 @@ def measure(count: int, folder: Path) -> None:
         assert isinstance(expected, bytes)
         assert resolve_names(expected) == resolve_names(answer(library, query))
         matched = len({number for word in query.split() for number in index.occurrences(word)})
-        report("warm resolve", words=len(query.split()), matched=matched, naive_s=slow, ours_ms=warm * 1000, times_faster=slow / warm)
+        report(
+            "warm resolve",
+            words=len(query.split()),
+            matched=matched,
+            naive_s=slow,
+            ours_ms=warm * 1000,
+            times_faster=slow / warm,
+        )
     library.close()
     child = subprocess.run([sys.executable, __file__, "--memory", str(cache)], capture_output=True, check=True)
     grown, peak = json.loads(child.stdout)
@@ -145,9 +152,7 @@ def measure(count: int, folder: Path) -> None:
 
 def rebuild(sources: Path, folder: Path, built: Built) -> None:
     (sources / "part0000" / "new.md").write_text("one more document")
-    spent, again = timed(
-        lambda: build(Order(sources=sources, output=folder / "cache", force=True), now=_now, earlier=built)
-    )
+    spent, again = timed(lambda: build(Order(sources=sources, output=folder / "cache", force=True), now=_now, earlier=built))
     assert isinstance(again, Built)
     report("build again, one file added", ours_s=spent, reused=again.reused)
 
@@ -179,7 +184,13 @@ def scaling(drawing: Path, counts: Sequence[int]) -> None:
         naive = statistics.median(timed(lambda index=index: scan(index, "planted"))[0] for _ in range(3))
         tenth = statistics.median(timed(lambda index=index: resolve(index, "tenth"))[0] for _ in range(7))
         rows.append((count, rare * 1000, tenth * 1000, naive * 1000))
-        report("scaling", documents=count, matches_100_ms=rows[-1][1], matches_a_tenth_ms=rows[-1][2], look_at_each_ms=rows[-1][3])
+        report(
+            "scaling",
+            documents=count,
+            matches_100_ms=rows[-1][1],
+            matches_a_tenth_ms=rows[-1][2],
+            look_at_each_ms=rows[-1][3],
+        )
         del index
     drawing.write_text(draw(rows))
 
@@ -215,7 +226,9 @@ def draw(rows: Sequence[tuple[int, float, float, float]]) -> str:
     parts.append('<rect width="640" height="350" fill="white"/>')
     for power in range(-2, 5):
         _, y = at(1000, 10**power)
-        parts.append(f'<path d="M70 {y:.1f}H520" stroke="#ddd"/><text x="62" y="{y + 4:.1f}" text-anchor="end">{10**power:g} ms</text>')
+        parts.append(
+            f'<path d="M70 {y:.1f}H520" stroke="#ddd"/><text x="62" y="{y + 4:.1f}" text-anchor="end">{10**power:g} ms</text>'
+        )
     for count, *_ in rows:
         x, _ = at(count, 1)
         parts.append(f'<text x="{x:.1f}" y="320" text-anchor="middle">{count:,}</text>')

@@ -122,7 +122,9 @@ def rank_with_v0(folder: Path) -> Rank:
 
 def rank_with_bm25s(items: Sequence[Item]) -> Rank:
     retriever = bm25s.BM25()
-    retriever.index(bm25s.tokenize([f"{item.path}\n{item.text}" for item in items], show_progress=False), show_progress=False)
+    retriever.index(
+        bm25s.tokenize([f"{item.path}\n{item.text}" for item in items], show_progress=False), show_progress=False
+    )
     names = [item.path.lower() for item in items]
 
     def rank(query: str) -> list[str]:
@@ -199,7 +201,11 @@ def main() -> None:
             print(json.dumps({**row, "ms_a_query": round(1000 * seconds / len(queries), 2)}), flush=True)
     for label in list(scores)[1:]:
         difference = scores["context.search"] - scores[label]
-        print(json.dumps({"context.search minus": label, "mean": round(float(difference.mean()), 4), "interval": interval(difference)}))
+        print(
+            json.dumps(
+                {"context.search minus": label, "mean": round(float(difference.mean()), 4), "interval": interval(difference)}
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -91,8 +91,8 @@ class _Clock:
 class Pipes:
     """A stdio server as its client sees it."""
 
-    def __init__(self, running: Running, wire: Wire) -> None:
-        self._running = running
+    def __init__(self, running: Running, wire: Wire, *, patience: float = PATIENCE) -> None:
+        self._running, self._patience = running, patience
         self._source, self._sink = running.pipes
         os.set_blocking(self._source, False)
         os.set_blocking(self._sink, False)
@@ -166,8 +166,8 @@ class Pipes:
         poll.register(self._source, select.POLLIN)
         if writing:
             poll.register(self._sink, select.POLLOUT)
-        if not poll.poll(PATIENCE * 1000):
-            raise Stalled(f"no answer for {PATIENCE} s: {self._running.complaint()}")
+        if not poll.poll(self._patience * 1000):
+            raise Stalled(f"no answer for {self._patience} s: {self._running.complaint()}")
 
 
 class _Heads:

@@ -112,7 +112,9 @@ def echo_tool() -> Json:
 
 def tools(count: int = 2) -> list[Json]:
     """`add`, `echo` and as many others like `add` as make up the count."""
-    others = [{**ADD, "name": f"add_{number:05}", "description": f"Adds two numbers, {number}."} for number in range(count - 2)]
+    others = [
+        {**ADD, "name": f"add_{number:05}", "description": f"Adds two numbers, {number}."} for number in range(count - 2)
+    ]
     return [ADD, echo_tool(), *others][: max(count, 1)]
 
 

@@ -1,9 +1,9 @@
 """Instructions a call of the whole server, counted by Valgrind: a measure that other work on the machine does not change.
 
-The stdio server of the benchmark runs under `cachegrind --cache-sim=no` (the same count as callgrind's, in half the time) and
-answers a few calls, then in a second process many more; the difference divided by the extra calls is what one call costs,
-without start-up. Hash seeds are fixed, and one call is in flight at a time, so that every run does the same work in the same
-order; every answer is checked.
+The stdio server of the benchmark runs under callgrind, which is told over `vgdb` to begin counting once the server is warm.
+One call is in flight at a time, hash seeds are fixed, and audit records are chained and kept in memory by the event loop
+itself (the thread that writes them to disk makes counts depend on time): so every run does the same work in the same order.
+Every answer is checked.
 
     python -m benchmarks.instructions            # print the counts beside the baseline
     python -m benchmarks.instructions --record   # make them the baseline
@@ -17,26 +17,29 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from benchmarks.drive import Load, Pipes
-from benchmarks.fixture import Question, add_questions, echo_questions
-from benchmarks.peers import OURS, environment
-from benchmarks.process import Running
+from benchmarks.fixture import Question, add_questions, echo_questions, refused_questions
+from benchmarks.peers import SERVERS, environment
+from benchmarks.process import run
 from benchmarks.talk import Talk, Wire
 
 BASELINE: Final = Path(__file__).parent / "instructions.json"
 TOLERANCE: Final = 0.05
 """How far above the baseline a count may be."""
 
-FEW: Final = 200
-"""Calls after which everything that happens once has happened."""
+WARM: Final = 300
+"""Calls that are not counted: everything that happens once has happened."""
 
-_REFS: Final = re.compile(r"I\s+refs:\s+([\d,]+)")
-_SECONDS: Final = 300.0
+SECONDS: Final = 300.0
+"""How long anything under Valgrind may take."""
+
+_TOTALS: Final = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,58 +48,71 @@ class Scenario:
 
     name: str
     questions: tuple[Question, ...]
-    calls: int
-    audit: str = "batched"
+    calls: int = 256
     tools: int = 2
 
 
 SCENARIOS: Final = (
-    Scenario(name="add", questions=add_questions(), calls=1000),
-    Scenario(name="add, audit off", questions=add_questions(), calls=1000, audit="off"),
-    Scenario(name="echo 10 KB", questions=echo_questions(), calls=200),
+    Scenario(name="add", questions=add_questions()),
+    Scenario(name="add, refused", questions=refused_questions()),
+    Scenario(name="echo 10 KB", questions=echo_questions(), calls=64),
 )
 """What the baseline holds."""
 
-LONGER_LOG: Final = Scenario(name="add, after a longer log", questions=add_questions(), calls=1000)
+
+class Counter:
+    """A server under callgrind."""
+
+    def __init__(self, pipes: Pipes, pid: int, out: Path) -> None:
+        self._pipes, self._pid, self._out = pipes, pid, out
+        self._dumps = 0
+
+    def answer(self, scenario: Scenario, calls: int) -> None:
+        """Calls that are not counted."""
+        self._pipes.drive(Talk(scenario.questions, Wire.MODERN), Load(in_flight=1, seconds=SECONDS, calls=calls))
+
+    def count(self, scenario: Scenario) -> int:
+        """Instructions for one call."""
+        self._tell("instrumentation", "on")
+        self.answer(scenario, 32)
+        self._tell("zero")
+        self.answer(scenario, scenario.calls)
+        self._tell("dump")
+        self._tell("instrumentation", "off")
+        self._dumps += 1
+        return read_total(self._out.with_name(f"{self._out.name}.{self._dumps}").read_text()) // scenario.calls
+
+    def _tell(self, *command: str) -> None:
+        subprocess.run(["vgdb", f"--pid={self._pid}", *command], capture_output=True, timeout=SECONDS, check=True)
 
 
-def count(scenario: Scenario, calls: int) -> int:
-    """Instructions of a whole process that answers so many calls."""
-    with tempfile.TemporaryDirectory(prefix="strictwire-bench-") as scratch:
-        env = environment(Path(scratch), tools=scenario.tools)
-        env |= {"STRICTWIRE_AUDIT_MODE": scenario.audit, "PYTHONHASHSEED": "0"}
-        report = Path(scratch) / "valgrind.txt"
-        tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--log-file={report}", "--cachegrind-out-file=/dev/null"]
-        command = [*tool, *OURS.command, "--stdio"]
-        with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=env)
-            running = Running(process=process, port=0, errors=errors, started=0.0)
-            try:
-                talk = Talk(scenario.questions, Wire.MODERN)
-                Pipes(running, Wire.MODERN).drive(talk, Load(in_flight=1, seconds=_SECONDS, calls=calls))
-                assert process.stdin is not None
-                process.stdin.close()
-                process.wait(_SECONDS)
-            finally:
-                process.kill()
-                process.wait()
-                assert process.stdout is not None
-                process.stdout.close()
-        return read_count(report.read_text())
-
-
-def read_count(report: str) -> int:
-    """The total of a report. Raises ValueError."""
-    found = _REFS.search(report)
+def read_total(dump: str) -> int:
+    """The total of a dump of callgrind. Raises ValueError."""
+    found = _TOTALS.search(dump)
     if found is None:
-        raise ValueError(f"not a report of cachegrind: {report[-300:]!r}")
-    return int(found[1].replace(",", ""))
+        raise ValueError("not a dump of callgrind: it has no totals")
+    return int(found[1])
 
 
-def a_call(scenario: Scenario) -> int:
-    """Instructions for one call."""
-    few = count(scenario, FEW)
-    return (count(scenario, FEW + scenario.calls) - few) // scenario.calls
+@contextmanager
+def counting(tools: int = 2) -> Iterator[Counter]:
+    """The server under callgrind, not counting yet."""
+    with tempfile.TemporaryDirectory(prefix="strictwire-bench-") as scratch:
+        out = Path(scratch) / "callgrind"
+        tool = ["valgrind", "-q", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
+        env = environment(Path(scratch), tools=tools) | {"PYTHONHASHSEED": "0", "STRICTWIRE_AUDIT_MODE": "off"}
+        with run([*tool, sys.executable, str(SERVERS / "ours_inline.py")], env=env) as running:
+            yield Counter(Pipes(running, Wire.MODERN, patience=SECONDS), running.process.pid, out)
+
+
+def counts(scenarios: Sequence[Scenario], *, tools: int = 2) -> dict[str, int]:
+    """Instructions for one call of each scenario, all in one server."""
+    found = {}
+    with counting(tools) as counter:
+        for scenario in scenarios:
+            counter.answer(scenario, WARM)
+            found[scenario.name] = counter.count(scenario)
+    return found
 
 
 def read_baseline() -> dict[str, int]:
@@ -109,16 +125,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print, compare, record. Exit code 1: some count is above the baseline by more than the tolerance."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help="make the counts the baseline")
-    parser.add_argument("--only", help="one scenario")
     given = parser.parse_args(argv)
-    baseline = read_baseline()
-    found = {each.name: a_call(each) for each in SCENARIOS if given.only in (None, each.name)}
+    baseline, found = read_baseline(), counts(SCENARIOS)
     for name, counted in found.items():
         before = baseline.get(name)
         change = "" if before is None else f" {counted / before - 1:+.1%} against the baseline"
         sys.stdout.write(f"{name:20} {counted:>12,}{change}\n")
     if given.record:
-        BASELINE.write_text(json.dumps(baseline | found, indent=2) + "\n")
+        BASELINE.write_text(json.dumps(found, indent=2) + "\n")
         return 0
     return int(any(counted > baseline.get(name, counted) * (1 + TOLERANCE) for name, counted in found.items()))
 

@@ -183,7 +183,9 @@ def versions() -> dict[str, str]:
 
     import strictwire
 
-    pinned = {name: pin for packages in PYTHON_PACKAGES.values() for name, _, pin in (each.partition("==") for each in packages)}
+    pinned = {
+        name: pin for packages in PYTHON_PACKAGES.values() for name, _, pin in (each.partition("==") for each in packages)
+    }
     node = subprocess.run([_node(), "--version"], capture_output=True, text=True, check=True).stdout.strip()
     ours = {name: version(name) for name in ("msgspec", "jsonschema-rs", "httptools")}
     named = {"strictwire": strictwire.__version__, "CPython": platform.python_version(), "Node": node}

@@ -20,5 +20,11 @@ if __name__ == "__main__":
         port = int(sys.argv[2].rpartition(":")[2])
         options = {"access_log": False, "loop": "uvloop", "http": "httptools"}
         server.run(
-            "http", host="127.0.0.1", port=port, show_banner=False, log_level="ERROR", json_response=True, uvicorn_config=options
+            "http",
+            host="127.0.0.1",
+            port=port,
+            show_banner=False,
+            log_level="ERROR",
+            json_response=True,
+            uvicorn_config=options,
         )

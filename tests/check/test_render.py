@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as Xml
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -92,7 +92,7 @@ def test_sarif_has_results_places_and_suppressions() -> None:
 
 @pytest.mark.parametrize(("report", "counts"), [(REPORT, ("3", "2", "1")), (CLEAN, ("1", "0", "0"))])
 def test_junit_is_xml_with_a_case_for_each_finding(report: Report, counts: tuple[str, str, str]) -> None:
-    suite = Xml.fromstring(FORMATS["junit"](report)).find("testsuite")
+    suite = ET.fromstring(FORMATS["junit"](report)).find("testsuite")
 
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == counts

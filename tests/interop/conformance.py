@@ -1,4 +1,4 @@
-"""Runs the official conformance suite against one of our servers and counts what it scores.
+"""Runs the official conformance suite against our server, or the guard before another one, and counts what it scores.
 
 A scenario that is not scored but named in `ALSO` must pass as well. Exit code 0 only if everything passed.
 """
@@ -17,6 +17,7 @@ from typing import Final
 HERE: Final = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
+from tests.fixtures.guards import SDK_STDIO, guard_http, serve_sdk_http  # noqa: E402
 from tests.fixtures.live import serve_http  # noqa: E402 - found through the line above
 
 NODE: Final = Path(sys.executable).parent / "node"
@@ -27,9 +28,7 @@ SCORED: Final[Mapping[str, int]] = {"2025-11-25": 30, "2026-07-28": 37}
 
 ALSO: Final[Mapping[str, frozenset[str]]] = {
     "2025-11-25": frozenset({"json-schema-2020-12", "server-session-lifecycle", "server-sse-polling"}),
-    "2026-07-28": frozenset(
-        {"json-schema-2020-12", "http-header-validation", "http-custom-header-server-validation"}
-    ),
+    "2026-07-28": frozenset({"json-schema-2020-12", "http-header-validation", "http-custom-header-server-validation"}),
 }
 """Scenarios that the suite runs without scoring them, and that we pass all the same."""
 
@@ -87,7 +86,23 @@ def _self() -> Iterator[str]:
         yield server.url
 
 
-TARGETS: Final[Mapping[str, Callable[[], AbstractContextManager[str]]]] = {"self": _self}
+@contextmanager
+def _guard_http() -> Iterator[str]:
+    with serve_sdk_http() as upstream, guard_http("--upstream-http", upstream) as url:
+        yield url
+
+
+@contextmanager
+def _guard_stdio() -> Iterator[str]:
+    with guard_http("--", *SDK_STDIO) as url:
+        yield url
+
+
+TARGETS: Final[Mapping[str, Callable[[], AbstractContextManager[str]]]] = {
+    "self": _self,
+    "guard-http": _guard_http,
+    "guard-stdio": _guard_stdio,
+}
 """What can be judged: a name, and how to bring it up at a URL."""
 
 

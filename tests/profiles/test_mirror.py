@@ -104,9 +104,7 @@ def test_only_sealed_values_may_hold_more_than_ascii() -> None:
     assert read_value(Headers([("X", sealed("\U0001f600"))]), "X") == "\U0001f600"
 
 
-@pytest.mark.parametrize(
-    ("method", "member"), [("tools/call", "name"), ("prompts/get", "name"), ("resources/read", "uri")]
-)
+@pytest.mark.parametrize(("method", "member"), [("tools/call", "name"), ("prompts/get", "name"), ("resources/read", "uri")])
 def test_the_name_is_repeated_where_there_is_one(method: str, member: str) -> None:
     pairs = [("MCP-Protocol-Version", "v"), ("Mcp-Method", method)]
 
@@ -118,7 +116,10 @@ def test_the_name_is_repeated_where_there_is_one(method: str, member: str) -> No
     assert judged(("mcp-name", sealed("e"))) == mismatch("Mcp-Name")
 
 
-SCHEMA = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "integer", "x-mcp-header": "B"}}}}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "object", "properties": {"b": {"type": "integer", "x-mcp-header": "B"}}}},
+}
 
 
 def test_annotated_arguments_are_found_at_any_depth_of_properties() -> None:

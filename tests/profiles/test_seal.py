@@ -29,7 +29,9 @@ def test_it_lasts_an_hour() -> None:
     assert sealer(LIFETIME + 1).open(state, BINDING) is None
 
 
-@pytest.mark.parametrize("change", [{"principal": "bob"}, {"target": "u"}, {"arguments": {"a": 2}}, {"method": "prompts/get"}])
+@pytest.mark.parametrize(
+    "change", [{"principal": "bob"}, {"target": "u"}, {"arguments": {"a": 2}}, {"method": "prompts/get"}]
+)
 def test_it_is_bound_to_its_request_and_its_caller(change: dict[str, object]) -> None:
     assert sealer().open(sealer().seal(ANSWERS, BINDING), {**BINDING, **change}) is None
 

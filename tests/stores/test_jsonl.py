@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
+import os
 import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +21,7 @@ from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.judge import verify_trail
 from strictwire.stores.trail.keys import read_public_key
+from strictwire.stores.trail.lock import LOCK_NAME
 from strictwire.stores.trail.opening import Trail
 
 from .trails import HandClock, Machine, call, call_ids, records_of, trail_in
@@ -240,6 +243,72 @@ async def test_batched_mode_answers_before_the_sync_and_syncs_on_the_interval():
         clock.now = 0.2
         recorder.wake()
         await _eventually(lambda: ("sync", 0) in machine.disk.calls)
+
+
+async def test_batched_records_of_one_turn_are_written_by_the_loop_itself_in_one_write():
+    machine = Machine()
+    async with recorder_on(machine, mode=Mode.BATCHED) as recorder:
+        await recorder.record(call("first"))
+        machine.disk.calls.clear()
+        writers: set[str] = set()
+        step = machine.disk.step
+
+        def noting(what: str, change: Callable[[], object], size: int = 0) -> None:
+            writers.add(threading.current_thread().name)
+            step(what, change, size)
+
+        machine.disk.step = noting
+        failures = await asyncio.gather(*(recorder.record(call(f"call {number}")) for number in range(32)))
+        machine.disk.step = step
+
+        assert failures == [None] * 32
+        assert [what for what, _ in machine.disk.calls] == ["write", "write"]
+        assert writers == {threading.current_thread().name}
+
+
+async def test_a_batched_record_that_would_have_to_wait_is_left_to_the_thread(tmp_path: Path):
+    """Another process has the lock: the loop does not stand still for it."""
+    trail = trail_in(tmp_path, mode=Mode.BATCHED, lock_seconds=10.0)
+    recorder = await open_recorder(trail)
+    await recorder.record(call("a"))
+    fd = os.open(trail.folder / LOCK_NAME, os.O_RDWR)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    task = asyncio.create_task(recorder.record(call("b")))
+    for _ in range(100):
+        await asyncio.sleep(0)
+    waiting = not task.done()
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    os.close(fd)
+
+    assert waiting
+    assert await task is None
+    await recorder.close()
+    assert call_ids(records_of(FolderDisk(trail.folder))) == ["a", "b"]
+
+
+async def test_a_batched_record_that_the_disk_refuses_is_told_and_the_next_one_goes_well():
+    machine = Machine()
+    async with recorder_on(machine, mode=Mode.BATCHED) as recorder:
+        await recorder.record(call("a"))
+        machine.disk.room = 100
+        failure = await recorder.record(call("lost"))
+        machine.disk.room = None
+
+        assert failure is not None
+        assert failure.details["reason"] == "disk_full"
+        assert await recorder.record(call("b")) is None
+    assert call_ids(machine.records()) == ["a", "b"]
+    assert machine.verify().ok
+
+
+async def test_batched_records_go_into_new_files_and_through_checkpoints():
+    machine = Machine(rotate_bytes=3_000)
+    async with recorder_on(machine, mode=Mode.BATCHED, schedule=Schedule(checkpoint_records=7)) as recorder:
+        failures = [await recorder.record(call(f"call {number}")) for number in range(60)]
+
+    assert failures == [None] * 60
+    assert call_ids(machine.records()) == [f"call {number}" for number in range(60)]
+    assert machine.verify().signed == 60
 
 
 async def test_a_flood_of_malformed_input_is_one_record_an_interval():

@@ -122,6 +122,8 @@ BAD_PARAMS: Final[dict[str, bytes]] = {
     "completion ref unnamed": modern(
         1, "completion/complete", {"ref": {"type": "ref/prompt"}, "argument": {"name": "a", "value": "b"}}
     ),
-    "completion argument": modern(1, "completion/complete", {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {}}),
+    "completion argument": modern(
+        1, "completion/complete", {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {}}
+    ),
 }
 """-32602, HTTP 400, id 1."""

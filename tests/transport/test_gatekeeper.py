@@ -163,14 +163,21 @@ def test_without_a_token_there_is_no_answer(locked: HttpProcess) -> None:
     refused = locked.ask(ADD)
     served = locked.ask(ADD, Authorization=f"Bearer {SECRET}")
 
-    assert (refused.status, refused.json()["code"], refused.headers["WWW-Authenticate"]) == (401, "UNAUTHENTICATED", "Bearer")
+    assert (refused.status, refused.json()["code"], refused.headers["WWW-Authenticate"]) == (
+        401,
+        "UNAUTHENTICATED",
+        "Bearer",
+    )
     assert served.status == 200
 
 
 def test_a_session_belongs_to_whoever_opened_it(locked: HttpProcess) -> None:
     ann, bob = {"Authorization": f"Bearer {SECRET}"}, {"Authorization": "Bearer other"}
     session = {"Mcp-Session-Id": locked.post(initialize(), ann).headers["Mcp-Session-Id"]}
-    own, stolen = locked.post(legacy(1, "ping"), {**ann, **session}), locked.post(legacy(1, "tools/list"), {**bob, **session})
+    own, stolen = (
+        locked.post(legacy(1, "ping"), {**ann, **session}),
+        locked.post(legacy(1, "tools/list"), {**bob, **session}),
+    )
 
     assert (own.status, stolen.status, stolen.json()["error"]["data"]["code"]) == (200, 404, "SESSION_UNKNOWN")
     with locked.connect() as connection:

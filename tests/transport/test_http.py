@@ -70,8 +70,7 @@ def test_requests_behind_a_long_one_are_not_read_without_bound(http: HttpProcess
         connection.socket.settimeout(0.3)
         filler = wired(call(2, "say", text="x" * 100_000), http.port)
         with pytest.raises(TimeoutError):
-            for _ in range(1000):
-                connection.write(filler)
+            connection.write(filler * 1000)
     assert http.ask(call(3, "let_go", name="behind")).status == 200
 
 
@@ -110,9 +109,7 @@ def test_a_client_that_asks_before_it_sends_is_told_to(http: HttpProcess, spelli
     assert value_of(answer.json()) == 3
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"), [({"Content-Length": str(LIMIT + 1)}, 413), ({"Host": "evil.example"}, 421)]
-)
+@pytest.mark.parametrize(("headers", "status"), [({"Content-Length": str(LIMIT + 1)}, 413), ({"Host": "evil.example"}, 421)])
 def test_a_client_that_asks_before_it_sends_what_is_not_wanted_is_told_so_at_once(
     http: HttpProcess, headers: dict[str, str], status: int
 ) -> None:
@@ -158,7 +155,8 @@ MALFORMED = {
     "bad version": b"GET /mcp HTTP/9.9\r\n\r\n",
     "space in a header name": b"POST /mcp HTTP/1.1\r\nHo st: x\r\n\r\n",
     "two lengths": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
-    "length and chunks": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "length and chunks": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "a length that is no number": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: x\r\n\r\n",
     "a negative length": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n",
     "a length beyond 64 bits": b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: " + b"9" * 30 + b"\r\n\r\n",
@@ -221,7 +219,11 @@ def test_what_http_itself_refuses_is_a_problem_with_its_status(
         answer = connection.answer()
         connection.write(wired(ADD, http.port))
 
-        assert (answer.status, answer.json()["code"], answer.headers["Content-Type"]) == (status, code, "application/problem+json")
+        assert (answer.status, answer.json()["code"], answer.headers["Content-Type"]) == (
+            status,
+            code,
+            "application/problem+json",
+        )
         assert connection.answer().status == 200, "the connection is kept"
 
 

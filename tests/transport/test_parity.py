@@ -148,7 +148,9 @@ LEAKS = {
         1, "completion/complete", {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "leak", "value": ""}}
     ),
     "completion that is no text": modern(
-        1, "completion/complete", {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "numbers", "value": ""}}
+        1,
+        "completion/complete",
+        {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "numbers", "value": ""}},
     ),
 }
 

@@ -127,7 +127,10 @@ def test_what_belongs_to_no_request_comes_on_the_stream_of_the_session(http: Htt
         connection.write(request(b"", {**session, "Accept": "text/event-stream"}, port=http.port, verb="GET"))
         response = connection.open_answer("GET")
         for uri in ("hard://watched/b", "hard://watched/a"):
-            assert http.post(legacy(2, "tools/call", {"name": "change_resource", "arguments": {"uri": uri}}), session).status == 200
+            assert (
+                http.post(legacy(2, "tools/call", {"name": "change_resource", "arguments": {"uri": uri}}), session).status
+                == 200
+            )
         assert http.post(legacy(3, "tools/call", {"name": "change_tools"}), session).status == 200
         told = [response.readline() for _ in range(9)]
 

@@ -205,7 +205,9 @@ def test_a_thousand_calls_in_flight_are_each_answered_with_their_own_id(fresh: S
     random.Random(7).shuffle(order)
     fresh.send(*(call(f"go {name}", "let_go", name=name) for name in order))
     answers = [fresh.receive() for _ in range(2000)]
-    held = {answer["id"]: answer["result"]["content"][0]["text"] for answer in answers if not str(answer["id"]).startswith("go")}
+    held = {
+        answer["id"]: answer["result"]["content"][0]["text"] for answer in answers if not str(answer["id"]).startswith("go")
+    }
 
     assert held == {(name if number % 2 else number): name for number, name in enumerate(names)}
 

@@ -162,15 +162,16 @@ class Verifier:
         if (found := self._check_root()) is not None:
             return found
         due = self._due()
-        rest = iter(lines)
+        rest, text = iter(lines), b""
         for line in rest:
             if line[-1] != _NEWLINE or (due < 0 and b"\x00" in line):
                 self._torn = len(line) + sum(map(len, rest))
                 break
-            text = line[:-1]
+            text, before = line[:-1], text
             prefix = b'{"seq":%d,"prev":"%s",' % (tree.size, head.hex().encode())
-            if not text.startswith(prefix) or not is_rendered(text):
-                return self._find_in_line(text, head)
+            # Bytes that are signed for are as we wrote them; how the others are written has to be looked at.
+            if not text.startswith(prefix) or (due < 0 and not is_rendered(text)):
+                return self._find_in_line(text, before)
             if self._first and text.startswith(_PRUNE, len(prefix)):
                 self._note_prune(text)
             head = self._head = sha256(b"\x00" + text).digest()
@@ -184,19 +185,20 @@ class Verifier:
     def _due(self) -> int:
         return -1 if self._next is None else self._next.size
 
-    def _find_in_line(self, text: bytes, head: bytes) -> Finding:
-        """Rungs 1 to 3 for a line that fails one of them."""
+    def _find_in_line(self, text: bytes, before: bytes) -> Finding:
+        """Rungs 1 to 3 for a line that fails one of them. What the line before it lacks, its successor shows."""
         size = self._tree.size
-        reason = _find_malformed(text)
-        if reason is not None:
+        if before and (reason := _find_malformed(before)) is not None:
+            return _at(reason, size - 1)
+        if (reason := _find_malformed(text)) is not None:
             return _at(reason, size)
         link = maybe_link(text)
         if link is None:
             return _at(Reason.NOT_A_RECORD, size)
         if link.seq != size:
             return _at(Reason.MISSING if link.seq > size else Reason.REPEATED, size)
-        # The line names another hash than the one before it has: the one before was changed, unless there is none.
-        return _at(Reason.EDITED, size - 1 if size > self._first and link.prev != head else size)
+        # The line names another hash than the one before it has: that one was changed, unless this is the first.
+        return _at(Reason.EDITED, max(size - 1, self._first))
 
     def _check_root(self) -> Finding | None:
         """Every checkpoint for the present size gives the present root."""

@@ -10,7 +10,7 @@ import jsonschema_rs
 
 from strictwire.canon.json import JsonObject
 from strictwire.check.finding import Finding, Report, Waived
-from strictwire.check.place import locate
+from strictwire.check.place import locate_all
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
@@ -67,6 +67,9 @@ def make_plan(chosen: Mapping[str, Rule]) -> Plan:
 def _scoped(chosen: Mapping[str, Rule], scope: Scope) -> tuple[Rule, ...]:
     return tuple(rule for rule in chosen.values() if rule.scope is scope)
 
+
+Places = Mapping[Origin, tuple[int, int]]
+"""Line and column of each place."""
 
 Progress = Callable[[int, int], None]
 """Called with how many tools are done and how many there are."""
@@ -137,44 +140,55 @@ def _texts(nodes: list[Node]) -> Iterator[Text]:
                 yield Text(text, keyword, node.tree.subject, node)
 
 
-def _as_findings(problems: Iterable[tuple[Rule, Problem]], tools: ToolSet) -> Iterator[Finding]:
-    places = Places(tools)
+def _as_findings(problems: list[tuple[Rule, Problem]], tools: ToolSet) -> Iterator[Finding]:
+    places = find_places(tools, (problem.origin for _, problem in problems))
     for rule, problem in problems:
-        line, column = places.of(problem.origin)
-        yield Finding(
-            rule=rule.id,
-            message=problem.message,
-            advice=rule.advice,
-            file=problem.origin.file,
-            pointer=problem.origin.pointer,
-            line=line,
-            column=column,
-            tool=problem.tool,
-            hurts=rule.hurts,
-        )
+        yield make_finding(rule, problem, places)
 
 
-class Places:
-    """Lines and columns in the texts of a source; each text is decoded once."""
+def make_finding(rule: Rule, problem: Problem, places: Places, *, witness: str = "") -> Finding:
+    """A problem with its rule and its place."""
+    line, column = places[problem.origin]
+    return Finding(
+        rule=rule.id,
+        message=problem.message,
+        advice=rule.advice,
+        file=problem.origin.file,
+        pointer=problem.origin.pointer,
+        line=line,
+        column=column,
+        tool=problem.tool,
+        hurts=rule.hurts,
+        witness=witness,
+    )
 
-    def __init__(self, tools: ToolSet) -> None:
-        self._raw = tools.texts
-        self._texts: dict[str, str] = {}
 
-    def of(self, origin: Origin) -> tuple[int, int]:
-        """The place, or zeros where there is no text."""
-        if origin.file not in self._raw:
-            return 0, 0
-        if origin.file not in self._texts:
-            self._texts[origin.file] = self._raw[origin.file].decode("utf-8", "replace")
-        return locate(self._texts[origin.file], origin.pointer)
+def find_places(tools: ToolSet, origins: Iterable[Origin]) -> Places:
+    """Lines and columns of places in the texts of a source; zeros where there is no text."""
+    places: dict[Origin, tuple[int, int]] = {}
+    pointers: dict[str, set[str]] = {}
+    for origin in origins:
+        places[origin] = (0, 0)
+        if origin.file in tools.texts:
+            pointers.setdefault(origin.file, set()).add(origin.pointer)
+    for file, wanted in pointers.items():
+        found = _locate(tools.texts[file], wanted)
+        places.update({Origin(file, pointer): place for pointer, place in found.items()})
+    return places
+
+
+def _locate(raw: bytes, wanted: set[str]) -> Mapping[str, tuple[int, int]]:
+    """A text without pointers into it need not be JSON: it may be a file that does not belong there."""
+    if wanted == {""}:
+        return {"": (1, 1)}
+    return locate_all(raw.decode("utf-8", "replace"), wanted)
 
 
 def flaw_findings(tools: ToolSet) -> Iterator[Finding]:
     """Reading flaws, reported whatever the rules: a file that was not read was not checked."""
-    places = Places(tools)
+    places = find_places(tools, (flaw.origin for flaw in tools.flaws if not flaw.line))
     for flaw in tools.flaws:
-        line, column = (flaw.line, flaw.column) if flaw.line else places.of(flaw.origin)
+        line, column = (flaw.line, flaw.column) if flaw.line else places[flaw.origin]
         yield Finding(
             rule=flaw.rule,
             message=flaw.message,

@@ -27,6 +27,8 @@ VERBS: Final = {
     "probe": "judge any MCP server with raw bytes",
     "audit": "verify, prove, read and prune the audit trail",
     "context": "build and ask caches of documents",
+    "plan": "make, check and approve plans of a governed workspace",
+    "workspace": "tell what state a governed workspace is in",
     "explain": "say what a failure code means and what to do",
 }
 """Verb to what it does, in the order of the help text. Each is `strictwire.cli.<verb>`."""

@@ -22,7 +22,7 @@ from strictwire.gateway.modern import ModernGuard
 from strictwire.gateway.session import GuardSession, Running
 from strictwire.gateway.warden import Warden
 from strictwire.profiles.era import SESSION_HEADER, VERSION_HEADER, Era, era_of
-from strictwire.profiles.exchange import Headers, Inbound, Outlet, Reply
+from strictwire.profiles.exchange import Headers, Inbound, Outlet, Reply, Silent
 from strictwire.profiles.mcp import ACCEPTED, MAX_BATCH, MAX_IN_FLIGHT, MAX_SESSIONS, find_opening_fault
 from strictwire.profiles.mcp_core import PROFILE
 from strictwire.profiles.mcp_results import Written, write_failure
@@ -93,7 +93,7 @@ class GuardEndpoint:
         self._own = None
         await asyncio.gather(*(session.close() for session in sessions), *self._ending, return_exceptions=True)
         await self._modern.close()
-        await self._warden.upstream.close()
+        await self._warden.close()
 
     def refuse_oversized(self, inbound: Inbound) -> Reply:
         """The answer to a message that the transport would not keep."""
@@ -239,7 +239,8 @@ class GuardEndpoint:
         session_id = secrets.token_urlsafe(24) if inbound.headers is not None else None
         principal = inbound.caller.principal
         session = GuardSession(self._warden, session_id=session_id, principal=principal, opening=question)
-        answer = await session.start(StreamHearer(outlet, era=LinkEra.LEGACY))
+        # Nothing may be said before the answer: its head carries the id of the session.
+        answer = await session.start(StreamHearer(Silent(), era=LinkEra.LEGACY))
         if isinstance(answer, Failure):
             self._end(session)
             return await self._refuse(request, answer, inbound, session)

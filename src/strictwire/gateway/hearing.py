@@ -68,7 +68,7 @@ class StreamHearer:
 
     def __init__(self, outlet: Outlet, *, era: Era, level: str | None = None, asked: Asked | None = None) -> None:
         self._outlet = outlet
-        self._era = era
+        self.era = era
         self._level = level
         self._asked = asked
         self._faucet = Faucet()
@@ -94,7 +94,7 @@ class StreamHearer:
 
     def _wants(self, notification: Notification) -> bool:
         """In the stateless era log messages need a level that the request named."""
-        if self._era is Era.LEGACY or notification.method != "notifications/message":
+        if self.era is Era.LEGACY or notification.method != "notifications/message":
             return True
         level = value_at(notification.params, "level")
         return self._level is not None and isinstance(level, str) and LEVELS.get(level, -1) >= LEVELS[self._level]
@@ -110,5 +110,3 @@ class Watcher(Deaf):
         """A list changed."""
         if notification.method == "notifications/tools/list_changed":
             self._changed()
-
-

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Final
@@ -60,12 +59,6 @@ class HttpLink:
         self._listening: asyncio.Task[None] | None = None
         self._farewells: set[asyncio.Task[None]] = set()
         self._ended = False
-        self._ticks = itertools.count()
-
-    @property
-    def heard(self) -> int:
-        """Every request has its own connection, so silence on one says nothing of the others."""
-        return next(self._ticks)
 
     @property
     def alive(self) -> bool:
@@ -95,6 +88,9 @@ class HttpLink:
                 raise NotUnderstood(f"HTTP {answer.status} for a notification", status=answer.status)
         if message.get("method") == "notifications/initialized":
             self._listening = asyncio.create_task(self._listen())
+
+    async def prove(self, question: Question, seconds: float) -> None:
+        """Every request has its own connection, so silence on one says nothing of the others."""
 
     async def close(self) -> None:
         """End the session. The client is shared and stays."""

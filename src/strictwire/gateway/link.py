@@ -70,15 +70,14 @@ class Link(Protocol):
     def alive(self) -> bool:
         """Whether it can still be used."""
 
-    @property
-    def heard(self) -> int:
-        """Grows with every message; where it stands still a process hangs."""
-
     async def ask(self, question: Question, hearer: Hearer) -> Answer:
         """Relay a request. Cancelling it tells the upstream. Raises ClientError."""
 
     async def tell(self, raw: bytes) -> None:
         """Relay a notification, or the answer to a request of the upstream. Raises ClientError."""
+
+    async def prove(self, question: Question, seconds: float) -> None:
+        """After a request that was not answered in time: close unless this one is. Never raises."""
 
     async def close(self) -> None:
         """Let go of everything. Never raises."""

@@ -39,9 +39,7 @@ class ModernGuard:
 
     def __init__(self, warden: Warden) -> None:
         self._warden = warden
-        self._book = Book(
-            warden.upstream, era=Era.MODERN, gate=warden.gate, caps=warden.caps, elapsed=warden.clock.elapsed
-        )
+        self._book = Book(warden.upstream, era=Era.MODERN, gate=warden.gate, caps=warden.caps, elapsed=warden.clock.elapsed)
         self._watched: Link | None = None
         self._watch: asyncio.Task[None] | None = None
 

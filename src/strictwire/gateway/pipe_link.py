@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
 from strictwire.canon.json import JsonObject, render
-from strictwire.client.errors import ClientError, ServerGone, TimedOut, TooLarge
+from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
 from strictwire.client.stdio import StdioProcess
-from strictwire.gateway.link import Answer, Era, Hearer, Question, check_answer
+from strictwire.gateway.link import Answer, Deaf, Era, Hearer, Question, check_answer
 from strictwire.gateway.rewrite import (
     CANCELLED_ID,
     ENDED_SUBSCRIPTION,
@@ -33,10 +34,15 @@ from strictwire.gateway.rewrite import (
 )
 from strictwire.profiles.era import META_LOG_LEVEL
 from strictwire.profiles.mcp_core import CALLS
-from strictwire.wire.envelope import Notification, Request, Response, render_notification
+from strictwire.wire.envelope import Notification, Request, Response, Unreadable, render_notification
 
 MAX_UNSENT: Final = 16 * 1024 * 1024
 """Bytes that may wait for a process that does not read; past it the process counts as hanging."""
+
+MAX_KEPT: Final = 200
+"""Bytes of a malformed line that are kept for whoever looks into it."""
+
+_ID: Final = re.compile(rb'"id"\s*:\s*([0-9]{1,15})\b')
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,8 +68,6 @@ class PipeLink:
         self._unsent = 0
         self._farewells: set[asyncio.Task[None]] = set()
         self._reader = asyncio.create_task(self._read())
-        self.heard = 0
-        """Messages so far, to tell a slow process from one that hangs."""
         self.refused: Counter[str] = Counter()
         """What was dropped, by kind."""
 
@@ -91,6 +95,14 @@ class PipeLink:
     async def tell(self, raw: bytes) -> None:
         """See Link. Raises ServerGone."""
         await self._write(one_line(raw))
+
+    async def prove(self, question: Question, seconds: float) -> None:
+        """See Link: one process serves every request, so if it hangs all of them do."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.ask(question, Deaf())
+        except (TimeoutError, ClientError):
+            await self.close()
 
     async def close(self) -> None:
         """Stop reading and end the process."""
@@ -140,7 +152,6 @@ class PipeLink:
         self._fail_all(ServerGone(self._process.exit_code, self._process.stderr_tail))
 
     def _take(self, line: bytes) -> None:
-        self.heard += 1
         match read_upstream(line):
             case Response() as response:
                 self._settle(response, line)
@@ -148,8 +159,8 @@ class PipeLink:
                 self._route(notification, line)
             case Request() as request:
                 self._pass_request(request, line)
-            case _:
-                self.refused["no_message"] += 1
+            case Unreadable() as unreadable:
+                self._refuse(unreadable, line)
 
     def _settle(self, response: Response, line: bytes) -> None:
         flight = self._find(response.id)
@@ -157,6 +168,15 @@ class PipeLink:
             self.refused["unasked_answer"] += 1
             return
         flight.answered.set_result((response, line))
+
+    def _refuse(self, unreadable: Unreadable, line: bytes) -> None:
+        """A line that is no message. If it shows whose answer it was meant to be, that request has failed."""
+        self.refused["no_message"] += 1
+        flight = self._find(unreadable.id)
+        if flight is None and b'"jsonrpc"' in line:
+            flight = next((each for text in _ID.findall(line) if (each := self._find(int(text)))), None)
+        if flight is not None and not flight.answered.done():
+            flight.answered.set_exception(NotUnderstood("the answer is no JSON-RPC message", line[:MAX_KEPT]))
 
     def _find(self, number: object) -> _Flight | None:
         return self._flights.get(number) if type(number) is int else None

@@ -96,6 +96,8 @@ class GuardSession:
             return failure_of(exc)
         answer = await self._warden.relay(self._opening, self._link, hearer)
         if isinstance(answer, Failure) or answer.result is None:
+            if not self._link.alive:
+                self._warden.upstream.note_end()
             return answer
         version = answer.result.get("protocolVersion")
         if not isinstance(version, str) or version not in LEGACY_NAMES:

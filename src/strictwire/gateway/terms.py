@@ -34,6 +34,8 @@ class Terms:
     """How long a call may go without a word; progress, log messages and questions are words."""
     total_seconds: float = 600.0
     """How long a call may take in all. A person who is asked something has this long to answer."""
+    proof_seconds: float = 5.0
+    """After a call that was given up: how long a process has to show that it still answers. Otherwise it is ended."""
     response_bytes: int = 4 * 1024 * 1024
     """Size of one answer."""
     concurrency: int = 1024

@@ -131,13 +131,6 @@ class Upstream:
         """A link ended by itself."""
         self._carrier.note_end()
 
-    async def drop_modern(self, link: Link) -> None:
-        """A shared link that hangs: the next request opens another."""
-        if self._shared is link:
-            self._shared = None
-            self.note_end()
-            await link.close()
-
     async def close(self) -> None:
         """Close everything."""
         if self._shared is not None:

@@ -19,7 +19,7 @@ from strictwire.contract.tool import Caps
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.book import Book, Tool
 from strictwire.gateway.hearing import Patience, StreamHearer
-from strictwire.gateway.link import Answer, Link, Question
+from strictwire.gateway.link import Answer, Era, Link, Question
 from strictwire.gateway.mask import mask, mask_content
 from strictwire.gateway.rewrite import replace_at, slice_at
 from strictwire.gateway.terms import Mode, Terms, broke, failure_of, timed_out
@@ -45,6 +45,9 @@ log = logging.getLogger("strictwire.guard")
 
 _TAILS: Final = {True: b',"resultType":"complete"}', False: b"}"}
 """What closes a tool result of ours, by whether the revision is modern."""
+
+_PROOFS: Final = {Era.MODERN: "server/discover", Era.LEGACY: "ping"}
+"""What every server of an era must answer."""
 
 _STATUS: Final[Mapping[int, int]] = {
     -32601: 404,
@@ -86,6 +89,7 @@ class Warden:
         )
         self._policy = policy
         self._sealer = sealer
+        self._proofs: set[asyncio.Task[None]] = set()
 
     async def perform(self, errand: Errand) -> Written:
         """Relay one call and give its answer, which is recorded first. Raises CancelledError, recorded too."""
@@ -99,22 +103,33 @@ class Warden:
             await asyncio.shield(entry.close(fail("CANCELLED"), None))
             raise
         unrecorded = await entry.close(outcome, written)
-        return written if unrecorded is None else self._write(errand, call, unrecorded)
+        return written if unrecorded is None else self._write(errand, call, unrecorded, operation)
+
+    async def close(self) -> None:
+        """Let go of the upstream."""
+        for task in tuple(self._proofs):
+            task.cancel()
+        await asyncio.gather(*self._proofs, return_exceptions=True)
+        await self.upstream.close()
 
     async def relay(self, question: Question, link: Link, hearer: StreamHearer) -> Answer | Failure:
         """Ask within the time that the terms allow."""
-        heard = link.heard
         hearer.patience = Patience(self.terms.silence_seconds, self.terms.total_seconds)
         try:
             async with hearer.patience.limit:
                 return await link.ask(question, hearer)
         except TimeoutError:
-            if link.heard == heard:
-                log.warning("%s does not answer; it is started again", self.upstream.target.name)
-                await link.close()
+            self._have_proved(link, hearer.era)
             return timed_out(self.terms.silence_seconds)
         except ClientError as exc:
             return failure_of(exc)
+
+    def _have_proved(self, link: Link, era: Era) -> None:
+        """Find out, without anybody waiting for it, whether the upstream is slow or hangs."""
+        question = self.upstream.question(_PROOFS[era], {}, era)
+        task = asyncio.create_task(link.prove(question, self.terms.proof_seconds))
+        self._proofs.add(task)
+        task.add_done_callback(self._proofs.discard)
 
     def relayed_status(self, answer: Answer, revision: Revision) -> int:
         """The HTTP status of a relayed error."""
@@ -147,19 +162,18 @@ class Warden:
             return fail("UNKNOWN_TOOL")
         return found
 
-    async def _decide(
-        self, errand: Errand, call: Call, found: Tool | Failure, entry: Entry
-    ) -> tuple[Outcome, Written]:
+    async def _decide(self, errand: Errand, call: Call, found: Tool | Failure, entry: Entry) -> tuple[Outcome, Written]:
         refused = found if isinstance(found, Failure) else admit(found.operation, call)
         if isinstance(found, Failure) or refused is not None:
             outcome = refused or fail("INTERNAL")
-            return outcome, self._write(errand, call, outcome)
+            operation = None if isinstance(found, Failure) else found.operation
+            return outcome, self._write(errand, call, outcome, operation)
         try:
             refused = self._find_refusal(errand, call, found)
             if refused is None and not found.operation.read_only:
                 refused = await entry.intend()
             if refused is not None:
-                return refused, self._write(errand, call, refused)
+                return refused, self._write(errand, call, refused, found.operation)
             return await self._relay(errand, call, found)
         finally:
             found.operation.gate.leave()
@@ -186,11 +200,11 @@ class Warden:
     async def _relay(self, errand: Errand, call: Call, tool: Tool) -> tuple[Outcome, Written]:
         question = self._unsealed(errand, call)
         if isinstance(question, Failure):
-            return question, self._write(errand, call, question)
+            return question, self._write(errand, call, question, tool.operation)
         question.headers = mirrored_headers(tool, call.arguments)
         answer = await self.relay(question, errand.link, errand.hearer)
         if isinstance(answer, Failure):
-            return answer, self._write(errand, call, answer)
+            return answer, self._write(errand, call, answer, tool.operation)
         if answer.error is not None:
             return self._pass_error(errand, call, answer)
         return self._pass_result(errand, call, tool.operation, answer)
@@ -201,18 +215,16 @@ class Warden:
         written = Written(body=shown.raw, status=self.relayed_status(shown, errand.revision), envelope=shown.error)
         return outcome, written
 
-    def _pass_result(
-        self, errand: Errand, call: Call, operation: Operation, answer: Answer
-    ) -> tuple[Outcome, Written]:
+    def _pass_result(self, errand: Errand, call: Call, operation: Operation, answer: Answer) -> tuple[Outcome, Written]:
         result = answer.result or {}
         raw = slice_at(answer.raw, ("result",)) or b"{}"
         if len(raw) > self.terms.response_bytes:
             too_large = fail("CAP_EXCEEDED", details={"limitBytes": self.terms.response_bytes})
-            return too_large, self._write(errand, call, too_large)
+            return too_large, self._write(errand, call, too_large, operation)
         fault = find_fault(result, operation, call, errand.revision, errand.capabilities)
         fault = self._hold(fault, call)
         if fault is not None:
-            return fault, self._write(errand, call, fault)
+            return fault, self._write(errand, call, fault, operation)
         body = self._sealed(errand, call, result, self._mask_result(answer, result, call))
         if result.get("resultType") == "input_required":
             return Asking(questions={}), Written(body=body)
@@ -259,12 +271,12 @@ class Warden:
             "principal": call.caller.principal,
         }
 
-    def _write(self, errand: Errand, call: Call, outcome: Outcome) -> Written:
+    def _write(self, errand: Errand, call: Call, outcome: Outcome, operation: Operation | None) -> Written:
         failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
         facts = facts_of(call, self.clock)
         if call.kind is Kind.TOOL and failure.code != "HEADER_MISMATCH":
             tail = _TAILS[errand.revision.modern]
-            return write_tool_failure(errand.question.id, failure, facts, errand.revision, "mcp", tail)
+            return write_tool_failure(errand.question.id, failure, facts, errand.revision, operation, tail)
         return write_failure(errand.question.id, failure, facts)
 
 

@@ -84,7 +84,7 @@ class Lister:
     def __init__(self, page: int = PAGE) -> None:
         self._page = page
         self._registry: Registry | None = None
-        self._written: dict[tuple[str, str], list[bytes]] = {}
+        self._written: dict[tuple[str, str], tuple[str, list[bytes]]] = {}
 
     def page(
         self, method: str, registry: Registry, revision: Revision, cursor: object
@@ -95,21 +95,22 @@ class Lister:
         """
         if registry is not self._registry:
             self._registry, self._written = registry, {}
-        pages = self._pages(method, registry, revision)
-        mark = digest_bytes(pages[0] + bytes(len(pages)))[7:19]
+        mark, pages = self._pages(method, registry, revision)
         index = self._index(cursor, mark, len(pages))
         if index is None:
             return fail("INVALID_CURSOR")
         following = f"{mark}.{index + 1}" if index + 1 < len(pages) else None
         return pages[index], following
 
-    def _pages(self, method: str, registry: Registry, revision: Revision) -> list[bytes]:
+    def _pages(self, method: str, registry: Registry, revision: Revision) -> tuple[str, list[bytes]]:
+        """The pages, and a mark that changes whenever any of them does."""
         key = (method, revision.name)
         if key not in self._written:
             member, select, show = LISTS[method]
             shown = [show(each, revision) for each in select(registry)]
             cuts = range(0, max(len(shown), 1), self._page)
-            self._written[key] = [b"%b:%b" % (render(member), render(shown[cut : cut + self._page])) for cut in cuts]
+            pages = [b"%b:%b" % (render(member), render(shown[cut : cut + self._page])) for cut in cuts]
+            self._written[key] = digest_bytes(b"\n".join(pages))[7:19], pages
         return self._written[key]
 
     @staticmethod

@@ -104,8 +104,7 @@ class Core:
             failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
             facts = facts_of(call, self.clock)
             if call.kind is Kind.TOOL:
-                dialect = operation.dialect if operation is not None else "mcp"
-                return write_tool_failure(request.id, failure, facts, revision, dialect, tail)
+                return write_tool_failure(request.id, failure, facts, revision, operation, tail)
             return write_failure(request.id, failure, facts)
 
         return await self.pipeline.perform(call, write)

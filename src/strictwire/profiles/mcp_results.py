@@ -42,17 +42,19 @@ def write_failure(request_id: RequestId | None, failure: Failure, facts: Facts) 
 
 
 def write_tool_failure(
-    request_id: RequestId, failure: Failure, facts: Facts, revision: Revision, dialect: str, tail: bytes
+    request_id: RequestId, failure: Failure, facts: Facts, revision: Revision, operation: Operation | None, tail: bytes
 ) -> Written:
     """A failure of a tool: a result with `isError`, or what its dialect says instead."""
-    if failure.code in PROTOCOL_CODES:
+    if failure.code in PROTOCOL_CODES or operation is None:
         return write_failure(request_id, failure, facts)
-    answer = mcp_dialect.answer_tool_failure(failure, facts, dialect)
+    answer = mcp_dialect.answer_tool_failure(failure, facts, operation.dialect)
     if answer.error is not None:
         return Written(body=render_error(request_id, answer.error), envelope=answer.error)
     result = dict(answer.result or {})
     envelope = result.get("structuredContent")
-    if not revision.structured:
+    # Before 2026-07-28 structured content is bound by the output schema even in a failure, and the official TypeScript
+    # client of that era throws the whole result away if it differs; the text item carries the envelope there.
+    if not revision.structured or (operation.promises is not None and not revision.modern):
         result.pop("structuredContent", None)
     return Written(body=render_result(request_id, render(result)[:-1] + tail), envelope=envelope)
 

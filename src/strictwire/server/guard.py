@@ -91,9 +91,7 @@ async def _guard_stdio(endpoint: GuardEndpoint, guarding: Guarding, settings: Se
     await serve_stdio(endpoint, caller=caller, max_line=settings.server.max_request_bytes)
 
 
-async def _guard_http(
-    endpoint: GuardEndpoint, guarding: Guarding, settings: Settings, address: tuple[str, int]
-) -> None:
+async def _guard_http(endpoint: GuardEndpoint, guarding: Guarding, settings: Settings, address: tuple[str, int]) -> None:
     host, port = address
     site = Site(
         endpoints={PATHS["mcp"]: endpoint},

@@ -14,8 +14,10 @@ from typing import Any, Final
 
 import msgspec
 
-from strictwire.canon.json import JsonObject
+from strictwire.canon.json import JsonObject, render
 from strictwire.contract.schema import DIALECT
+from strictwire.fault.catalogue import Stage
+from strictwire.fault.failure import Refused, fail
 from strictwire.server.content import CONTENT
 from strictwire.server.context import Context
 
@@ -40,18 +42,32 @@ class Signature:
     """Whether the answer is put into an object under `result`."""
 
     def read(self, arguments: JsonObject) -> dict[str, Any]:
-        """Typed keyword arguments. The schema has accepted them, so only their representation can differ."""
+        """Typed keyword arguments. Raises Refused(INVALID_PARAMS): a rule of a type that no schema can say."""
         try:
-            found = msgspec.convert(arguments, self.arguments, strict=True, dec_hook=_read_model)
+            found = self._convert(arguments)
         except msgspec.ValidationError:
             # `1.0` is an integer in JSON Schema; Python types want it written as one.
-            found = msgspec.convert(_with_whole_numbers(arguments), self.arguments, strict=True, dec_hook=_read_model)
+            found = self._convert_whole(arguments)
         return {name: getattr(found, name) for name in self.arguments.__struct_fields__}
+
+    def _convert_whole(self, arguments: JsonObject) -> Any:
+        try:
+            return self._convert(_with_whole_numbers(arguments))
+        except msgspec.ValidationError as exc:
+            raise Refused(fail("INVALID_PARAMS", stage=Stage.ACCEPT)) from exc
+
+    def _convert(self, arguments: JsonObject) -> Any:
+        return msgspec.convert(arguments, self.arguments, strict=True, dec_hook=_read_model)
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
     """The contract in a function's hints. Raises HintRefused: a parameter without a hint, or a hint JSON cannot say."""
-    hints = typing.get_type_hints(function, include_extras=True)
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError) as exc:
+        raise HintRefused(
+            f"{function!r}: its hints cannot be read; use a function whose hints are names of its module"
+        ) from exc
     parameters = inspect.signature(function).parameters
     context = next((name for name in parameters if hints.get(name) is Context), None)
     fields = [_field(each, hints) for name, each in parameters.items() if name != context]
@@ -71,7 +87,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 def flatten_models(value: object) -> object:
     """Pydantic models inside a result become plain values; everything else is left as it is."""
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
+        return value.model_dump(mode="json", by_alias=True)
     if isinstance(value, list | tuple):
         return [flatten_models(each) for each in value]
     if isinstance(value, dict):
@@ -123,7 +139,11 @@ def _schema(hint: Any, function: Callable[..., Any]) -> JsonObject:
     except TypeError as exc:
         raise HintRefused(f"{getattr(function, '__name__', 'function')}: a hint that JSON Schema cannot say") from exc
     definitions = {**found.pop("$defs", {}), **hoisted}
-    root = definitions.pop(found["$ref"].rpartition("/")[2]) if set(found) == {"$ref"} else found
+    place = found.get("$ref", "") if set(found) == {"$ref"} else ""
+    root = definitions.pop(place.rpartition("/")[2]) if place else found
+    # A type that contains itself is also a definition: its own inner references point there.
+    if place and render(place) in render([root, definitions]):
+        definitions[place.rpartition("/")[2]] = root
     schema: JsonObject = {"$schema": DIALECT, **_tidy(root)}
     if schema.get("type") == "object":
         schema.setdefault("required", [])
@@ -145,7 +165,8 @@ def _model_schema(model: Any, hoisted: JsonObject) -> JsonObject:
 def _read_model(model: Any, value: object) -> Any:
     if not hasattr(model, "model_validate"):
         raise TypeError(model)
-    return model.model_validate(value, strict=True)
+    # As JSON: from Python values the strict mode of pydantic takes no text for a date or an enumeration.
+    return model.model_validate_json(render(value), strict=True)  # type: ignore[arg-type]
 
 
 _NAMED: Final = ("properties", "$defs", "patternProperties", "dependentSchemas")

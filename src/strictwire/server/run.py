@@ -7,6 +7,7 @@ import asyncio
 import ipaddress
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -56,7 +57,7 @@ class Serving:
 def parse_address(text: str) -> tuple[str, int]:
     """`HOST:PORT`, or `PORT` alone. Raises ValueError."""
     host, _, port = text.rpartition(":")
-    if not port.isdecimal() or int(port) > 65535:
+    if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
         raise ValueError(f"{text!r}: expected HOST:PORT, such as 127.0.0.1:8808")
     return host.strip("[]") or "127.0.0.1", int(port)
 

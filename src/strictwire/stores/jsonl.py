@@ -1,12 +1,13 @@
 """The audit trail on disk as the pipeline sees it: group commit on a thread of its own.
 
 Records that come while a commit is under way wait together and share the next one: one write, one sync. The event loop
-only puts a record's bytes in a list and is told, once a commit, how it went; it never touches a file. A caller that has
-gone away in the meantime is not waited for.
+only puts a record's bytes in a list and is told, once a commit, how it went. A caller that has gone away in the meantime is
+not waited for.
 
     sync       the answer leaves after the record is on disk: a power cut loses no answered call
     batched    the answer leaves after the record is written: a crash of the process loses nothing, a power cut may lose
-               the last `sync_seconds`
+               the last `sync_seconds`. Such a write goes to the system's memory, so the event loop does it itself, once
+               a turn; whenever it would have to wait for anything, the thread does
     off        `stores.memory.NoRecorder`: nothing is recorded
 
 Below: `stores.trail`. Above: the composition root, which owns the lifetime: `open_recorder`, then `close`.
@@ -60,12 +61,18 @@ class JsonlRecorder:
     ) -> None:
         self._log = log
         self._append = log.append if mode is Mode.SYNC else log.append_unsynced
+        self._inline = mode is Mode.BATCHED
         self._values = values
         self._schedule = schedule
         self._clock = clock
         self._loop = asyncio.get_running_loop()
+        self._busy = threading.Lock()
+        """Held by whichever thread uses the log."""
         self._ready = threading.Condition()
         self._waiting: list[tuple[bytes, Done]] = []
+        """For the next commit of the writer's thread."""
+        self._gathered: list[tuple[bytes, Done]] = []
+        """For the end of this turn of the event loop."""
         self._flood = FloodGauge()
         self._closing = False
         self._ended = self._loop.create_future()
@@ -92,13 +99,45 @@ class JsonlRecorder:
 
     def submit_body(self, body: bytes, done: Done) -> None:
         """For callers that render bodies themselves: a JSON object as `audit.event.render_body` writes it."""
+        if not self._inline:
+            self._enqueue([(body, done)])
+            return
+        self._gathered.append((body, done))
+        if len(self._gathered) == 1:
+            self._loop.call_soon(self._commit_gathered)
+
+    def _enqueue(self, batch: list[tuple[bytes, Done]]) -> None:
         with self._ready:
             if not self._closing and len(self._waiting) < MAX_WAITING:
-                self._waiting.append((body, done))
-                if len(self._waiting) == 1:
+                self._waiting += batch
+                if len(self._waiting) == len(batch):
                     self._ready.notify()
                 return
-        self._loop.call_soon(done, LogFault("closed" if self._closing else "backlog").as_failure())
+        fault = LogFault("closed" if self._closing else "backlog")
+        self._loop.call_soon(self._deliver, deque(done for _, done in batch), fault.as_failure())
+
+    def _commit_gathered(self) -> None:
+        """On the event loop: write what came in this turn, or leave it to the thread."""
+        batch, self._gathered = self._gathered, []
+        if not batch:
+            return
+        if self._waiting or self._closing or not self._busy.acquire(blocking=False):
+            self._enqueue(batch)
+            return
+        try:
+            if not self._log.try_append_unsynced([body for body, _ in batch]):
+                self._enqueue(batch)
+                return
+            self._trouble = None
+        except LogFault as fault:
+            self._trouble = fault
+        finally:
+            self._busy.release()
+        if self._sync_due is None:
+            with self._ready:
+                self._set_dues(self._clock.monotonic())
+                self._ready.notify()
+        self._deliver(deque(done for _, done in batch), self.trouble)
 
     def count_malformed(self, kind: str) -> None:
         """Count input that never became a call. One Flood record an interval holds the counts."""
@@ -115,6 +154,7 @@ class JsonlRecorder:
 
     async def close(self) -> None:
         """Write what waits, sign a last checkpoint and give the files back. Later records are refused."""
+        self._commit_gathered()
         with self._ready:
             self._closing = True
             self._ready.notify()
@@ -151,13 +191,17 @@ class JsonlRecorder:
         now = self._clock.monotonic()
         fault = self._attempt(partial(self._append, [body for body, _ in batch]))
         if fault is None:
-            self._sync_due = self._sync_due or now + self._schedule.sync_seconds
-            self._sign_due = self._sign_due or now + self._schedule.checkpoint_seconds
+            self._set_dues(now)
         self._tell(batch, fault)
+
+    def _set_dues(self, now: float) -> None:
+        self._sync_due = self._sync_due or now + self._schedule.sync_seconds
+        self._sign_due = self._sign_due or now + self._schedule.checkpoint_seconds
 
     def _attempt(self, work: Callable[[], object]) -> LogFault | None:
         try:
-            work()
+            with self._busy:
+                work()
         except LogFault as fault:
             self._trouble = fault
             return fault
@@ -190,12 +234,14 @@ class JsonlRecorder:
         if flood_due is not None and now >= flood_due:
             self._record_flood()
         if self._sync_due is not None and now >= self._sync_due:
-            failed = self._attempt(self._log.sync)
-            self._sync_due = None if failed is None else now + self._schedule.sync_seconds
+            self._sync_due = None
+            if self._attempt(self._log.sync) is not None:
+                self._sync_due = now + self._schedule.sync_seconds
         many = self._log.unsigned >= self._schedule.checkpoint_records
         if self._sign_due is not None and (many or now >= self._sign_due):
-            failed = self._attempt(self._log.sign)
-            self._sign_due = None if failed is None else now + self._schedule.checkpoint_seconds
+            self._sign_due = None
+            if self._attempt(self._log.sign) is not None:
+                self._sign_due = now + self._schedule.checkpoint_seconds
 
     def _record_flood(self) -> None:
         with self._ready:

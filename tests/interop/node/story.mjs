@@ -21,6 +21,9 @@ async function failure(promise) {
   }
 }
 
+/** The envelope of a failure: structured, or the text that carries it where an output schema forbids that. */
+const envelope = ({ structuredContent, content }) => structuredContent ?? JSON.parse(content[0].text);
+
 export async function tell(client, seen, { modern, version }) {
   const call = (name, args = {}, options = {}, meta = undefined) =>
     client.callTool({ name, arguments: args, ...(meta ? { _meta: meta } : {}) }, options);
@@ -28,7 +31,7 @@ export async function tell(client, seen, { modern, version }) {
   const refused = {};
   for (const dialect of ["mcp", "resolve_v0", "system_1_0"]) {
     const result = await call(`refuse_${dialect}`);
-    refused[dialect] = [result.isError, Object.keys(result.structuredContent).length, result.content.length];
+    refused[dialect] = [result.isError, Object.keys(envelope(result)).length, result.structuredContent !== undefined];
   }
   const progress = [];
   await call("steps", { values: [1, 2, 2, 3] }, { onprogress: ({ progress: step }) => progress.push(step) });
@@ -72,8 +75,8 @@ export async function tell(client, seen, { modern, version }) {
     asked: asked.content[0].text,
     sampled: sampled.content[0].text,
     roots: roots.structuredContent.result,
-    invalid: (await call("add", { a: "5", b: 1 })).structuredContent.error.code,
-    leaked: (await call("leak")).structuredContent.error.code,
+    invalid: envelope(await call("add", { a: "5", b: 1 })).error.code,
+    leaked: envelope(await call("leak")).error.code,
     unknown: await failure(call("nope")),
     refused,
     thrown: await failure(call("refuse_mcp_v1")),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from strictwire.check.breaking import terms
 from strictwire.check.breaking.pair import Pair, compare
-from strictwire.check.engine import Places, Progress, flaw_findings, make_report, silent
+from strictwire.check.engine import Progress, find_places, flaw_findings, make_finding, make_report, silent
 from strictwire.check.finding import Finding, Report
 from strictwire.check.inclusion.decide import NotIncluded
 from strictwire.check.inclusion.shape import value_text
 from strictwire.check.policy import Policy
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.subject import Problem, Side, ToolSet
+
+Told: TypeAlias = tuple[Rule, Problem, str]
+"""A rule, a problem it has, and the witness."""
 
 MAX_WITNESS = 300
 """Characters of a witness that are shown."""
@@ -23,24 +27,26 @@ def breaking(
 ) -> Report:
     """Judge what changed from `old` to `new`. Unreadable parts of either are findings: they were not compared."""
     before, after = old.by_name(), new.by_name()
-    places = Places(new)
-    findings = [*flaw_findings(old), *flaw_findings(new)]
+    gone: list[Told] = []
+    told: list[Told] = []
     for done, (name, subject) in enumerate(before.items()):
         if name in after:
-            findings += _pair_findings(compare(subject, after[name]), rules, places)
+            told += _pair_problems(compare(subject, after[name]), rules)
         else:
-            findings += _findings(terms.tool_kept, terms.tool_kept.check(subject), rules, Places(old))
+            gone += [(terms.tool_kept, each, "") for each in terms.tool_kept.check(subject)]
         progress(done + 1, len(before))
     for name, subject in after.items():
         if name not in before:
-            findings += _findings(terms.tool_added, terms.tool_added.check(subject), rules, places)
+            told += [(terms.tool_added, each, "") for each in terms.tool_added.check(subject)]
+    findings = [*flaw_findings(old), *flaw_findings(new), *_findings(gone, rules, old), *_findings(told, rules, new)]
     return make_report("breaking", new, findings, policy, version=version, against=old.label)
 
 
-def _pair_findings(pair: Pair, rules: Mapping[str, Rule], places: Places) -> Iterator[Finding]:
+def _pair_problems(pair: Pair, rules: Mapping[str, Rule]) -> Iterator[Told]:
     for rule in rules.values():
         if rule.scope is Scope.PAIR:
-            yield from _findings(rule, rule.check(pair), rules, places, witness=_witness(pair, rule))
+            for problem in rule.check(pair):
+                yield rule, problem, _witness(pair, rule)
 
 
 def _witness(pair: Pair, rule: Rule) -> str:
@@ -52,20 +58,8 @@ def _witness(pair: Pair, rule: Rule) -> str:
     return text if len(text) <= MAX_WITNESS else text[: MAX_WITNESS - 1] + "…"
 
 
-def _findings(
-    rule: Rule, problems: Iterable[Problem], rules: Mapping[str, Rule], places: Places, *, witness: str = ""
-) -> Iterator[Finding]:
-    for problem in problems if rule.id in rules else ():
-        line, column = places.of(problem.origin)
-        yield Finding(
-            rule=rule.id,
-            message=problem.message,
-            advice=rule.advice,
-            file=problem.origin.file,
-            pointer=problem.origin.pointer,
-            line=line,
-            column=column,
-            tool=problem.tool,
-            hurts=rule.hurts,
-            witness=witness,
-        )
+def _findings(told: list[Told], rules: Mapping[str, Rule], tools: ToolSet) -> Iterator[Finding]:
+    kept = [each for each in told if each[0].id in rules]
+    places = find_places(tools, (problem.origin for _, problem, _ in kept))
+    for rule, problem, witness in kept:
+        yield make_finding(rule, problem, places, witness=witness)

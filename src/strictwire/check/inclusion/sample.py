@@ -217,12 +217,15 @@ class Sampler:
         return (number for number in plain if fits_number(number, piece))
 
     def _strings(self, piece: Piece) -> Iterator[str]:
-        for clause in sorted(piece.opaque):
-            yield from _texts_for(clause)
+        texts = [text for clause in sorted(piece.opaque) for text in _texts_for(clause)]
+        yield from texts
         most = min(piece.high if piece.high is not None else MAX_TEXT, MAX_TEXT)
-        for size in dict.fromkeys((piece.low, *self.hints.sizes, piece.high or 0)):
-            if piece.low <= size <= most:
-                yield "a" * size
+        sizes = [
+            size for size in dict.fromkeys((piece.low, *self.hints.sizes, piece.high or 0)) if piece.low <= size <= most
+        ]
+        # A pattern without an end goes on with anything, one of a repeated set with more of it.
+        yield from (text.ljust(size, fill) for size in sizes for text in texts[:2] for fill in ("a", text[-1:] or "a"))
+        yield from ("a" * size for size in sizes)
         yield from (value for value in self.hints.values if isinstance(value, str))
         yield from (sample for samples in FORMATS.values() for sample in samples)
 

@@ -1,6 +1,6 @@
 """The gate before every tool that needs a session: who calls, in which session, in which state; and what a failure does.
 
-    find the session -> role -> lock -> the root is where it was -> the tool -> on failure: facts, invariant, lock
+find the session -> role -> lock -> the root is where it was -> the tool -> on failure: facts, invariant, lock
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from strictwire.fault.failure import Facts, Failure, Refused
 from strictwire.packs.workspace.book import Lock, Session, SessionBook
 from strictwire.packs.workspace.grants import LOCAL
 from strictwire.packs.workspace.refusal import refuse
-from strictwire.packs.workspace.roles import INVARIANTS_OF, LOCKING, RULES, find_refusal
+from strictwire.packs.workspace.roles import INVARIANTS_OF, RULES, demands_report, find_refusal
 
 SessionTool: TypeAlias = Callable[[Session, JsonObject], JsonObject]
 """A tool behind the gate. Raises Refused, or OSError where the system failed in a way that has no code of its own."""
@@ -56,7 +56,7 @@ class Gate:
             return self.run(session, arguments)
         except Refused as exc:
             error = governed(exc, facts)
-            if error.code in LOCKING:
+            if demands_report(self.tool, error.code):
                 self.book.lock(session, code=error.code, tool=self.tool)
             raise error from exc
         except OSError as exc:
@@ -64,9 +64,7 @@ class Gate:
 
     def _admit(self, session: Session, arguments: JsonObject) -> None:
         lock = self.book.maybe_lock(session)
-        code = find_refusal(
-            self.tool, role=session.role, is_locked=lock is not None, is_report=self.is_report(arguments)
-        )
+        code = find_refusal(self.tool, role=session.role, is_locked=lock is not None, is_report=self.is_report(arguments))
         if code == "UNAUTHORIZED_ACTION":
             allowed = " or ".join(sorted(RULES[self.tool].roles))
             raise refuse(code, f"{self.tool} is for {allowed}; this session is {session.role}", "role")

@@ -1,14 +1,14 @@
 """What the settings grant: which roots, who may take which role, who may approve, which programs may verify.
 
-    [packs.workspace]
-    roots = ["/srv/projects"]          required: sessions may be opened here and below
-    approvers = ["reviewer"]           principals that may approve plans of others; none by default
-    commands = ["python3", "cargo"]    programs that verification commands may start; none by default
-    session_seconds = 28800            how long a session lives
+[packs.workspace]
+roots = ["/srv/projects"]          required: sessions may be opened here and below
+approvers = ["reviewer"]           principals that may approve plans of others; none by default
+commands = ["python3", "cargo"]    programs that verification commands may start; none by default
+session_seconds = 28800            how long a session lives
 
-    [packs.workspace.roles]            principals of each role; "local", who needs no token, by default
-    ANTIGRAVITY = ["planner"]
-    WINDSURF = ["builder"]
+[packs.workspace.roles]            principals of each role; "local", who needs no token, by default
+ANTIGRAVITY = ["planner"]
+WINDSURF = ["builder"]
 """
 
 from __future__ import annotations

@@ -61,7 +61,9 @@ class Latches:
             except BlockingIOError:
                 if self._clock() >= until:
                     os.close(handle)
-                    raise refuse("FILE_WRITE_FAILED", "Another write of this file takes too long; try again", "busy") from None
+                    raise refuse(
+                        "FILE_WRITE_FAILED", "Another write of this file takes too long; try again", "busy"
+                    ) from None
                 self._pause(_PAUSE)
             else:
                 return handle

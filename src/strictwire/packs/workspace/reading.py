@@ -53,7 +53,9 @@ class Reading:
         INVALID_INPUT_VALUE two kinds of range at once; CAP_EXCEEDED."""
         by_bytes, by_lines = {"offset", "count"} & arguments.keys(), {"start_line", "line_count"} & arguments.keys()
         if by_bytes and by_lines:
-            raise refuse("INVALID_INPUT_VALUE", "Give offset and count, or start_line and line_count, not both", "two_ranges")
+            raise refuse(
+                "INVALID_INPUT_VALUE", "Give offset and count, or start_line and line_count, not both", "two_ranges"
+            )
         if by_lines:
             return _read_lines(session.jail, arguments)
         return _read_bytes(session.jail, arguments)
@@ -66,22 +68,22 @@ class Reading:
             items = [_entry(session.jail, name, kind) for name, kind in walk.everything(path)]
         else:
             items = [_entry(session.jail, name, kind) for name, kind in walk.folder(path)]
-        page = self._page("list_files", session, arguments, items)
+        page = self._page("list_files", arguments, items)
         return page | {"unnameable": walk.unnameable}
 
     def search_text(self, session: Session, arguments: JsonObject) -> JsonObject:
         """search_text. Raises Refused: the codes of Jail.list, CURSOR_INVALID, CURSOR_STALE, CAP_EXCEEDED."""
         search = _Search(session.jail, query=arguments["query"], fold=arguments.get("ignore_case", False))
         items = search.run(arguments.get("path", "."))
-        page = self._page("search_text", session, arguments, items)
+        page = self._page("search_text", arguments, items)
         return page | {"skipped": search.skipped, "complete": search.is_complete}
 
-    def _page(self, tool: str, session: Session, arguments: JsonObject, items: list[Any]) -> JsonObject:
+    def _page(self, tool: str, arguments: JsonObject, items: list[Any]) -> JsonObject:
         """The set is gathered for every page, so that a page is never of an older state than the call: a set that has
         changed since the cursor was given is told as stale."""
-        inputs = [value for name, value in sorted(arguments.items()) if name not in ("cursor", "pageSize")]
+        inputs = {name: value for name, value in arguments.items() if name not in ("cursor", "pageSize")}
         state = hashlib.sha256(render(items)).hexdigest()
-        key = page_key(tool, inputs, state)
+        key = page_key(tool, [inputs], state)
         size = int(arguments.get("pageSize", PAGE_SIZE))
         page = self._pages.keep(key, items, size=size)
         if arguments.get("cursor") is not None:

@@ -1,12 +1,12 @@
 """What a failure report must hold. Pure.
 
-    # Failure report
-    Session: <session_id>
-    Error code: <code>
+# Failure report
+Session: <session_id>
+Error code: <code>
 
-    ## What happened
-    ## Cause
-    ## Next step
+## What happened
+## Cause
+## Next step
 """
 
 from __future__ import annotations

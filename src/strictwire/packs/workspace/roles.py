@@ -52,18 +52,12 @@ RULES: Final[Mapping[str, ToolRule]] = MappingProxyType(
 )
 """Every tool that needs a session. Reading and leaving are always open, so that no state is a trap."""
 
-LOCKING: Final = frozenset(
-    {
-        "PATH_TRAVERSAL_BLOCKED",
-        "OUTSIDE_WORKSPACE",
-        "PLAN_SCOPE_VIOLATION",
-        "PLAN_ENFORCEMENT_FAILED",
-        "PREFLIGHT_FAILED",
-        "INVARIANT_VIOLATION",
-    }
-)
-"""Failures that demand a report: the caller tried to leave its bounds, or what it did broke something. A slip that the
-caller can mend alone (a stale hash, a missing file, a patch that does not apply) locks nothing."""
+LOCKING: Final = frozenset({"PATH_TRAVERSAL_BLOCKED", "OUTSIDE_WORKSPACE", "INVARIANT_VIOLATION"})
+"""Failures that demand a report of whatever tool: the caller tried to leave its bounds, or something is broken."""
+
+LOCKING_CHANGES: Final = frozenset({"PLAN_SCOPE_VIOLATION", "PLAN_ENFORCEMENT_FAILED", "PREFLIGHT_FAILED"})
+"""Failures that demand a report of a tool that changes files. A slip that the caller can mend alone (a stale hash, a
+missing file, a patch that does not apply, a plan still being written) locks nothing."""
 
 INVARIANTS_OF: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -80,6 +74,11 @@ INVARIANTS_OF: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The invariant that a refusal protects, where the refusal does not name one itself."""
+
+
+def demands_report(tool: str, code: str) -> bool:
+    """Whether a session locks after this failure of this tool."""
+    return code in LOCKING or (code in LOCKING_CHANGES and RULES[tool] is _EXECUTOR)
 
 
 def find_refusal(tool: str, *, role: Role, is_locked: bool, is_report: bool) -> str | None:

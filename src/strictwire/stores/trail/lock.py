@@ -27,6 +27,9 @@ class Lock(Protocol):
     def acquire(self) -> None:
         """Wait for the lock. LogFault `lock_held` when another keeps it too long."""
 
+    def try_acquire(self) -> bool:
+        """Take the lock if it is free; do not wait."""
+
     def release(self) -> None:
         """Let others in."""
 
@@ -39,6 +42,10 @@ class NoLock:
 
     def acquire(self) -> None:
         """There is nobody to wait for."""
+
+    def try_acquire(self) -> bool:
+        """It is always free."""
+        return True
 
     def release(self) -> None:
         """There is nobody to let in."""
@@ -60,6 +67,13 @@ class FolderLock:
         with mapped_errors():
             self._wait()
             os.pwrite(self._fd, self._owner, 0)
+
+    def try_acquire(self) -> bool:
+        with mapped_errors():
+            if not self._try():
+                return False
+            os.pwrite(self._fd, self._owner, 0)
+        return True
 
     def release(self) -> None:
         fcntl.flock(self._fd, fcntl.LOCK_UN)

@@ -77,6 +77,23 @@ class TrailLog:
             self._write(self._current(), bodies)
             self._maybe_rotate()
 
+    def try_append_unsynced(self, bodies: Sequence[bytes]) -> bool:
+        """`append_unsynced` where nothing has to be waited for, else False: then another process writes, the end of the
+        log has to be looked for, or a new file is due. Raises LogFault: the disk refused."""
+        tail, lock = self._tail, self._place.lock
+        if tail is None or self._doubtful or self._aside or tail.size >= self._place.rotate_bytes:
+            return False
+        if not lock.try_acquire():
+            return False
+        try:
+            with mapped_errors():
+                if not tail.matches(self._disk.look(ACTIVE)):
+                    return False
+                self._write(tail, bodies)
+        finally:
+            lock.release()
+        return True
+
     def sync(self) -> None:
         """Make what was written durable. Raises LogFault."""
         if self.unsynced:

@@ -23,8 +23,9 @@ MAX_COMMANDS: Final = 8
 """Commands of one phase, and of all gates: each runs after every change."""
 
 _AMBIGUOUS: Final = re.compile(
-    r"\b(may|should|if possible|optional(?:ly)?|try to|attempt to|use (?:your |best )?judg(?:e)?ment|as (?:you see fit|needed|appropriate))\b",
-    re.IGNORECASE,
+    r"""\b( may | should | if\ possible | optional(?:ly)? | try\ to | attempt\ to
+      | use\ (?:your\ |best\ )?judge?ment | as\ (?:you\ see\ fit|needed|appropriate) )\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 """Words that leave to the executor what the plan has to say. Looked for in the lines of a phase alone."""
 

@@ -6,10 +6,10 @@ A pattern is a relative path; `*` stands for any part of a name, `**` alone betw
 from __future__ import annotations
 
 import hashlib
-import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from operator import eq
 
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.path import parse_path
@@ -60,19 +60,32 @@ def find_outside(plan: Plan, action: Action) -> Outside | None:
 
 def matches(pattern: str, path: str) -> bool:
     """Whether a path fits a pattern."""
-    return bool(_compiled(pattern).fullmatch(path))
+    parts = pattern.split("/")
+    # At the end it stands for everything below, not for the folder itself.
+    if parts[-1] == "**":
+        parts.append("*")
+    return _fits(parts, path.split("/"), star="**", same=_fits_name)
 
 
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    parts = [_segment(each) for each in pattern.split("/")]
-    joined = "/".join(parts)
-    # `**/` stands for no folder too, and `/**` at the end for everything below.
-    return re.compile(joined.replace("\0/", "(?:[^/]+/)*").replace("\0", ".+"), re.DOTALL)
+def _fits_name(pattern: str, name: str) -> bool:
+    return _fits(pattern, name, star="*", same=eq)
 
 
-def _segment(text: str) -> str:
-    return "\0" if text == "**" else re.escape(text).replace(r"\*", "[^/]*")
+def _fits(pattern: Sequence[str], subject: Sequence[str], *, star: str, same: Callable[[str, str], bool]) -> bool:
+    """Goes back to the last star alone, so that the work is bounded by the product of the lengths."""
+    at = here = resume = 0
+    last = -1
+    while here < len(subject):
+        if at < len(pattern) and pattern[at] == star:
+            last, resume, at = at, here, at + 1
+        elif at < len(pattern) and same(pattern[at], subject[here]):
+            at, here = at + 1, here + 1
+        elif last >= 0:
+            resume += 1
+            at, here = last + 1, resume
+        else:
+            return False
+    return all(each == star for each in pattern[at:])
 
 
 def find_pattern_problem(pattern: str) -> str | None:

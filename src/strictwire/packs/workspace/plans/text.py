@@ -176,7 +176,8 @@ def _phases(lines: list[Line], reader: Reader) -> tuple[Phase, ...]:
     starts = [index for index, line in enumerate(lines) if _PHASE_TITLE.fullmatch(line.text)]
     if not starts:
         reader.note("PLAN_MISSING_FIELD", 0, "at least one '## Phase: <title>' is needed")
-    if lines and starts[:1] != [0]:
+        return ()
+    if starts[0] != 0:
         reader.note("PLAN_INVALID_STRUCTURE", lines[0].number, "expected '## Phase: <title>' first")
     ends = [*starts[1:], len(lines)]
     return tuple(_phase(lines[start:end], reader) for start, end in zip(starts, ends, strict=True))

@@ -1,0 +1,107 @@
+"""How long lint takes against decoding and compiling the same schemas, and how long `strictwire lint --help` takes.
+
+Run: python benchmarks/lint.py. Prints ratios; exits 1 if one is above its bound. Both sides of a ratio are measured in
+turns, and the best turn counts: the machine's other work makes turns slower, never faster.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from strictwire.canon.json import Limits, parse, render
+from strictwire.check.engine import lint, plan_rules
+from strictwire.check.lint import RULES
+from strictwire.check.policy import Policy
+from strictwire.check.rule import Category
+from strictwire.check.rulesets import RULESETS
+from strictwire.contract import conform
+from strictwire.contract.conform import compile_schema
+from strictwire.sources.dump import parse_dump
+
+TOOLS = 1_000
+TURNS = 5
+LINT_BOUND = 5.0
+HELP_BOUND = 4.0
+RULESET = RULESETS["2026.11"]
+
+
+def tool(number: int) -> dict[str, object]:
+    """A tool of ordinary size; every schema is different, so that nothing is compiled from the cache."""
+    words = {"type": "string", "minLength": 1, "maxLength": 512, "description": f"What to look for in set {number}."}
+    place = {"line": {"type": "integer", "minimum": 0}, "character": {"type": "integer", "minimum": 0}}
+    given = {
+        "query": words,
+        "kind": {"type": "string", "enum": ["a", "b", f"k{number}"], "description": "Which kind."},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 200, "description": "How many."},
+        "tags": {"type": "array", "items": {"type": "string", "maxLength": 40}, "maxItems": 20},
+        "at": closed(place, ["line", "character"]),
+    }
+    item = closed({"name": {"type": "string"}, "score": {"type": "number"}}, ["name"])
+    gives = {"items": {"type": "array", "maxItems": 200, "items": item}, "total": {"type": "integer", "minimum": number}}
+    return {
+        "name": f"tool_{number}",
+        "description": f"Finds things of set {number} and returns a page of them.",
+        "inputSchema": closed(given, ["query"]),
+        "outputSchema": closed(gives, ["items"]),
+        "annotations": {"readOnlyHint": True},
+    }
+
+
+def closed(properties: dict[str, object], required: list[str]) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+RAW = render({"tools": [tool(number) for number in range(TOOLS)]})
+
+
+def decode_and_compile() -> None:
+    listed = parse(RAW, Limits(size=1 << 26))
+    for entry in listed["tools"]:  # type: ignore[index, call-overload]
+        compile_schema(entry["inputSchema"])
+        compile_schema(entry["outputSchema"])
+
+
+def lint_all(category: Category) -> None:
+    policy = Policy(category=category)
+    lint(parse_dump(RAW, "tools.json"), plan_rules(RULES, RULESET, policy), policy, version=RULESET.version)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    conform._compile.cache_clear()  # noqa: SLF001 - what is measured must not come from the cache
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def best(works: dict[str, Callable[[], object]]) -> dict[str, float]:
+    turns = [{name: seconds(work) for name, work in works.items()} for _ in range(TURNS)]
+    return {name: min(turn[name] for turn in turns) for name in works}
+
+
+def run(*arguments: str) -> Callable[[], object]:
+    return lambda: subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+
+
+def main() -> int:
+    found = best(
+        {
+            "decode and compile": decode_and_compile,
+            "lint STANDARD": lambda: lint_all(Category.STANDARD),
+            "lint STRICT": lambda: lint_all(Category.STRICT),
+        }
+    )
+    base = found["decode and compile"]
+    print(f"{TOOLS:,} tools, {len(RAW):,} bytes: decode and compile {base * 1000:.0f} ms")
+    ratios = [(name, taken / base, LINT_BOUND) for name, taken in found.items() if name != "decode and compile"]
+    starts = best({"import json": run("-c", "import json"), "lint --help": run("-m", "strictwire", "lint", "--help")})
+    ratios.append(("lint --help", starts["lint --help"] / starts["import json"], HELP_BOUND))
+    for name, ratio, bound in ratios:
+        print(f"{name}: {ratio:.2f} times (bound {bound:g})")
+    return int(any(ratio > bound for _, ratio, bound in ratios))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The parts of the benchmark. Each has `run(effort) -> Found`."""

@@ -1,0 +1,57 @@
+"""Resident memory after 10,000 and after 100,000 calls of `add`, over stdio with 32 in flight."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from benchmarks.drive import Load, Pipes, Stalled
+from benchmarks.fixture import add_questions
+from benchmarks.peers import OURS, PEERS, SDK_HIGH, SDK_LOW, Contender
+from benchmarks.process import NotStarted
+from benchmarks.results import Effort, Found, Table, at_most
+from benchmarks.talk import Talk, Wire, WrongAnswer
+
+STEPS: Final = (10_000, 100_000)
+SECONDS: Final = 600.0
+WARM: Final = 1_000
+
+
+def run(effort: Effort) -> Found:
+    """Measure and compare. An effort of one round leaves the peers at 10,000 calls."""
+    far = (OURS, SDK_LOW, SDK_HIGH) if effort.rounds > 1 else (OURS,)
+    troubles: list[str] = []
+    found: dict[str, list[float]] = {}
+    for contender in (OURS, *PEERS):
+        try:
+            found[contender.name] = megabytes(contender, STEPS if contender in far else STEPS[:1])
+        except (NotStarted, Stalled, WrongAnswer, OSError) as exc:
+            troubles.append(f"{contender.name}: {exc}")
+    rows = [
+        [each.title, *(f"{value:.1f}" for value in found.get(each.name, [])), *["-"] * (3 - len(found.get(each.name, [])))]
+        for each in (OURS, *PEERS)
+    ]
+    columns = ["server", f"MB after {WARM:,}", *(f"after {step:,}" for step in STEPS)]
+    table = Table(title="Resident memory, MB", columns=columns, rows=rows, note="; ".join(troubles))
+    ours = found.get(OURS.name)
+    theirs = [found[name][-1] for name in (SDK_LOW.name, SDK_HIGH.name) if name in found]
+    goals = [
+        at_most("memory after 100,000 calls, share of the smaller official Python server's", 1.0,
+                ours[2] / min(theirs) if ours and theirs else None),
+        at_most("memory after 100,000 calls, times its own after 10,000", 1.05, ours[2] / ours[1] if ours else None),
+    ]  # fmt: skip
+    return Found(part="memory", tables=[table], goals=goals)
+
+
+def megabytes(contender: Contender, steps: tuple[int, ...]) -> list[float]:
+    """Resident memory after a few calls and after each step."""
+    with contender.serve(http=False) as running:
+        pipes = Pipes(running, Wire.LEGACY)
+        talk = Talk(add_questions(), Wire.LEGACY)
+        found, done = [], 0
+        for step in (WARM, *steps):
+            pipes.drive(talk, Load(in_flight=32, seconds=SECONDS, calls=step - done))
+            done = step
+            found.append(running.resident_bytes() / 1e6)
+        sys.stderr.write(f"memory {contender.name}: {found}\n")
+        return found

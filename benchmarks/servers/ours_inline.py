@@ -1,0 +1,25 @@
+"""The two tools on strictwire over stdio, with audit records rendered, chained and kept in memory on the event loop.
+
+For counting instructions: the commit thread of the trail on disk makes counts depend on time. Nothing else differs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from ours import make_server
+
+from strictwire.server.compose import open_runtime
+from strictwire.settings.read import read_settings
+from strictwire.stores.memory import MemoryRecorder
+from strictwire.transport.stdio import serve_stdio
+
+
+async def main() -> None:
+    settings = read_settings(file=None)
+    async with open_runtime(make_server(), settings, recorder=MemoryRecorder()) as runtime:
+        await serve_stdio(runtime.endpoint("mcp"), caller=runtime.caller, max_line=settings.server.max_request_bytes)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,101 @@
+"""`strictwire plan`: make, check, approve and read the plans of a governed workspace."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from strictwire.packs.workspace.pack import KEY
+from strictwire.packs.workspace.verbs import (
+    Answer,
+    Place,
+    guarded,
+    is_hash,
+    run_approve,
+    run_lint,
+    run_list,
+    run_new,
+    run_show,
+)
+from strictwire.settings.places import state_folder
+
+EXAMPLES: Final = """examples:
+  strictwire plan new > draft.md            a plan to fill in
+  strictwire plan new draft.md              keep it under docs/plans, by its hash
+  strictwire plan lint draft.md
+  strictwire plan list
+  strictwire plan approve HASH              asks at the terminal, and signs
+
+exit codes: 0 fine, 100 findings, 1 could not run, 2 usage
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The verbs and their options."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=type(parser))
+    _verb(verbs, "new", "print a plan to fill in, or keep a draft").add_argument("draft", nargs="?", type=Path)
+    _verb(verbs, "lint", "say what is wrong with a plan").add_argument("plan", metavar="HASH|FILE")
+    _verb(verbs, "approve", "vouch for a plan, after reading it").add_argument("hash")
+    _verb(verbs, "list", "list the plans and whether each can be used")
+    _verb(verbs, "show", "print a plan").add_argument("hash")
+
+
+def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = verbs.add_parser(
+        name, help=summary, description=summary[0].upper() + summary[1:] + ".", allow_abbrev=False
+    )
+    made.add_argument("--root", type=Path, default=Path(), metavar="DIR", help="the workspace (default: here)")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run one verb and write what it gives."""
+    return write(guarded(lambda: _run(arguments, place_of(arguments.root))))
+
+
+def _run(arguments: argparse.Namespace, place: Place) -> Answer:
+    match arguments.verb:
+        case "new":
+            draft = arguments.draft.read_text(encoding="utf-8") if arguments.draft else None
+            return run_new(place, author=_person(), draft=draft)
+        case "lint" if is_hash(arguments.plan):
+            return run_lint(place, text=None, plan_hash=arguments.plan)
+        case "lint":
+            return run_lint(place, text=Path(arguments.plan).read_text(encoding="utf-8"), plan_hash=None)
+        case "approve":
+            return _approve(place, arguments.hash)
+        case "list":
+            return run_list(place)
+        case _:
+            return run_show(place, plan_hash=arguments.hash)
+
+
+def _approve(place: Place, plan_hash: str) -> Answer:
+    """Only a person can: the plan is shown, and the answer must come from a terminal."""
+    if not sys.stdin.isatty():
+        return Answer(exit_code=1, stderr="error: approving needs a person at a terminal\n")
+    write(run_show(place, plan_hash=plan_hash))
+    if input(f"Type the first 8 characters of the hash ({plan_hash[:4]}…) to approve this plan: ").strip() != plan_hash[:8]:
+        return Answer(exit_code=1, stderr="not approved\n")
+    return run_approve(place, plan_hash=plan_hash, approver=_person())
+
+
+def _person() -> str:
+    return f"terminal:{getpass.getuser()}"
+
+
+def place_of(root: Path) -> Place:
+    """A workspace with the key of this user's server."""
+    return Place(root=root, key=state_folder() / "packs" / KEY, now=time.time)
+
+
+def write(answer: Answer) -> int:
+    """Print an answer; its exit code."""
+    sys.stdout.write(answer.stdout)
+    sys.stdout.flush()
+    sys.stderr.write(answer.stderr)
+    return answer.exit_code

@@ -1,0 +1,183 @@
+"""The verbs for people as plain functions: parsed options in, exit code and text out. Prints nothing, asks nothing.
+
+Exit codes: 0 fine, 100 findings, 1 could not run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from strictwire.fault.failure import Refused
+from strictwire.packs.kit.jail import Jail, RootRefused
+from strictwire.packs.kit.staging import TEMPORARY
+from strictwire.packs.workspace.moments import render_moment
+from strictwire.packs.workspace.planning import HOURS
+from strictwire.packs.workspace.plans.approval import KeyRefused, open_sealing
+from strictwire.packs.workspace.plans.lint import Linted, lint
+from strictwire.packs.workspace.plans.model import Operation, Phase, Plan
+from strictwire.packs.workspace.plans.scope import workspace_id
+from strictwire.packs.workspace.plans.shelf import Shelf, plan_path
+from strictwire.packs.workspace.plans.text import body_hash, render_plan, split_hash
+from strictwire.packs.workspace.roles import Role
+
+FINDINGS: Final = 100
+COULD_NOT: Final = 1
+
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a verb gives."""
+
+    exit_code: int = 0
+    stdout: str = ""
+    stderr: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A workspace that a person named."""
+
+    root: str
+    jail: Jail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a verb works: the workspace, the key with which the server signs, and the time."""
+
+    root: Path
+    key: Path
+    now: Callable[[], float]
+
+
+def run_new(place: Place, *, author: str, draft: str | None) -> Answer:
+    """Without a draft a plan to fill in, on stdout; with one the plan is kept and its hash told.
+
+    The lines Author, Workspace, Created and Expires of a draft are set here if they are `?`.
+    """
+    created = place.now()
+    filled = {
+        "Author": author,
+        "Workspace": workspace_id(str(place.root.resolve())),
+        "Created": render_moment(created),
+        "Expires": render_moment(created + HOURS * 3600),
+    }
+    if draft is None:
+        return Answer(stdout=split_hash(render_plan(_template(filled)))[1])
+    body = re.sub(r"^PLAN_HASH: .*\n", "", draft)
+    for name, value in filled.items():
+        body = re.sub(rf"^{name}: \?$", f"{name}: {value}", body, count=1, flags=re.MULTILINE)
+    text = f"PLAN_HASH: {body_hash(body)}\n{body}"
+    linted = lint(text)
+    if not linted.passed:
+        return _findings(linted)
+    with _opened(place) as (shelf, home):
+        plan_hash = shelf.put(home, text)
+        return Answer(stdout=f"{plan_hash}\n", stderr=f"wrote {plan_path(plan_hash)}; have it approved by someone else\n")
+
+
+def run_lint(place: Place, *, text: str | None, plan_hash: str | None) -> Answer:
+    """Lint a text, or a plan of the workspace by its hash."""
+    if text is not None:
+        return _findings(lint(text))
+    with _opened(place) as (shelf, home):
+        found = shelf.read(home, plan_hash or "")
+        return _findings(lint(found, expected_hash=plan_hash))
+
+
+def run_approve(place: Place, *, plan_hash: str, approver: str) -> Answer:
+    """Vouch for a plan as a person at the terminal."""
+    with _opened(place) as (shelf, home):
+        approval = shelf.approve(home, plan_hash, approver=approver)
+        return Answer(stderr=f"approved {plan_hash} as {approval.approver}\n")
+
+
+def run_list(place: Place) -> Answer:
+    """One line a plan: hash, state, end, title."""
+    with _opened(place) as (shelf, home):
+        plans = [shelf.summary(home, name) for name in shelf.names(home)]
+    lines = [
+        f"{each['plan_hash']}  {each['state']:<15} {each['expires_at'] or '-':<20} {each['title'] or '-'}" for each in plans
+    ]
+    return Answer(stdout="".join(f"{line}\n" for line in lines))
+
+
+def run_show(place: Place, *, plan_hash: str) -> Answer:
+    """The text of a plan on stdout; on stderr who made it, who approved it, and whether it can be used."""
+    with _opened(place) as (shelf, home):
+        each = shelf.summary(home, plan_hash)
+        about = f"state: {each['state']}; author: {each['author'] or '-'}; approved by: {each['approver'] or 'nobody'}\n"
+        return Answer(stdout=shelf.read(home, plan_hash), stderr=about)
+
+
+def run_status(place: Place) -> Answer:
+    """What there is to know of a workspace; exit 100 if a crash has left files behind."""
+    with _opened(place) as (shelf, home):
+        states = Counter(str(shelf.summary(home, name)["state"]) for name in shelf.names(home))
+    root = place.root.resolve()
+    left = sorted(str(path.relative_to(root)) for path in root.rglob(f"{TEMPORARY}*"))
+    reports = len(list(root.glob("docs/reports/*.md")))
+    plans = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
+    lines = [f"root     {root}", f"id       {workspace_id(str(root))}", f"plans    {plans}", f"reports  {reports}"]
+    lines += [f"left     {path} (of a write that was cut off; compare it and remove it)" for path in left]
+    return Answer(exit_code=FINDINGS if left else 0, stdout="".join(f"{line}\n" for line in lines))
+
+
+def guarded(verb: Callable[[], Answer]) -> Answer:
+    """The answer of a verb, or the sentence why it could not run."""
+    try:
+        return verb()
+    except Refused as exc:
+        return Answer(exit_code=COULD_NOT, stderr=f"error: {exc.failure.text} ({exc.failure.code})\n")
+    except (RootRefused, KeyRefused) as exc:
+        return Answer(exit_code=COULD_NOT, stderr=f"error: {exc}\n")
+    except OSError as exc:
+        return Answer(exit_code=COULD_NOT, stderr=f"error: {exc.strerror}\n")
+
+
+def is_hash(text: str) -> bool:
+    """Whether a text is the hash of a plan."""
+    return bool(_HASH.fullmatch(text))
+
+
+@contextmanager
+def _opened(place: Place) -> Iterator[tuple[Shelf, Folder]]:
+    root = str(place.root.resolve())
+    with Jail(root) as jail:
+        yield Shelf(open_sealing(place.key), now=place.now), Folder(root=root, jail=jail)
+
+
+def _findings(linted: Linted) -> Answer:
+    lines = [f"{each.line}: {each.code}: {each.message}\n" for each in linted.findings]
+    return Answer(exit_code=FINDINGS if lines else 0, stdout="".join(lines) or f"{linted.hash}\n")
+
+
+def _template(filled: dict[str, str]) -> Plan:
+    phase = Phase(
+        title="First phase",
+        id="PHASE_1",
+        objective="Say in words what this phase reaches",
+        allowed=(Operation.CREATE, Operation.MODIFY),
+        outcomes="Say how success is recognised",
+        stops="Say when work stops",
+    )
+    return Plan(
+        title="Say what this plan is for",
+        role=Role.WINDSURF.value,
+        author=filled["Author"],
+        workspace=filled["Workspace"],
+        created=filled["Created"],
+        expires=filled["Expires"],
+        scope="Say what is part of this plan and what is not.",
+        phases=(phase,),
+        paths=("src/**",),
+        rollback="Say what happens when a phase fails.",
+    )

@@ -1,0 +1,127 @@
+"""Judging a stream of lines. The matrix of tampering on real folders is in tests/stores/test_judge.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strictwire.audit.chain import GENESIS, seal_batch
+from strictwire.audit.checkpoint import Checkpoint, SigningKey
+from strictwire.audit.event import Prune, render_body
+from strictwire.audit.merkle import Frontier, leaf_hash
+from strictwire.audit.verify import Finding, Reason, Verifier, find_first_difference
+
+KEY = SigningKey(name="test.local/log", seed=bytes(range(32)))
+
+
+def make_log(bodies: list[bytes], signed: list[int]) -> tuple[list[bytes], list[Checkpoint]]:
+    """Lines with their line breaks, and a checkpoint for each size."""
+    lines: list[bytes] = []
+    checkpoints: list[Checkpoint] = []
+    tree, head = Frontier(), GENESIS
+    for body in bodies:
+        sealed = seal_batch([body], frontier=tree, head=head)
+        head = sealed.head
+        lines.append(sealed.lines)
+        if tree.size in signed:
+            checkpoints.append(KEY.sign(size=tree.size, root=tree.root()))
+    return lines, checkpoints
+
+
+def _notes(checkpoints: list[Checkpoint]) -> Iterator[bytes]:
+    return (checkpoint.note for checkpoint in checkpoints)
+
+
+def _at(reason: Reason, record: int, last: int | None = None) -> Finding:
+    return Finding(reason=reason, record=record, last=record if last is None else last)
+
+
+BODIES = [b'{"n":%d}' % number for number in range(9)]
+
+
+@given(st.integers(0, 20), st.sets(st.integers(1, 20)), st.integers(1, 5))
+def test_an_untouched_log_never_fails_however_it_is_fed(size: int, signed: set[int], chunk: int):
+    lines, checkpoints = make_log([b'{"n":%d}' % number for number in range(size)], sorted(signed))
+    verifier = Verifier(key=KEY.public, notes=_notes(checkpoints))
+    for start in range(0, size, chunk):
+        verifier.feed(lines[start : start + chunk])
+    verdict = verifier.finish()
+
+    assert verdict.finding is None
+    assert (verdict.size, verdict.checkpoints) == (size, len(checkpoints))
+    assert verdict.signed == max((checkpoint.size for checkpoint in checkpoints), default=0)
+
+
+@given(st.integers(0, 8), st.integers(0, 60), st.integers(1, 255), st.sets(st.integers(1, 9), min_size=1))
+def test_no_byte_of_a_signed_record_can_be_changed(record: int, place: int, flip: int, signed: set[int]):
+    lines, checkpoints = make_log(BODIES, sorted({*signed, 9}))
+    line = bytearray(lines[record])
+    line[place % len(line)] ^= flip
+    verifier = Verifier(key=KEY.public, notes=_notes(checkpoints))
+    # Cut anew at line breaks, as a reader of the changed file would.
+    data = b"".join([*lines[:record], bytes(line), *lines[record + 1 :]])
+    verifier.feed([part + b"\n" for part in data.split(b"\n")[:-1]])
+
+    assert verifier.finish().finding is not None
+
+
+def test_a_finding_ends_the_judgement():
+    lines, checkpoints = make_log(BODIES, [9])
+    verifier = Verifier(key=KEY.public, notes=_notes(checkpoints))
+    first = verifier.feed([lines[0], lines[2]])
+
+    assert first == verifier.feed(lines[1:2]) == verifier.finding == _at(Reason.MISSING, 1)
+
+
+def test_a_pruned_log_begins_where_its_frontier_says_and_needs_a_prune_record():
+    bodies = [*BODIES[:6], render_body(Prune(timestamp="T", before="B", first=4)), *BODIES[6:]]
+    lines, checkpoints = make_log(bodies, [3, 5, 10])
+    start, head = Frontier(), GENESIS
+    for line in lines[:4]:
+        head = leaf_hash(line[:-1])
+        start.push(head)
+
+    def judge(given: list[bytes], checkpoints: list[Checkpoint]) -> Finding | None:
+        verifier = Verifier(key=KEY.public, notes=_notes(checkpoints), start=start, head=head)
+        verifier.feed(given)
+        return verifier.finish().finding
+
+    assert judge(lines[4:], checkpoints) is None
+    assert judge(lines[4:6], checkpoints[:2]) == _at(Reason.PRUNED_UNSAID, 0, 3)
+
+
+def test_a_wrong_frontier_is_found_out_at_the_next_checkpoint():
+    bodies = [*BODIES[:6], render_body(Prune(timestamp="T", before="B", first=4)), *BODIES[6:]]
+    lines, checkpoints = make_log(bodies, [5])
+    head = leaf_hash(lines[3][:-1])
+    verifier = Verifier(key=KEY.public, notes=_notes(checkpoints), start=Frontier(4, [bytes(32)]), head=head)
+    verifier.feed(lines[4:])
+
+    assert verifier.finish().finding == _at(Reason.FORGED, 0, 4)
+
+
+@pytest.mark.parametrize("cut", [1, 30, 100])
+def test_a_last_note_that_was_cut_short_by_a_crash_is_not_held_against_the_log(cut: int):
+    lines, checkpoints = make_log(BODIES, [4, 9])
+    notes = [checkpoints[0].note, checkpoints[1].note[:cut]]
+    verifier = Verifier(key=KEY.public, notes=notes)
+    verifier.feed(lines)
+    verdict = verifier.finish()
+
+    assert (verdict.ok, verdict.signed) == (True, 4)
+
+
+def test_a_malformed_note_with_others_behind_it_was_not_left_by_a_crash():
+    lines, checkpoints = make_log(BODIES, [4, 9])
+    verifier = Verifier(key=KEY.public, notes=[b"x\n", checkpoints[1].note])
+    verifier.feed(lines)
+
+    assert verifier.finish().finding == _at(Reason.CHECKPOINT_ALTERED, 0)
+
+
+def test_the_first_difference_between_two_streams_of_hashes():
+    assert find_first_difference([b"a", b"b", b"c"], [b"a", b"x", b"c"], 10) == 11
+    assert find_first_difference([b"a"], [b"a", b"b"], 10) is None

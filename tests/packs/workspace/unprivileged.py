@@ -1,0 +1,48 @@
+"""Calls one tool without the rights of root: `unprivileged.py ROOT TOOL PATH`. Prints the code and the reason, or `ok`.
+
+Everything is imported and opened before the rights are dropped, since the interpreter itself may lie where only root can
+read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+from strictwire.contract.handler import CallContext
+from strictwire.fault.failure import Refused
+from strictwire.packs.pack import Environment
+from strictwire.packs.workspace.pack import WorkspacePack
+from strictwire.packs.workspace.plans.shelf import Shelf  # noqa: F401 - imported while it can be
+
+NOBODY = 65534
+
+
+class Context:
+    def __init__(self) -> None:
+        self.facts = {"principal": "local"}
+
+
+def main(root: str, tool: str, path: str, *more: str) -> None:
+    state = Path(tempfile.mkdtemp())
+    handlers: Any = asyncio.run(WorkspacePack().open(Environment(settings={"roots": [root]}, state=state)))
+    context = cast("CallContext", Context())
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    session = handlers["begin_session"]({"workspace_root": root, "role": "ANTIGRAVITY"}, context)["session_id"]
+    try:
+        handlers[tool]({"session_id": session, "path": path}, context)
+    except Refused as exc:
+        print(exc.failure.code, exc.failure.details.get("reason"))
+    else:
+        print("ok")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

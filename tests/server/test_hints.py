@@ -1,0 +1,304 @@
+"""Contracts from type hints: closed schemas, typed values, nothing coerced; what cannot be a contract is refused at once."""
+
+from __future__ import annotations
+
+import datetime as dt
+import enum
+import functools
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import msgspec
+import pydantic
+import pytest
+
+from strictwire import Context, Embedded, Image, Refused, Text
+from strictwire.contract.conform import compile_schema
+from strictwire.contract.schema import DIALECT
+from strictwire.server.hints import HintRefused, flatten_models, read_signature
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+class Movie(TypedDict):
+    title: str
+    year: NotRequired[int]
+
+
+class Track(msgspec.Struct):
+    name: str
+    tags: list[str] = []
+
+
+class Node(msgspec.Struct):
+    value: int
+    next: Node | None = None
+
+
+class Part(pydantic.BaseModel):
+    count: int
+    when: dt.date
+    color: Color = Color.RED
+
+
+class Tree(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+    parts: list[Part]
+    children: list[Tree] = []
+
+
+class Even(pydantic.BaseModel):
+    number: int
+
+    @pydantic.field_validator("number")
+    @classmethod
+    def is_even(cls, number: int) -> int:
+        if number % 2:
+            raise ValueError(f"hunter2 {number} is odd")
+        return number
+
+
+class Aliased(pydantic.BaseModel):
+    from_: int = pydantic.Field(alias="from")
+
+
+def everything(
+    point: Point, movie: Movie, track: Track, tree: Tree, color: Color, word: Literal["a", "b"],
+    small: Annotated[int, msgspec.Meta(ge=1, le=9)], maybe: str | None = None, number: float = 1.5,
+) -> None:  # fmt: skip
+    """Takes one of each."""
+
+
+GOOD: dict[str, Any] = {
+    "point": {"x": 1},
+    "movie": {"title": "m", "year": 1999},
+    "track": {"name": "t", "tags": ["a"]},
+    "tree": {"parts": [{"count": 1, "when": "2026-07-28", "color": "blue"}], "children": [{"parts": []}]},
+    "color": "red",
+    "word": "a",
+    "small": 5,
+}
+
+
+def test_every_kind_of_hint_is_read_and_typed() -> None:
+    signature = read_signature(everything)
+    assert compile_schema(signature.input_schema).accepts(GOOD)
+
+    assert signature.read(GOOD) == {
+        "point": Point(1, 0),
+        "movie": {"title": "m", "year": 1999},
+        "track": Track("t", ["a"]),
+        "tree": Tree(parts=[Part(count=1, when=dt.date(2026, 7, 28), color=Color.BLUE)], children=[Tree(parts=[])]),
+        "color": Color.RED,
+        "word": "a",
+        "small": 5,
+        "maybe": None,
+        "number": 1.5,
+    }
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"point": {"x": "1"}},
+        {"point": {"x": True}},
+        {"point": {"x": 1.5}},
+        {"point": {}},
+        {"point": {"x": 1, "z": 1}},
+        {"point": [1, 2]},
+        {"movie": {"year": 1999}},
+        {"movie": {"title": "m", "extra": 1}},
+        {"track": {"name": 5}},
+        {"track": {"name": "t", "tags": "a"}},
+        {"tree": {"parts": [{"count": "1", "when": "2026-07-28"}]}},
+        {"tree": {"parts": [{"count": 1, "when": "2026-07-28", "x": 1}]}},
+        {"tree": {"parts": [{"count": 1, "when": "yesterday"}]}},
+        {"tree": {"parts": [], "extra": 1}},
+        {"color": "green"},
+        {"color": "RED"},
+        {"word": "c"},
+        {"small": 0},
+        {"small": 10},
+        {"maybe": 5},
+        {"number": "1.5"},
+        {"number": True},
+        {"unknown": 1},
+    ],
+)
+def test_what_does_not_fit_is_refused_by_the_schema(change: dict[str, Any]) -> None:
+    assert not compile_schema(read_signature(everything).input_schema).accepts({**GOOD, **change})
+
+
+def test_one_point_zero_is_an_integer_at_any_depth() -> None:
+    given = {**GOOD, "small": 5.0, "point": {"x": 1.0}, "tree": {"parts": [{"count": 2.0, "when": "2026-07-28"}]}}
+    signature = read_signature(everything)
+    found = signature.read(given)
+
+    assert compile_schema(signature.input_schema).accepts(given)
+    assert (found["small"], found["point"].x, found["tree"].parts[0].count) == (5, 1, 2)
+    assert type(found["small"]) is type(found["point"].x) is type(found["tree"].parts[0].count) is int
+
+
+def test_integers_have_no_limit() -> None:
+    def count(number: int) -> int:
+        """Counts."""
+        return number
+
+    assert read_signature(count).read({"number": 10**30}) == {"number": 10**30}
+
+
+def test_the_schema_is_closed_states_what_is_required_and_fills_nothing_in() -> None:
+    def search(query: str, limit: int = 10) -> list[str]:
+        """Searches."""
+        return []
+
+    signature = read_signature(search)
+
+    assert signature.input_schema == {
+        "$schema": DIALECT,
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
+        "required": ["query"],
+        "additionalProperties": False,
+    }
+    assert signature.output_schema == {
+        "$schema": DIALECT,
+        "type": "object",
+        "properties": {"result": {"type": "array", "items": {"type": "string"}}},
+        "required": ["result"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_property_may_be_called_like_a_keyword() -> None:
+    def odd(title: str, default: str, required: bool) -> None:
+        """Odd names."""
+
+    assert set(read_signature(odd).input_schema["properties"]) == {"title", "default", "required"}
+
+
+def test_a_rule_that_no_schema_can_say_is_the_callers_fault_and_leaks_nothing() -> None:
+    def halve(even: Even) -> int:
+        """Halves."""
+        return even.number // 2
+
+    with pytest.raises(Refused) as caught:
+        read_signature(halve).read({"even": {"number": 3}})
+
+    assert (caught.value.failure.code, "hunter2" in str(caught.value.failure)) == ("INVALID_PARAMS", False)
+
+
+def test_models_leave_under_the_names_of_their_schema() -> None:
+    shown = flatten_models([Aliased(**{"from": 1}), (Part(count=1, when=dt.date(2026, 7, 28)),), {"a": Even(number=2)}])
+
+    assert shown == [{"from": 1}, [{"count": 1, "when": "2026-07-28", "color": "red"}], {"a": {"number": 2}}]
+
+
+RETURNS: list[tuple[Any, bool, bool]] = [
+    (None, False, False),
+    (str, False, False),
+    (Any, False, False),
+    (Text, False, False),
+    (list[Image | str], False, False),
+    (list[Text | Embedded], False, False),
+    (list[str], True, True),
+    (str | None, True, True),
+    (int, True, True),
+    (Point, True, False),
+    (Movie, True, False),
+    (Track, True, False),
+    (Tree, True, False),
+    (Node, True, False),
+    (list[Node], True, True),
+    (dict[str, int], True, False),
+    (list[Tree], True, True),
+    (uuid.UUID, True, True),
+    (tuple[int, str], True, True),
+]
+
+
+@pytest.mark.parametrize(("hint", "promised", "wrapped"), RETURNS, ids=lambda value: str(value))
+def test_what_is_returned_is_promised(hint: Any, promised: bool, wrapped: bool) -> None:
+    def give() -> Any:
+        """Gives."""
+
+    give.__annotations__["return"] = hint
+    signature = read_signature(give)
+
+    assert (signature.output_schema is not None, signature.wraps) == (promised, wrapped)
+    if signature.output_schema is not None:
+        assert signature.output_schema["type"] == "object"
+        compile_schema(signature.output_schema)
+
+
+def test_a_type_that_contains_itself_is_judged_at_every_depth() -> None:
+    def count(node: Node, tree: Tree) -> Node:
+        """Counts."""
+        return node
+
+    accepts = compile_schema(read_signature(count).output_schema or {}).accepts
+
+    assert accepts({"value": 1, "next": {"value": 2, "next": None}})
+    assert not accepts({"value": 1, "next": {"value": "2"}})
+    assert not accepts({"value": 1, "next": {"value": 2, "next": {"value": 3, "x": 1}}})
+
+
+def test_the_context_is_found_by_its_type_and_is_no_argument() -> None:
+    def act(a: int, whatever: Context) -> None:
+        """Acts."""
+
+    signature = read_signature(act)
+
+    assert (signature.context, list(signature.input_schema["properties"])) == ("whatever", ["a"])
+
+
+def no_hint(a, b: int) -> None:  # type: ignore[no-untyped-def]
+    pass
+
+
+def variadic(*args: int) -> None:
+    pass
+
+
+def keywords(**named: int) -> None:
+    pass
+
+
+def positional(a: int, /) -> None:
+    pass
+
+
+def strange(a: Callable[[], int]) -> None:
+    pass
+
+
+def unknown_name(a: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F821
+    pass
+
+
+@pytest.mark.parametrize(
+    "function", [no_hint, variadic, keywords, positional, strange, unknown_name, functools.partial(positional, 1)]
+)
+def test_what_cannot_be_a_contract_is_refused_with_the_reason(function: Callable[..., Any]) -> None:
+    with pytest.raises(HintRefused) as caught:
+        read_signature(function)
+
+    assert str(caught.value)
+
+
+def test_defaults_are_those_of_the_function() -> None:
+    def act(a: int = 5, b: list[int] | None = None) -> None:
+        """Acts."""
+
+    assert read_signature(act).read({}) == {"a": 5, "b": None}

@@ -1,0 +1,60 @@
+"""Saved tools/list answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from strictwire.canon.json import render
+from strictwire.check.subject import Origin
+from strictwire.sources.dump import parse_dump, read_dump
+from strictwire.sources.refused import SourceRefused
+
+TOOL = {"name": "a", "inputSchema": {"type": "object"}, "outputSchema": None, "annotations": None}
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [([TOOL], "/0"), ({"tools": [TOOL]}, "/tools/0"), ({"id": 1, "result": {"tools": [TOOL]}}, "/result/tools/0")],
+)
+def test_the_list_is_found_in_each_form(value: object, pointer: str) -> None:
+    tools = parse_dump(render(value), "d.json")  # type: ignore[arg-type]
+
+    assert [(each.contract.name, each.entry) for each in tools.subjects] == [("a", Origin("d.json", pointer))]
+
+
+@pytest.mark.parametrize("raw", [b"{}", b"7", b'{"tools": {}}', b'{"error": {}}'])
+def test_what_holds_no_list_is_a_flaw(raw: bytes) -> None:
+    tools = parse_dump(raw, "d.json")
+
+    assert (tools.subjects, [flaw.rule for flaw in tools.flaws]) == ((), ["ENTRY_WELL_FORMED"])
+
+
+def test_what_is_not_json_is_a_flaw_with_its_place() -> None:
+    flaw = parse_dump(b'{"tools":\n [}', "d.json").flaws[0]
+
+    assert (flaw.rule, flaw.line, flaw.column) == ("FILE_STRICT_JSON", 2, 3)
+
+
+def test_good_entries_are_read_beside_bad_ones() -> None:
+    tools = parse_dump(render([TOOL, {"name": "b"}, None, {**TOOL, "description": 1}]), "d.json")
+
+    assert [each.contract.name for each in tools.subjects] == ["a"]
+    assert [(flaw.origin.pointer, flaw.message) for flaw in tools.flaws] == [
+        ("/1/inputSchema", "the member 'inputSchema' of the entry is missing"),
+        ("/2", "the entry is not an object"),
+        ("/3/description", "the member 'description' of the entry is not a text"),
+    ]
+
+
+def test_an_absent_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceRefused, match="No such file"):
+        read_dump(tmp_path / "none.json")
+
+
+@pytest.mark.slow
+def test_ten_thousand_tools_are_read() -> None:
+    raw = render({"tools": [{**TOOL, "name": f"t{index}"} for index in range(10_000)]})
+
+    assert len(parse_dump(raw, "d.json").subjects) == 10_000

@@ -1,0 +1,24 @@
+"""A server with a tool that reads and one that writes, for tests that kill it."""
+
+from __future__ import annotations
+
+from strictwire import Server
+from strictwire.contract.tool import Safety
+
+server = Server("served", version="1.0.0")
+
+
+@server.tool()
+async def look(number: int) -> int:
+    """Gives the number back."""
+    return number
+
+
+@server.tool(safety=Safety.MUTATING)
+async def change(number: int) -> int:
+    """Gives the number back, as if it had changed something."""
+    return number
+
+
+if __name__ == "__main__":
+    server.run()
