@@ -1,7 +1,7 @@
 """The two tools that every server under test offers, as data: schemas, arguments and the answers that are right.
 
-`add` is small. `echo` takes and returns a nested document of thirty properties, 10 KB unless told otherwise. Servers read the
-schemas from a file (`write_fixture`), so that all of them promise the same; `padding` tools make a catalogue long.
+`add` is small. `echo` takes and returns a nested document of thirty properties, 10 KB unless told otherwise. Servers read
+the schemas from a file (`write_fixture`), so that all of them promise the same.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,7 @@ WARM: Final = 300
 SECONDS: Final = 300.0
 """How long anything under Valgrind may take."""
 
+VGDB: Final = shutil.which("vgdb") or "vgdb"
 _TOTALS: Final = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
@@ -83,7 +85,7 @@ class Counter:
         return read_total(self._out.with_name(f"{self._out.name}.{self._dumps}").read_text()) // scenario.calls
 
     def _tell(self, *command: str) -> None:
-        subprocess.run(["vgdb", f"--pid={self._pid}", *command], capture_output=True, timeout=SECONDS, check=True)
+        subprocess.run([VGDB, f"--pid={self._pid}", *command], capture_output=True, timeout=SECONDS, check=True)
 
 
 def read_total(dump: str) -> int:

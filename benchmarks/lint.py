@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from strictwire.canon.json import Limits, parse, render
 from strictwire.check.engine import lint, plan_rules
@@ -96,7 +97,12 @@ def main() -> int:
     base = found["decode and compile"]
     print(f"{TOOLS:,} tools, {len(RAW):,} bytes: decode and compile {base * 1000:.0f} ms")
     ratios = [(name, taken / base, LINT_BOUND) for name, taken in found.items() if name != "decode and compile"]
-    starts = best({"import json": run("-c", "import json"), "lint --help": run("-m", "strictwire", "lint", "--help")})
+    starts = best(
+        {
+            "import json": run("-c", "import json"),
+            "lint --help": run(str(Path(sys.executable).with_name("strictwire")), "lint", "--help"),
+        }
+    )
     ratios.append(("lint --help", starts["lint --help"] / starts["import json"], HELP_BOUND))
     for name, ratio, bound in ratios:
         print(f"{name}: {ratio:.2f} times (bound {bound:g})")

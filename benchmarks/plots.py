@@ -79,6 +79,7 @@ def _line(name: str, points: Sequence[tuple[float, float]], colour: str, place: 
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
     y = TOP + 16 + place * 20
-    key = f'<line x1="{WIDTH - RIGHT + 16}" y1="{y - 4}" x2="{WIDTH - RIGHT + 36}" y2="{y - 4}" stroke="{colour}" stroke-width="2"/>'
-    label = _text(WIDTH - RIGHT + 42, y, name)
+    x = WIDTH - RIGHT + 16
+    key = f'<line x1="{x}" y1="{y - 4}" x2="{x + 20}" y2="{y - 4}" stroke="{colour}" stroke-width="2"/>'
+    label = _text(x + 26, y, name)
     return [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>', *dots, key, label]

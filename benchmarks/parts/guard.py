@@ -17,7 +17,8 @@ from typing import Final
 from benchmarks.drive import Load, Measured, Sockets, Stalled
 from benchmarks.fixture import Question, add_questions, echo_questions
 from benchmarks.peers import BENCH, SERVERS, TYPESCRIPT_V1, environment, python_of
-from benchmarks.process import NotStarted, Running, free_port, run as run_process
+from benchmarks.process import NotStarted, Running, free_port
+from benchmarks.process import run as run_process
 from benchmarks.results import Effort, Found, Goal, Summary, Table, at_least, summarise
 from benchmarks.talk import Talk, Wire, WrongAnswer
 

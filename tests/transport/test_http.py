@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client as http_client
 import signal
 import socket
 import struct
@@ -447,3 +448,15 @@ def _listens(port: int) -> bool:
             return True
     except ConnectionRefusedError:
         return False
+
+
+def test_a_client_that_never_reads_its_answer_is_cut_off(hasty: HttpProcess) -> None:
+    with hasty.connect() as deaf:
+        deaf.write(wired(call(1, "big", size=2_000_000), hasty.port))
+        wait_for(lambda: _is_served(hasty))
+        for _ in range(3):
+            with hasty.connect() as silent:
+                assert silent.is_closed(), "the time of an idle connection has passed"
+
+        with pytest.raises((http_client.IncompleteRead, ConnectionResetError)):
+            deaf.answer()

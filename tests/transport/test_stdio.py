@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,8 @@ def test_a_request_before_the_end_of_input_is_always_answered() -> None:
     """`echo request | strictwire serve --stdio`, fifty times."""
     raw = call(1, "add_in_thread", a=20, b=22) + b"\n"
 
-    answers = [run(command("hard:server", "--stdio"), given=raw) for _ in range(50)]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: run(command("hard:server", "--stdio"), given=raw), range(50)))
 
     assert {(done.returncode, done.stdout.count(b"\n"), b'"result":42' in done.stdout) for done in answers} == {(0, 1, True)}
 

@@ -31,3 +31,15 @@ def test_progress_that_does_not_grow_is_not_told() -> None:
     progress = Progress()
 
     assert [progress.advances(step) for step in (0, 1, 1, 0.5, 1.5)] == [True, True, False, False, True]
+
+
+def test_a_request_that_ends_late_does_not_take_out_the_newer_one_with_its_id() -> None:
+    in_flight: InFlight[str] = InFlight()
+    in_flight.add(1, "old")
+    in_flight.pop(1)
+    in_flight.add(1, "new")
+    in_flight.release(1, "old")
+    assert 1 in in_flight
+    in_flight.release(1, "new")
+
+    assert 1 not in in_flight

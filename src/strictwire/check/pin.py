@@ -18,8 +18,10 @@ def check_pins(pins: Mapping[str, Fingerprint], tools: ToolSet, *, against: str)
     told = [each for name, subject in now.items() for each in _differences(subject, pins.get(name))]
     places = find_places(tools, (problem.origin for _, problem in told))
     findings = [*flaw_findings(tools), *(_finding(rule, problem, places) for rule, problem in told)]
-    for name in pins.keys() - now.keys():
-        findings.append(Finding(rule="PIN_TOOL_PRESENT", message="the pinned tool is gone", advice=_ADVICE, tool=name))
+    gone = "the pinned tool is gone"
+    findings += [
+        Finding(rule="PIN_TOOL_PRESENT", message=gone, advice=_ADVICE, tool=name) for name in pins.keys() - now.keys()
+    ]
     findings.sort(key=lambda each: (each.tool, each.rule))
     return Report(check="pin", subject=tools.label, tools=len(tools.subjects), findings=tuple(findings), against=against)
 

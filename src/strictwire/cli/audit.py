@@ -147,9 +147,8 @@ def _public_key(trail: Trail) -> Any:
 
 def _verify(_arguments: argparse.Namespace, trail: Trail) -> int:
     from strictwire.stores.trail.judge import verify_trail
-    from strictwire.stores.trail.keys import anchor_name
 
-    anchor = trail.key_path.parent / anchor_name(trail.key_path, trail.folder)
+    anchor = trail.anchor_path
     verdict = verify_trail(
         trail.folder, _public_key(trail), anchor=anchor if anchor.is_file() else None, progress=_show_bytes
     )

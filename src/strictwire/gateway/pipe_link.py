@@ -39,6 +39,12 @@ from strictwire.wire.envelope import Notification, Request, Response, Unreadable
 MAX_UNSENT: Final = 16 * 1024 * 1024
 """Bytes that may wait for a process that does not read; past it the process counts as hanging."""
 
+FAIR: Final = 64
+"""Lines that are taken in one go."""
+
+EXIT_SECONDS: Final = 0.2
+"""For a process that closed its output to tell its exit code; whoever waits for an answer waits no longer than this."""
+
 MAX_KEPT: Final = 200
 """Bytes of a malformed line that are kept for whoever looks into it."""
 
@@ -136,7 +142,10 @@ class PipeLink:
             await self._write(raw)
 
     async def _read(self) -> None:
-        while True:
+        for count in itertools.count():
+            if count % FAIR == 0:
+                # A flood that is always there to be read must not keep everybody else from being served.
+                await asyncio.sleep(0)
             try:
                 line = await self._process.read_line()
             except TooLarge as exc:
@@ -148,7 +157,7 @@ class PipeLink:
                 break
             self._take(line)
         with contextlib.suppress(TimedOut):
-            await self._process.wait(1)
+            await self._process.wait(EXIT_SECONDS)
         self._fail_all(ServerGone(self._process.exit_code, self._process.stderr_tail))
 
     def _take(self, line: bytes) -> None:
@@ -186,23 +195,14 @@ class PipeLink:
         for path, restored in _NAMING[self._era]:
             number = value_at({"params": notification.params}, *path)
             flight = self._find(number)
-            if flight is not None:
-                client_value = flight.token if restored is TOKEN else _raw_id(flight.question)
-                self._hear(flight.hearer, line, path, client_value)
+            value = _client_value(flight, restored) if flight is not None else None
+            if flight is not None and value is not None:
+                flight.hearer.hear(replace_at(line, path, value), notification)
                 return
         if notification.method == "notifications/progress":
             self.refused["unasked_progress"] += 1
             return
         self._pass_loose(notification, line)
-
-    def _hear(self, hearer: Hearer, line: bytes, path: tuple[str, ...], value: bytes | None) -> None:
-        if value is None:
-            self.refused["unasked_progress"] += 1
-            return
-        restored = replace_at(line, path, value)
-        read = read_upstream(restored)
-        if isinstance(read, Notification):
-            hearer.hear(restored, read)
 
     def _pass_loose(self, notification: Notification, line: bytes) -> None:
         """Names no request. In the legacy era it is the session's; in the stateless era only a log message has an owner."""
@@ -254,6 +254,11 @@ def _with_numbers(raw: bytes, number: int, token: bytes | None) -> bytes:
     mine = b"%d" % number
     renamed = replace_at(raw, ID, mine)
     return one_line(renamed if token is None else replace_at(renamed, TOKEN, mine))
+
+
+def _client_value(flight: _Flight, path: tuple[str, ...]) -> bytes | None:
+    """What the client calls its request: the token it gave, if it gave one, or the id."""
+    return flight.token if path is TOKEN else _raw_id(flight.question)
 
 
 def _raw_id(question: Question) -> bytes:

@@ -18,7 +18,8 @@ def verify(operation: Operation, returned: object) -> Done | Failure:
         done = _as_done(operation, returned)
     except NotJson:
         return fail("OUTPUT_INVALID", details={"reason": "not_json"})
-    if len(done.raw) > operation.caps.response_bytes:
+    beside = len(render(list(done.content))) if done.structured and done.content else 0
+    if len(done.raw) + beside > operation.caps.response_bytes:
         return fail("CAP_EXCEEDED", details={"limitBytes": operation.caps.response_bytes})
     promises = operation.promises
     if promises is None:

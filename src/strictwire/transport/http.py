@@ -439,7 +439,8 @@ class HttpConnection(asyncio.Protocol):
         if self._reading and not self._deaf:
             self._refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
         else:
-            self.drop()
+            # Not `drop`: that would wait for a client that never reads its answer.
+            self._transport.abort()
 
 
 class HttpServer:

@@ -21,9 +21,7 @@ _FILES: Final = frozenset({"strictwire.toml", "strictwire.lock", "audit-log.json
 def is_guarded(path: JailPath) -> bool:
     """Whether nothing may be written there, moved there or taken from there. Case does not matter, as on some disks."""
     segments = tuple(map(fold, path.segments))
-    if any(segments[: len(folder)] == folder for folder in _FOLDERS):
+    # Also what would stand in the place of such a folder: a file named `docs`.
+    if any(segments[: len(folder)] == folder[: len(segments)] for folder in _FOLDERS) or _ANYWHERE & set(segments):
         return True
-    if _ANYWHERE & set(segments) or segments[-1:] == ("docs",):
-        return True
-    name = segments[-1] if segments else ""
-    return name in _FILES or name.startswith(TEMPORARY)
+    return segments[-1] in _FILES or segments[-1].startswith(TEMPORARY)

@@ -50,7 +50,10 @@ class Preflight:
     def check(self, commands: tuple[Command, ...], *, folder: str) -> list[JsonObject]:
         """Run them in order; what was run. Raises Refused: PREFLIGHT_FAILED with the first that does not succeed."""
         until = self.clock() + self.seconds
-        return [self._run(command, folder, until) for command in commands]
+        try:
+            return [self._run(command, folder, until) for command in commands]
+        except OSError as exc:
+            raise refuse("PREFLIGHT_FAILED", "A verification command could not be started", "not_started") from exc
 
     def _run(self, command: Command, folder: str, until: float) -> JsonObject:
         program = shutil.which(command[0], path=self.path) if command[0] in self.programs else None

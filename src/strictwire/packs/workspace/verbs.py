@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.staging import TEMPORARY
@@ -59,23 +60,10 @@ class Place:
 
 
 def run_new(place: Place, *, author: str, draft: str | None) -> Answer:
-    """Without a draft a plan to fill in, on stdout; with one the plan is kept and its hash told.
-
-    The lines Author, Workspace, Created and Expires of a draft are set here if they are `?`.
-    """
-    created = place.now()
-    filled = {
-        "Author": author,
-        "Workspace": workspace_id(str(place.root.resolve())),
-        "Created": render_moment(created),
-        "Expires": render_moment(created + HOURS * 3600),
-    }
+    """Without a draft a plan to fill in, on stdout; with one the plan is kept and its hash told."""
     if draft is None:
-        return Answer(stdout=split_hash(render_plan(_template(filled)))[1])
-    body = re.sub(r"^PLAN_HASH: .*\n", "", draft)
-    for name, value in filled.items():
-        body = re.sub(rf"^{name}: \?$", f"{name}: {value}", body, count=1, flags=re.MULTILINE)
-    text = f"PLAN_HASH: {body_hash(body)}\n{body}"
+        return Answer(stdout=split_hash(render_plan(_template(place, author)))[1])
+    text = _with_hash(draft)
     linted = lint(text)
     if not linted.passed:
         return _findings(linted)
@@ -85,12 +73,17 @@ def run_new(place: Place, *, author: str, draft: str | None) -> Answer:
 
 
 def run_lint(place: Place, *, text: str | None, plan_hash: str | None) -> Answer:
-    """Lint a text, or a plan of the workspace by its hash."""
+    """Lint a text, with or without a hash line, or a plan of the workspace by its hash."""
     if text is not None:
-        return _findings(lint(text))
+        return _findings(lint(text if split_hash(text)[0] else _with_hash(text)))
     with _opened(place) as (shelf, home):
         found = shelf.read(home, plan_hash or "")
         return _findings(lint(found, expected_hash=plan_hash))
+
+
+def _with_hash(draft: str) -> str:
+    body = split_hash(draft)[1] if split_hash(draft)[0] else draft
+    return f"PLAN_HASH: {body_hash(body)}\n{body}"
 
 
 def run_approve(place: Place, *, plan_hash: str, approver: str) -> Answer:
@@ -108,6 +101,10 @@ def run_list(place: Place) -> Answer:
         f"{each['plan_hash']}  {each['state']:<15} {each['expires_at'] or '-':<20} {each['title'] or '-'}" for each in plans
     ]
     return Answer(stdout="".join(f"{line}\n" for line in lines))
+
+
+def _line(plan: JsonObject) -> str:
+    return f"{plan['plan_hash']}  {plan['state']:<15} {plan['expires_at'] or '-':<20} {plan['title'] or '-'}\n"
 
 
 def run_show(place: Place, *, plan_hash: str) -> Answer:
@@ -160,7 +157,8 @@ def _findings(linted: Linted) -> Answer:
     return Answer(exit_code=FINDINGS if lines else 0, stdout="".join(lines) or f"{linted.hash}\n")
 
 
-def _template(filled: dict[str, str]) -> Plan:
+def _template(place: Place, author: str) -> Plan:
+    created = place.now()
     phase = Phase(
         title="First phase",
         id="PHASE_1",
@@ -172,10 +170,10 @@ def _template(filled: dict[str, str]) -> Plan:
     return Plan(
         title="Say what this plan is for",
         role=Role.WINDSURF.value,
-        author=filled["Author"],
-        workspace=filled["Workspace"],
-        created=filled["Created"],
-        expires=filled["Expires"],
+        author=author,
+        workspace=workspace_id(str(place.root.resolve())),
+        created=render_moment(created),
+        expires=render_moment(created + HOURS * 3600),
         scope="Say what is part of this plan and what is not.",
         phases=(phase,),
         paths=("src/**",),

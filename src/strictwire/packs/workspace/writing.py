@@ -96,7 +96,8 @@ class Writing:
     def _verify(self, session: Session, commands: tuple[Command, ...], undo: Callable[[], None]) -> list[JsonObject]:
         try:
             return self._preflight.check(commands, folder=session.root)
-        except Refused:
+        except BaseException:
+            # Whatever ended the verification, an unverified change does not stay.
             _restore(undo)
             raise
 

@@ -9,7 +9,6 @@ from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, Kind
 from strictwire.packs.kit.path import parse_path
-from strictwire.packs.kit.staging import Existing
 from strictwire.packs.kit.text import NotText, decode
 from strictwire.packs.workspace.moments import maybe_moment, render_moment
 from strictwire.packs.workspace.names import make_folders
@@ -58,11 +57,9 @@ class Shelf:
         _check_lint(linted)
         path = plan_path(linted.hash)
         make_folders(home.jail, parse_path(path))
-        try:
-            home.jail.write(path, text.encode(), Existing.REFUSE)
-        except Refused as exc:
-            if exc.failure.code != "FILE_ALREADY_EXISTS":
-                raise
+        # The name is the hash of the text, so whatever else stands there is not this plan.
+        if _maybe_read(home, path, MAX_PLAN) != text.encode():
+            home.jail.write(path, text.encode())
         return linted.hash
 
     def read(self, home: Home, plan_hash: str) -> str:

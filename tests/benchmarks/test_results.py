@@ -1,0 +1,97 @@
+"""Medians, verdicts and the page are arithmetic and text: they are checked on known figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmarks.drive import Measured
+from benchmarks.field import Cells, Key
+from benchmarks.instructions import read_total
+from benchmarks.page import render_page, render_rows
+from benchmarks.parts import server
+from benchmarks.peers import OURS, SDK_LOW
+from benchmarks.plots import draw, nice, ticks
+from benchmarks.results import Found, Plot, Summary, Table, at_least, at_most, read_found, summarise, write_found
+from benchmarks.talk import Wire
+
+
+def measured(calls: int, seconds: float, latency: float) -> Measured:
+    return Measured(calls=calls, seconds=seconds, latencies=[latency] * 3, client_cpu=seconds / 4, server_cpu=seconds / 2)
+
+
+def test_repeated_runs_become_their_medians() -> None:
+    runs = [measured(100, 1.0, 0.001), measured(400, 1.0, 0.004), measured(200, 1.0, 0.002)]
+
+    assert summarise(runs) == Summary(rate=200.0, p50=2000.0, cpu=2500.0, busy=0.25)
+
+
+def test_a_goal_that_was_not_measured_is_neither_reached_nor_missed() -> None:
+    goals = [
+        at_least("x", 2, 2.0),
+        at_least("x", 2, 1.99),
+        at_least("x", 2, None),
+        at_most("x", 0.5, 0.5),
+        at_most("x", 0.5, 0.6),
+    ]
+
+    assert [goal.reached for goal in goals] == [True, False, None, True, False]
+
+
+def test_ratios_compare_our_slower_wire_with_the_faster_of_a_peer() -> None:
+    cells = Cells()
+    for contender, wire, rate in (
+        (OURS, Wire.LEGACY, 900.0),
+        (OURS, Wire.MODERN, 800.0),
+        (SDK_LOW, Wire.LEGACY, 100.0),
+        (SDK_LOW, Wire.MODERN, 200.0),
+    ):
+        key = Key(http=True, wire=wire, scenario=server.ADD, in_flight=server.MANY, contender=contender.name)
+        cells.found[key] = Summary(rate=rate, p50=1.0, cpu=1e6 / rate, busy=0.1)
+
+    goal = server.Compare(cells).rate("x", 8, [SDK_LOW], http=True, scenario=server.ADD)
+
+    assert (goal.found, goal.reached) == ("4.00 (by CPU time 4.00)", False)
+
+
+def test_what_was_found_survives_the_file(tmp_path: Path) -> None:
+    found = Found(
+        part="server",
+        tables=[Table(title="t", columns=["a"], rows=[["1"]])],
+        goals=[at_least("x", 2, 3.0)],
+        plots=[Plot(name="p", title="t", across="x", up="y", lines={"ours": [(1.0, 2.0)]})],
+        stamp={"run": "now"},
+    )
+    write_found(found, tmp_path)
+
+    assert read_found(tmp_path / "server.json") == found
+
+
+def test_the_page_says_what_was_not_reached() -> None:
+    page = render_page([Found(part="server", goals=[at_least("speed", 2, 1.0)])], {"mcp": "2.3.0"}, ["server"])
+
+    assert "| server | speed | ≥ 2 | 1.00 | **no** |" in page
+    assert "| mcp | 2.3.0 |" in page
+
+
+def test_cells_cannot_break_a_table() -> None:
+    assert render_rows(["a"], [["x|y\nz"]]) == "| a |\n| --- |\n| x\\|y z |\n"
+
+
+def test_a_plot_is_well_formed_and_draws_every_point() -> None:
+    plot = Plot(name="p", title="a & b", across="x", up="y", lines={"ours": [(1, 10), (100, 2000)], "<peer>": [(1, 5)]})
+    drawn = ElementTree.fromstring(draw(plot))
+
+    assert len(drawn.findall("{http://www.w3.org/2000/svg}circle")) == 3
+
+
+def test_numbers_on_axes_are_short() -> None:
+    assert ([nice(value) for value in (0.5, 20, 1500, 2e6)], ticks(9, 60)) == (["0.5", "20", "1.5k", "2M"], [10, 20, 50])
+
+
+def test_the_total_of_a_count_is_read_and_nothing_else() -> None:
+    assert read_total("events: Ir\n12 3\ntotals: 135\n") == 135
+    with pytest.raises(ValueError, match="no totals"):
+        read_total("events: Ir\n")
