@@ -37,13 +37,13 @@ RARE_IN = 100
 
 
 class Writer:
-    """Documents of 740 bytes in words whose frequencies fall like those of a language."""
+    """Documents of 740 bytes in words whose frequencies fall like those of a language (Zipf-Mandelbrot, s = 1, q = 2.7)."""
 
     def __init__(self) -> None:
         self._random = random.Random(SEED)  # noqa: S311 - a fixed corpus, not a secret
         letters = "abcdefghijklmnopqrstuvwxyz"
         words = ["".join(self._random.choices(letters, k=self._random.randint(2, 10))) for _ in range(VOCABULARY)]
-        self._running = self._random.choices(words, [1 / (rank + 10) for rank in range(VOCABULARY)], k=2_000_000)
+        self._running = self._random.choices(words, [1 / (rank + 2.7) for rank in range(VOCABULARY)], k=2_000_000)
 
     def text(self, number: int) -> str:
         start = self._random.randrange(len(self._running) - 200)
@@ -212,7 +212,7 @@ def resolve(index: Index, query: str) -> bytes:
 def scan(index: Index, query: str) -> int:
     """What a search that looks at every document pays at the least: one look for the bytes in each."""
     wanted = query.encode()
-    return sum(1 for head in index.heads if wanted in head)
+    return sum(1 for number in range(len(index)) if wanted in index.store.head(number))
 
 
 def draw(rows: Sequence[tuple[int, float, float, float]]) -> str:

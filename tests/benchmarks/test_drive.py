@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import pytest
-
 from benchmarks.drive import Load, Pipes, Stalled, read_chunked, read_event, read_fields
 from benchmarks.fixture import add_questions
 from benchmarks.process import NotStarted, free_port, run

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
-
 from benchmarks.drive import Measured
 from benchmarks.field import Cells, Key
 from benchmarks.instructions import read_total
@@ -82,7 +81,7 @@ def test_cells_cannot_break_a_table() -> None:
 
 def test_a_plot_is_well_formed_and_draws_every_point() -> None:
     plot = Plot(name="p", title="a & b", across="x", up="y", lines={"ours": [(1, 10), (100, 2000)], "<peer>": [(1, 5)]})
-    drawn = ElementTree.fromstring(draw(plot))
+    drawn = ET.fromstring(draw(plot))
 
     assert len(drawn.findall("{http://www.w3.org/2000/svg}circle")) == 3
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from benchmarks.fixture import Question, add_questions, echo_questions, refused_questions
 from benchmarks.talk import FIRST_ID, Garbage, Talk, Wire, WrongAnswer, find_problem, render_call
 
@@ -113,7 +112,6 @@ def test_bytes_that_are_not_json_must_be_answered_with_a_parse_error() -> None:
 
 def test_questions_fit_or_break_the_schemas_as_they_should() -> None:
     import jsonschema_rs
-
     from benchmarks.fixture import tools
 
     by_name = {tool["name"]: tool for tool in tools(5)}

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from strictwire.check.ambiguity import is_catastrophic
-from strictwire.check.pattern import NotRead, parse_pattern, sample_text
+from strictwire.check.pattern import NotRead, longest_match, parse_pattern, sample_text
 
 CATASTROPHIC = [
     r"^(a+)+$",
@@ -70,3 +70,21 @@ def test_samples_match(pattern: str, extra: int) -> None:
 def test_what_is_no_pattern_is_not_read(pattern: str) -> None:
     with pytest.raises(NotRead):
         parse_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "longest"),
+    [
+        ("^[0-9a-f]{64}$", 64),
+        ("^sha256:[0-9a-f]{64}$", 71),
+        ("^(a|bcd)?x$", 4),
+        ("^a+$", None),
+        ("^a", None),
+        ("a$", None),
+        ("^a$|^b", None),
+        ("^a\\$", None),
+        ("^(", None),
+    ],
+)
+def test_a_pattern_with_both_ends_and_no_loop_bounds_a_text(pattern: str, longest: int | None) -> None:
+    assert longest_match(pattern) == longest

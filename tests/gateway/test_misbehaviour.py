@@ -155,7 +155,7 @@ def test_an_answer_after_the_withdrawal_reaches_nobody() -> None:
 async def _until_running(client: Client) -> None:
     """The call is under way once the upstream has listed its tools for it and was asked: two turns of its reader."""
     async with asyncio.timeout(10):
-        while not any("act" == flight.question.params.get("name") for flight in _flights(client)):
+        while not any(flight.question.params.get("name") == "act" for flight in _flights(client)):
             await asyncio.sleep(0.01)
 
 

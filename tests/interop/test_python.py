@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import anyio
@@ -82,7 +83,13 @@ async def tell(client: Client, seen: Seen, *, modern: bool) -> dict[str, Any]:
     async def step(done: float, _total: float | None, _message: str | None) -> None:
         progress.append(done)
 
-    await call("steps", {"values": [1, 2, 2, 3]}, progress_callback=step)
+    async def counted() -> bool:
+        return len(progress) >= 3
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(partial(call, "steps", {"values": [1, 2, 2, 3], "hold": "steps"}, progress_callback=step))
+        await until(counted)
+        await call("let_go", {"name": "steps"})
     if not modern:
         await client.set_logging_level("error")
     await call("log_all")

@@ -6,9 +6,9 @@ import sys
 import threading
 
 import pytest
+from tests.fixtures.live import run
 
 from strictwire.pipeline.workers import Workers
-from tests.fixtures.live import run
 
 
 def test_results_and_exceptions_come_back() -> None:

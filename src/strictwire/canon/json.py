@@ -74,6 +74,7 @@ _NEVER_JSON: Final = (bytes, bytearray, memoryview)
 """Types the encoder would turn into base64 text by itself."""
 
 _decode = msgspec.json.Decoder().decode
+_decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
@@ -121,6 +122,14 @@ def slice_members(raw: bytes) -> Mapping[str, bytes]:
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise NotStrict(Fault.NOT_AN_OBJECT) from None
     return {name: bytes(value) for name, value in members.items()}
+
+
+def slice_items(raw: bytes) -> list[bytes]:
+    """The raw bytes of each item of an array that `parse` has accepted. Raises NotStrict if it is not an array."""
+    try:
+        return [bytes(item) for item in _decode_items(raw)]
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise NotStrict(Fault.SYNTAX) from None
 
 
 def join_members(members: Mapping[str, bytes]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import jsonschema_rs
 
@@ -15,7 +15,7 @@ from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
 from strictwire.check.subject import Origin, Problem, Side, Subject, ToolSet
-from strictwire.check.tree import Node, Text, Tree, walk_tree
+from strictwire.check.tree import Node, Refusal, Text, Tree, walk_tree
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import Problem as Reason
 from strictwire.contract.schema import SchemaRefused
@@ -34,8 +34,10 @@ class Plan:
     on_set: tuple[Rule, ...]
     on_tool: tuple[Rule, ...]
     on_text: tuple[Rule, ...]
-    on_every_node: tuple[Rule, ...]
-    on_keyword: Mapping[str, tuple[Rule, ...]]
+    on_refused: tuple[Rule, ...]
+    on_node: tuple[Rule, ...]
+    names: frozenset[str]
+    """Property names that some rule is about."""
 
 
 def plan_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: Policy) -> Plan:
@@ -52,15 +54,15 @@ def plan_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: Policy) -> Plan:
 
 def make_plan(chosen: Mapping[str, Rule]) -> Plan:
     """Sort rules by what they are asked about."""
-    nodes = [rule for rule in chosen.values() if rule.scope is Scope.NODE]
-    keywords = {keyword for rule in nodes for keyword in rule.on}
+    nodes = _scoped(chosen, Scope.NODE)
     return Plan(
         rules=chosen,
         on_set=_scoped(chosen, Scope.SET),
         on_tool=_scoped(chosen, Scope.TOOL),
         on_text=_scoped(chosen, Scope.TEXT),
-        on_every_node=tuple(rule for rule in nodes if not rule.on),
-        on_keyword={word: tuple(rule for rule in nodes if word in rule.on) for word in keywords},
+        on_refused=_scoped(chosen, Scope.REFUSED),
+        on_node=nodes,
+        names=frozenset(name for rule in nodes for name in rule.names),
     )
 
 
@@ -82,52 +84,60 @@ def silent(_done: int, _total: int) -> None:
 def lint(tools: ToolSet, plan: Plan, policy: Policy, *, version: str, progress: Progress = silent) -> Report:
     """Judge every tool by every rule of the plan."""
     problems: list[tuple[Rule, Problem]] = [(rule, each) for rule in plan.on_set for each in rule.check(tools)]
+    asked: Asked = {}
     for done, subject in enumerate(tools.subjects):
-        problems += _tool_problems(subject, plan, policy)
+        problems += _tool_problems(subject, plan, policy, asked)
         progress(done + 1, len(tools.subjects))
     findings = [*flaw_findings(tools), *_as_findings(problems, tools)]
     return make_report("lint", tools, findings, policy, version=version)
 
 
-def _tool_problems(subject: Subject, plan: Plan, policy: Policy) -> list[tuple[Rule, Problem]]:
-    sound = [side for side in Side if _is_sound(subject.schema(side))]
-    found = [(rule, each) for rule in plan.on_tool if rule.robust or len(sound) == len(Side) for each in rule.check(subject)]
+def _tool_problems(subject: Subject, plan: Plan, policy: Policy, asked: Asked) -> list[tuple[Rule, Problem]]:
+    schemas = [(side, schema) for side in Side if (schema := subject.schema(side)) is not None]
+    refusals = [refusal for side, schema in schemas if (refusal := _find_refusal(subject, side, schema)) is not None]
+    unsound = {refusal.side for refusal in refusals if not _is_readable(refusal)}
+    found = [(rule, each) for refusal in refusals for rule in plan.on_refused for each in rule.check(refusal)]
+    found += [(rule, each) for rule in plan.on_tool if rule.robust or not unsound for each in rule.check(subject)]
     texts = [
         Text(text, keyword, subject)
         for keyword, text in (("title", subject.contract.title), ("description", subject.contract.description))
         if text
     ]
-    for side in sound:
-        schema = subject.schema(side)
-        if schema is not None:
+    for side, schema in schemas:
+        if side not in unsound:
             nodes = walk_tree(Tree(subject, side, schema, subject.origin(side), policy.terms))
-            found += _node_problems(nodes, plan)
+            found += _node_problems(nodes, plan, asked)
             texts += _texts(nodes)
     found += [(rule, each) for rule in plan.on_text for text in texts for each in rule.check(text)]
     return found
 
 
-def _is_sound(schema: JsonObject | None) -> bool:
-    """Whether rules may read the schema as valid: every keyword has a value of its type."""
-    if schema is None:
-        return True
+def _find_refusal(subject: Subject, side: Side, schema: JsonObject) -> Refusal | None:
     try:
         compile_schema(schema)
     except SchemaRefused as exc:
-        # A reference to another file does not say whether the rest is well formed.
-        return exc.problem is Reason.REMOTE_REF and jsonschema_rs.meta.is_valid(schema)
-    return True
+        return Refusal(subject, side, schema, exc)
+    return None
 
 
-def _node_problems(nodes: list[Node], plan: Plan) -> list[tuple[Rule, Problem]]:
+def _is_readable(refusal: Refusal) -> bool:
+    """Whether rules may read the schema as valid: a reference to another file does not make the rest ill formed."""
+    return refusal.reason.problem is Reason.REMOTE_REF and jsonschema_rs.meta.is_valid(refusal.schema)
+
+
+Asked: TypeAlias = dict[tuple[str, ...], tuple[Rule, ...]]
+"""Which rules are asked about nodes of one kind: side, name and keywords. Few kinds make up all the schemas of a server."""
+
+
+def _node_problems(nodes: list[Node], plan: Plan, asked: Asked) -> list[tuple[Rule, Problem]]:
     found = []
-    by_keyword = plan.on_keyword
     for node in nodes:
-        asked = dict.fromkeys(plan.on_every_node)
-        for keyword in node.schema:
-            if keyword in by_keyword:
-                asked.update(dict.fromkeys(by_keyword[keyword]))
-        for rule in asked:
+        side, name = node.tree.side, node.name if node.name in plan.names else ""
+        kind = (side, name, *node.schema)
+        rules = asked.get(kind)
+        if rules is None:
+            rules = asked[kind] = tuple(rule for rule in plan.on_node if rule.asks_about(node.schema, name, side))
+        for rule in rules:
             found += [(rule, each) for each in rule.check(node)]
     return found
 

@@ -243,3 +243,26 @@ def _sample(part: Part, extra: int) -> str:
         return _sample(part.parts[extra % len(part.parts)], extra)
     rounds = part.least + extra if part.most is None else min(part.least + extra, part.most)
     return _sample(part.part, extra) * rounds
+
+
+def longest_match(text: str) -> int | None:
+    """How long a text can be that the whole expression must match; None if there is no bound or it cannot be read."""
+    try:
+        part = parse_pattern(text)
+    except (NotRead, RecursionError):
+        return None
+    is_whole = text.startswith("^") and text.endswith("$") and not text.endswith("\\$") and not isinstance(part, Choice)
+    return _longest(part) if is_whole else None
+
+
+def _longest(part: Part) -> int | None:
+    if isinstance(part, Chars):
+        return 1
+    if isinstance(part, Repeat):
+        inner = _longest(part.part)
+        return None if inner is None or part.most is None else inner * part.most
+    lengths = [_longest(each) for each in part.parts]
+    known = [length for length in lengths if length is not None]
+    if len(known) < len(lengths):
+        return None
+    return sum(known) if isinstance(part, Sequence) else max(known)

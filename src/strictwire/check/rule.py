@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from strictwire.check.finding import Hurt
-from strictwire.check.subject import Problem
+from strictwire.check.subject import Problem, Side
 
 
 class Category(StrEnum):
@@ -36,6 +36,8 @@ class Scope(StrEnum):
     SET = "set"
     TOOL = "tool"
     TEXT = "text"
+    REFUSED = "refused"
+    """A schema that cannot be compiled."""
     NODE = "node"
     PAIR = "pair"
     SOURCE = "source"
@@ -59,11 +61,20 @@ class Rule:
     check: Check
     on: tuple[str, ...] = ()
     """For nodes: the keywords of which one must be present. Empty: every node."""
+    side: Side | None = None
+    """For nodes: the schemas it is about. None: both."""
+    names: frozenset[str] = frozenset()
+    """For nodes: the property names it is about. Empty: every name."""
     robust: bool = False
     """For tools: whether it may be asked about a tool whose schemas are not valid."""
     hurts: Hurt | None = None
     bad: str = ""
     good: str = ""
+
+    def asks_about(self, keywords: Iterable[str], name: str, side: Side) -> bool:
+        """Whether the rule is about nodes with these keywords, of that name, on that side."""
+        is_here = self.side in (None, side) and (not self.names or name in self.names)
+        return is_here and (not self.on or any(keyword in self.on for keyword in keywords))
 
 
 def rule(**record: Any) -> Callable[[Check], Rule]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from strictwire.canon.json import JsonObject
 from strictwire.check.subject import Origin, Problem, Side, Subject
+from strictwire.contract.schema import SchemaRefused
 
 
 class Role(StrEnum):
@@ -68,11 +69,6 @@ class Node(NamedTuple):
         """A problem at this node, or at a member of it."""
         return Problem(self.tree.origin.under(*self.steps, *steps), message, self.tree.subject.contract.name)
 
-    @property
-    def is_input(self) -> bool:
-        """Whether it is part of an input schema."""
-        return self.tree.side is Side.INPUT
-
     def types(self) -> tuple[str, ...]:
         """The `type` keyword as a list."""
         named = self.schema.get("type")
@@ -92,6 +88,15 @@ class Text(NamedTuple):
         if self.node is not None:
             return self.node.problem(message, self.keyword)
         return Problem(self.subject.entry.under(self.keyword), message, self.subject.contract.name)
+
+
+class Refusal(NamedTuple):
+    """A schema that cannot be compiled, and why."""
+
+    subject: Subject
+    side: Side
+    schema: JsonObject
+    reason: SchemaRefused
 
 
 _MAPS: Final[Mapping[str, Role]] = MappingProxyType(

@@ -33,6 +33,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.ENFORCE.value)
     parser.add_argument("--timeout", type=float, metavar="SECONDS", default=60.0, help="silence before a call is given up")
     parser.add_argument("--no-mask", action="store_true", help="show error texts of the server as they are")
+    parser.add_argument(
+        "--lock", type=Path, help="lock file of `strictwire pin`: a tool that differs is neither shown nor called"
+    )
+    parser.add_argument("--trust-on-first-use", action="store_true", help="write the lock file if it is not there yet")
     parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if there is one)")
 
 
@@ -55,6 +59,13 @@ def _target(arguments: argparse.Namespace) -> Target:
         url=arguments.upstream_http,
         headers=_headers(arguments.upstream_token_env),
     )
+
+
+def _lock(arguments: argparse.Namespace) -> Path | None:
+    found: Path | None = arguments.lock
+    if arguments.trust_on_first_use and found is None:
+        raise ValueError("--trust-on-first-use needs --lock FILE to say where the pins are kept")
+    return found
 
 
 def _headers(variable: str | None) -> dict[str, str]:

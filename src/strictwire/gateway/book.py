@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from strictwire.canon.json import JsonObject, NotJson
@@ -19,6 +19,8 @@ from strictwire.contract.handler import CallContext
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused, check_schema, check_tool_input
 from strictwire.contract.tool import Caps, ToolContract
+from strictwire.fault.failure import Failure
+from strictwire.gateway.drift import Drift
 from strictwire.gateway.link import Deaf, Era, Link
 from strictwire.gateway.upstream import Upstream
 from strictwire.pipeline.call import Kind, Operation
@@ -46,13 +48,25 @@ class Tool:
     """Arguments that HTTP headers repeat."""
     unusable: str | None = None
     """Why its schemas cannot be used, if they cannot."""
+    held: Failure | None = None
+    """Why it must not be called: it is not the tool that was pinned."""
 
 
 class Book:
     """The tools of one upstream, as one session or all stateless clients see them."""
 
-    def __init__(self, upstream: Upstream, *, era: Era, gate: Gate, caps: Caps, elapsed: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        upstream: Upstream,
+        *,
+        era: Era,
+        gate: Gate,
+        caps: Caps,
+        elapsed: Callable[[], float],
+        drift: Drift | None = None,
+    ) -> None:
         self._upstream = upstream
+        self._drift = drift
         self._era = era
         self._gate = gate
         self._caps = caps
@@ -85,6 +99,8 @@ class Book:
 
     async def _list(self, link: Link) -> None:
         entries, fresh = await self._fetch(link)
+        if self._drift is not None:
+            self._drift.learn(entries.values())
         kept = {name: self._tools[name] for name, entry in entries.items() if self._is_same(name, entry)}
         self._entries, self._tools = entries, kept
         self._link = link
@@ -127,7 +143,9 @@ class Book:
 
     def _tool(self, name: str) -> Tool | None:
         if name not in self._tools and name in self._entries:
-            self._tools[name] = self._read(self._entries[name])
+            entry = self._entries[name]
+            held = None if self._drift is None else self._drift.judge(entry)
+            self._tools[name] = replace(self._read(entry), held=held)
         return self._tools.get(name)
 
     def _read(self, entry: JsonObject) -> Tool:

@@ -15,7 +15,6 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.fault.failure import Failure
-from strictwire.gateway.book import Book
 from strictwire.gateway.hearing import Faucet, StreamHearer
 from strictwire.gateway.link import Answer, Deaf, Era, Link, Question
 from strictwire.gateway.rewrite import CANCELLED_ID, ID, replace_at, slice_at, value_at
@@ -75,7 +74,7 @@ class GuardSession:
         self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
         self._warden = warden
         self._opening = opening
-        self._book = self._new_book()
+        self._book = warden.new_book(Era.LEGACY)
         self._link: Link | None = None
         self._relink = asyncio.Lock()
         self._initialized: bytes | None = None
@@ -131,6 +130,8 @@ class GuardSession:
 
     async def _relay(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
         answer = await self._warden.relay(question, link, hearer)
+        if not isinstance(answer, Failure):
+            answer = await self._warden.screened(answer, question, self._book, link)
         if isinstance(answer, Failure):
             return answer
         if answer.error is None:
@@ -290,10 +291,6 @@ class GuardSession:
             self._settings.pop(f"resources/subscribe {about}", None)
         else:
             self._settings[f"{question.method} {about or ''}".strip()] = question
-
-    def _new_book(self) -> Book:
-        warden = self._warden
-        return Book(warden.upstream, era=Era.LEGACY, gate=warden.gate, caps=warden.caps, elapsed=warden.clock.elapsed)
 
     def _tell(self, link: Link, raw: bytes) -> None:
         """Send without waiting; in order, because a task starts in the order in which it was made."""

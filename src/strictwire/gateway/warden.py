@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, render
@@ -18,6 +18,7 @@ from strictwire.client.errors import ClientError
 from strictwire.contract.tool import Caps
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.book import Book, Tool
+from strictwire.gateway.drift import Drift
 from strictwire.gateway.hearing import Patience, StreamHearer
 from strictwire.gateway.link import Answer, Era, Link, Question
 from strictwire.gateway.mask import mask, mask_content
@@ -75,12 +76,21 @@ class Warden:
     """Holds one upstream to its terms."""
 
     def __init__(
-        self, upstream: Upstream, terms: Terms, *, journal: Journal, policy: Policy, clock: Clock, sealer: Sealer
+        self,
+        upstream: Upstream,
+        terms: Terms,
+        *,
+        journal: Journal,
+        policy: Policy,
+        clock: Clock,
+        sealer: Sealer,
+        drift: Drift | None = None,
     ) -> None:
         self.upstream = upstream
         self.terms = terms
         self.journal = journal
         self.clock = clock
+        self.drift = drift
         self.gate = Gate(terms.concurrency)
         self.caps = Caps(
             timeout_ms=int(terms.total_seconds * 1000),
@@ -111,6 +121,28 @@ class Warden:
             task.cancel()
         await asyncio.gather(*self._proofs, return_exceptions=True)
         await self.upstream.close()
+        if self.drift is not None:
+            await self.drift.close()
+
+    def new_book(self, era: Era) -> Book:
+        """The contracts as one session, or all clients of the stateless era, see them."""
+        return Book(self.upstream, era=era, gate=self.gate, caps=self.caps, elapsed=self.clock.elapsed, drift=self.drift)
+
+    async def screened(self, answer: Answer, question: Question, book: Book, link: Link) -> Answer | Failure:
+        """A list of tools without those in quarantine."""
+        if (
+            self.drift is None
+            or question.method != "tools/list"
+            or answer.result is None
+            or self.terms.mode is not Mode.ENFORCE
+        ):
+            return answer
+        try:
+            # With trust on first use, the whole list must be pinned before a page of it is shown.
+            await book.find("", link)
+        except ClientError as exc:
+            return failure_of(exc)
+        return replace(answer, raw=self.drift.screened(answer.raw, answer.result))
 
     async def relay(self, question: Question, link: Link, hearer: StreamHearer) -> Answer | Failure:
         """Ask within the time that the terms allow."""
@@ -187,7 +219,7 @@ class Warden:
             if differs is not None:
                 return differs
         unusable = None if tool.unusable is None else broke(f"schema_{tool.unusable}")
-        return self._hold(unusable or accept(tool.operation, call), call)
+        return self._hold(tool.held or unusable or accept(tool.operation, call), call)
 
     def _hold(self, failure: Failure | None, call: Call) -> Failure | None:
         """What the mode makes of a broken contract."""

@@ -15,6 +15,7 @@ import strictwire
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
+from strictwire.gateway.drift import Drift
 from strictwire.gateway.endpoint import GuardEndpoint
 from strictwire.gateway.terms import Terms
 from strictwire.gateway.upstream import Target, Upstream
@@ -28,6 +29,8 @@ from strictwire.server.compose import PATHS, gatekeeper_of, open_recorder_of
 from strictwire.server.run import StartRefused, check_exposure, report_start_failure, set_up_logging
 from strictwire.settings.model import Settings
 from strictwire.settings.read import SettingsRefused, read_settings
+from strictwire.sources.lock import read_lock
+from strictwire.sources.refused import SourceRefused
 from strictwire.stores.trail.fault import LogFault
 from strictwire.transport.http import HttpServer, Site
 from strictwire.transport.stdio import serve_stdio
@@ -41,6 +44,10 @@ class Guarding:
 
     target: Target
     terms: Terms = field(default_factory=Terms)
+    lock: Path | None = None
+    """The lock file whose tools may be used."""
+    trust_on_first_use: bool = False
+    """Whether a lock file that is not there yet is written from the first list of tools."""
     http: tuple[str, int] | None = None
     """Host and port; None serves standard input and output."""
     announce: Callable[[str], None] = lambda _url: None
@@ -51,11 +58,12 @@ class Guarding:
 async def open_guard(
     guarding: Guarding, settings: Settings, *, recorder: Recorder | None = None
 ) -> AsyncIterator[GuardEndpoint]:
-    """The guard's endpoint with everything behind it. Raises LogFault: no audit trail, no guard."""
+    """The guard's endpoint with everything behind it. Raises LogFault: no audit trail; StartRefused: no lock file."""
     clock = Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
         policy = AllowAll()
+        drift = _open_drift(guarding)
         warden = Warden(
             Upstream(guarding.target, Identity(name="strictwire-guard", version=strictwire.__version__)),
             guarding.terms,
@@ -63,10 +71,23 @@ async def open_guard(
             policy=policy,
             clock=clock,
             sealer=Sealer(secrets.token_bytes(32), clock.now),
+            drift=drift,
         )
         endpoint = GuardEndpoint(warden, limits=Limits(size=settings.server.max_request_bytes))
         stack.push_async_callback(endpoint.close)
         yield endpoint
+
+
+def _open_drift(guarding: Guarding) -> Drift | None:
+    """Raises StartRefused: the lock file is not there or cannot be read."""
+    if guarding.lock is None:
+        return None
+    if guarding.trust_on_first_use and not guarding.lock.exists():
+        return Drift(guarding.lock)
+    try:
+        return Drift(guarding.lock, tools=read_lock(guarding.lock))
+    except SourceRefused as exc:
+        raise StartRefused(f"{exc}; write it with `strictwire pin`, or start with --trust-on-first-use") from exc
 
 
 async def guard(guarding: Guarding, settings: Settings) -> None:

@@ -34,7 +34,10 @@ export async function tell(client, seen, { modern, version }) {
     refused[dialect] = [result.isError, Object.keys(envelope(result)).length, result.structuredContent !== undefined];
   }
   const progress = [];
-  await call("steps", { values: [1, 2, 2, 3] }, { onprogress: ({ progress: step }) => progress.push(step) });
+  const counted = call("steps", { values: [1, 2, 2, 3], hold: "steps" }, { onprogress: ({ progress: step }) => progress.push(step) });
+  await until(() => progress.length >= 3);
+  await call("let_go", { name: "steps" });
+  await counted;
   if (!modern) await client.setLoggingLevel("error");
   await call("log_all", {}, {}, modern ? { "io.modelcontextprotocol/logLevel": "error" } : undefined);
   const asked = await call("ask_name", { greeting: "Hello" });

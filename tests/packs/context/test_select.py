@@ -64,7 +64,7 @@ def test_scores_that_differ_as_fractions_and_tie_in_binary32_are_ordered_by_id()
 def test_words_beyond_two_to_the_24_are_rounded_before_they_are_divided() -> None:
     index = index_of({"a": "q"})
     big = Index(
-        heads=index.heads,
+        store=index.store,
         tokens=index.tokens,
         words=array("I", [(1 << 24) + 1]),
         postings={"q": array("I", [0])},

@@ -294,6 +294,7 @@ def test_a_root_that_is_replaced_ends_the_session_s_work_and_nothing_is_made_in_
 def test_descriptors_of_ended_sessions_are_given_back_and_sessions_are_bounded(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_desk(tmp_path) as desk:
+            gc.collect()
             before = len(list(Path("/proc/self/fd").iterdir()))
             for _ in range(20):
                 handle = await desk.begin(PLANNER, "ANTIGRAVITY")

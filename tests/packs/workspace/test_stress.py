@@ -21,9 +21,9 @@ from strictwire.packs.workspace.plans.approval import open_sealing
 from strictwire.packs.workspace.plans.shelf import Shelf
 from strictwire.packs.workspace.verbs import Folder
 
-PAIRS = int(os.environ.get("STRICTWIRE_PAIRS", "100"))
-ATTACK_SECONDS = float(os.environ.get("STRICTWIRE_ATTACK_SECONDS", "3"))
-DEATHS = int(os.environ.get("STRICTWIRE_DEATHS", "4"))
+PAIRS = int(os.environ.get("STRESS_PAIRS", "100"))
+ATTACK_SECONDS = float(os.environ.get("STRESS_ATTACK_SECONDS", "3"))
+DEATHS = int(os.environ.get("STRESS_DEATHS", "4"))
 
 
 @pytest.mark.slow

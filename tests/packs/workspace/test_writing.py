@@ -62,7 +62,8 @@ async def open_bench(folder: Path, **plan: Any) -> AsyncIterator[Bench]:
 
 def told(bench: Bench, operation: str, path: str, **more: Any) -> dict[str, Any]:
     plan = {"plan_hash": bench.plan_hash, "phase_id": "PHASE_1"}
-    return {"operation": operation, "path": path, "preflight": []} | plan | more
+    warnings = {"warnings": []} if operation in ("create", "modify") else {}
+    return {"operation": operation, "path": path, "preflight": []} | plan | warnings | more
 
 
 def test_a_file_is_made_changed_patched_moved_and_deleted(tmp_path: Path) -> None:

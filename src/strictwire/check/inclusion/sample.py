@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from types import MappingProxyType
@@ -152,6 +152,10 @@ class Sampler:
 
     root: Root
     hints: Hints
+    known: dict[int, tuple[Schema, list[Piece]]] = field(default_factory=dict)
+    """Pieces by the identity of the schema, which is kept so that the identity stays its own."""
+    leaves: dict[int, list[Any]] = field(default_factory=dict)
+    """Values by the identity of a known piece."""
 
     def edges(self, schema: Schema, focus: tuple[str, ...] = (), depth: int = 0) -> Iterator[Any]:
         """Values near the edges; with a focus, varied only along that path into the instance."""
@@ -172,7 +176,9 @@ class Sampler:
             sizes = [size for size in range(5) if size >= piece.low and (piece.high is None or size <= piece.high)]
             count = dice.pick(sizes or [min(piece.low, MAX_ITEMS)])
             return [self.chance(member_schema(piece, index), dice, depth + 1) for index in range(count)]
-        return dice.pick(list(islice(self._piece_edges(piece, (), depth), MAX_EACH)))
+        if id(piece) not in self.leaves:
+            self.leaves[id(piece)] = list(islice(self._piece_edges(piece, (), depth), MAX_EACH))
+        return dice.pick(self.leaves[id(piece)])
 
     def _chance_object(self, piece: Piece, dice: Dice, depth: int) -> JsonObject:
         names = {str(name) for layer in piece.layers for name in layer.named if dice.below(2)}
@@ -187,8 +193,15 @@ class Sampler:
         return made
 
     def _pieces(self, schema: Schema, depth: int) -> list[Piece]:
+        if depth >= MAX_DEPTH:
+            return []
+        if id(schema) not in self.known:
+            self.known[id(schema)] = schema, self._expanded(schema)
+        return self.known[id(schema)][1]
+
+    def _expanded(self, schema: Schema) -> list[Piece]:
         try:
-            return list(expand(schema, self.root)) if depth < MAX_DEPTH else []
+            return list(expand(schema, self.root))
         except Unsupported:
             return []
 

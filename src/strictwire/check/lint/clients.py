@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from strictwire.check.rule import Category, Rule, Scope, rule
-from strictwire.check.subject import Problem, Subject
+from strictwire.check.subject import Problem, Side, Subject
 from strictwire.check.tree import Node, Role
 from strictwire.contract.schema import DIALECT
 
@@ -87,12 +87,13 @@ def client_properties(subject: Subject) -> Iterator[Problem]:
     advice="Rename the argument, for example `filter.name` instead of `filter[name]`.",
     category=Category.STANDARD,
     scope=Scope.NODE,
+    side=Side.INPUT,
     on=("properties",),
     bad='{"properties": {"filter[name]": {"type": "string"}}}',
     good='{"properties": {"filter.name": {"type": "string"}}}',
 )
 def client_property_keys(node: Node) -> Iterator[Problem]:
-    if node.role is Role.ROOT and node.is_input and isinstance(node.schema["properties"], dict):
+    if node.role is Role.ROOT and isinstance(node.schema["properties"], dict):
         for name in node.schema["properties"]:
             if not CLAUDE_KEY.fullmatch(name):
                 yield node.problem(f"Claude clients refuse the argument name {name[:64]!r}", "properties", name)
@@ -104,12 +105,13 @@ def client_property_keys(node: Node) -> Iterator[Problem]:
     advice="Say what the items are; `{}` is enough for OpenAI, a type is better.",
     category=Category.STANDARD,
     scope=Scope.NODE,
+    side=Side.INPUT,
     on=("type",),
     bad='{"type": "array"}',
     good='{"type": "array", "items": {"type": "string"}}',
 )
 def client_array_items(node: Node) -> Iterator[Problem]:
-    if node.is_input and "array" in node.types() and "items" not in node.schema and "prefixItems" not in node.schema:
+    if "array" in node.types() and "items" not in node.schema and "prefixItems" not in node.schema:
         yield node.problem("OpenAI and Gemini clients refuse an array schema without items")
 
 
@@ -138,13 +140,14 @@ def client_boolean_schema(node: Node) -> Iterator[Problem]:
     advice="List texts, or use bounds for numbers.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.INPUT,
     on=("enum",),
     bad='{"enum": [1, 2]}',
     good='{"type": "string", "enum": ["one", "two"]}',
 )
 def client_enum_strings(node: Node) -> Iterator[Problem]:
     listed = node.schema["enum"]
-    if node.is_input and isinstance(listed, list):
+    if isinstance(listed, list):
         for index, value in enumerate(listed):
             if value == "" or not (isinstance(value, str) or (value is None and "null" in node.types())):
                 yield node.problem("Gemini clients refuse listed values that are not non-empty texts", "enum", index)

@@ -121,12 +121,13 @@ def code_paged_output(subject: Subject) -> Iterator[Problem]:
     advice="Write the pattern `^sha256:[0-9a-f]{64}$`.",
     category=Category.CODE,
     scope=Scope.NODE,
+    names=frozenset({"id"}),
     on=("type",),
     bad='{"id": {"type": "integer"}}',
     good='{"id": {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}}',
 )
 def code_id_digest(node: Node) -> Iterator[Problem]:
-    if node.name == "id" and node.role is Role.PROPERTY:
+    if node.role is Role.PROPERTY:
         pattern = node.schema.get("pattern")
         if node.types() != ("string",) or not (isinstance(pattern, str) and pattern.startswith("^sha256:")):
             yield node.problem("an `id` is a digest: a text with a pattern that begins with ^sha256:")
@@ -138,13 +139,13 @@ def code_id_digest(node: Node) -> Iterator[Problem]:
     advice="Write the definition in its place.",
     category=Category.CODE,
     scope=Scope.NODE,
+    side=Side.INPUT,
     on=("$ref",),
     bad='{"properties": {"position": {"$ref": "#/$defs/position"}}}',
     good='{"properties": {"position": {"type": "object"}}}',
 )
 def code_input_inlined(node: Node) -> Iterator[Problem]:
-    if node.is_input:
-        yield node.problem("an input schema has a reference", "$ref")
+    yield node.problem("an input schema has a reference", "$ref")
 
 
 @rule(

@@ -6,18 +6,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from strictwire.check.rule import Category, Rule, Scope, rule
-from strictwire.check.subject import Problem
+from strictwire.check.subject import Problem, Side
 from strictwire.check.tree import Node, Role
 
 RAW_LOCATIONS: Final = frozenset({"path", "file", "filePath", "fileName", "fsPath", "line", "character"})
 """Names of raw locations that G8 replaces by `uri` and `position`."""
+
+QUERIES: Final = frozenset({"query", "search", "q"})
+"""Names of free-text queries."""
 
 SUMMARY_MAX: Final = 200
 
 
 def _is_argument(node: Node, *names: str) -> bool:
     at_root = node.parent is not None and node.parent.role is Role.ROOT
-    return node.is_input and at_root and node.role is Role.PROPERTY and node.name in names
+    return at_root and node.role is Role.PROPERTY and node.name in names
 
 
 @rule(
@@ -26,6 +29,8 @@ def _is_argument(node: Node, *names: str) -> bool:
     advice="Take a `uri` and a `position`; waive the place where another document fixes the name.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.INPUT,
+    names=RAW_LOCATIONS,
     on=("type",),
     bad='{"properties": {"path": {"type": "string"}, "line": {"type": "integer"}}}',
     good='{"properties": {"uri": {"type": "string", "pattern": "^file:"}, "position": {"$ref": "#/$defs/position"}}}',
@@ -41,6 +46,8 @@ def location_by_uri(node: Node) -> Iterator[Problem]:
     advice='Write `{"type": "string", "minLength": 1, "maxLength": 4096, "pattern": "^file:"}`.',
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.INPUT,
+    names=frozenset({"uri"}),
     on=("type",),
     bad='{"uri": {"type": "string"}}',
     good='{"uri": {"type": "string", "pattern": "^file:", "maxLength": 4096}}',
@@ -58,13 +65,14 @@ def uri_is_file(node: Node) -> Iterator[Problem]:
     advice="Require exactly `line` and `character`, each an integer with minimum 0.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    names=frozenset({"position"}),
     on=("properties",),
     bad='{"position": {"type": "object", "properties": {"line": {"type": "integer"}}}}',
     good='{"position": {"type": "object", "properties": {"line": {"type": "integer", "minimum": 0}, '
     '"character": {"type": "integer", "minimum": 0}}, "required": ["line", "character"], "additionalProperties": false}}',
 )
 def position_shape(node: Node) -> Iterator[Problem]:
-    if node.name != "position" or node.role not in (Role.PROPERTY, Role.DEFINITION):
+    if node.role not in (Role.PROPERTY, Role.DEFINITION):
         return
     members = node.schema.get("properties")
     is_right = (
@@ -88,13 +96,14 @@ def _is_count(schema: dict[str, object]) -> bool:
     advice="Have both or none; allow a null cursor only where the contract lists the tool.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.INPUT,
     on=("properties",),
     bad='{"properties": {"cursor": {"type": "string"}}}',
     good='{"properties": {"cursor": {"type": "string"}, "pageSize": {"type": "integer"}}}',
 )
 def paging_together(node: Node) -> Iterator[Problem]:
     members = node.schema["properties"]
-    if node.role is not Role.ROOT or not node.is_input or not isinstance(members, dict):
+    if node.role is not Role.ROOT or not isinstance(members, dict):
         return
     present = {"cursor", "pageSize"} & members.keys()
     if len(present) == 1:
@@ -118,6 +127,8 @@ def _cursor(node: Node, cursor: object) -> Iterator[Problem]:
     advice="Write the cap as `maximum`: a larger page is then refused as an invalid argument.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.INPUT,
+    names=frozenset({"pageSize"}),
     on=("type",),
     bad='{"pageSize": {"type": "integer", "minimum": 1}}',
     good='{"pageSize": {"type": "integer", "minimum": 1, "maximum": 200}}',
@@ -136,12 +147,14 @@ def page_size_capped(node: Node) -> Iterator[Problem]:
     advice="Add `maxLength`; 512 is what the contract of the code tools uses.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.INPUT,
+    names=QUERIES,
     on=("type",),
     bad='{"query": {"type": "string"}}',
     good='{"query": {"type": "string", "minLength": 1, "maxLength": 512}}',
 )
 def query_bounded(node: Node) -> Iterator[Problem]:
-    if _is_argument(node, "query", "search", "q") and "string" in node.types():
+    if _is_argument(node, *QUERIES) and "string" in node.types():
         longest = node.schema.get("maxLength")
         if not isinstance(longest, int) or longest > node.tree.terms.query_cap:
             yield node.problem(f"a query has a maxLength of at most {node.tree.terms.query_cap}", "maxLength")
@@ -153,13 +166,14 @@ def query_bounded(node: Node) -> Iterator[Problem]:
     advice="Wrap each item into an object with one member; waive plain lists of words with a reason.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.OUTPUT,
     on=("items",),
     bad='{"type": "array", "items": {"type": "string"}}',
     good='{"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}',
 )
 def output_arrays_of_objects(node: Node) -> Iterator[Problem]:
     items = node.schema["items"]
-    if not node.is_input and isinstance(items, dict) and "$ref" not in items and items.get("type") != "object":
+    if isinstance(items, dict) and "$ref" not in items and items.get("type") != "object":
         yield node.problem("the array holds something else than objects", "items")
 
 
@@ -169,13 +183,12 @@ def output_arrays_of_objects(node: Node) -> Iterator[Problem]:
     advice="Use an array of objects with a name member; waive a real map with its reason.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.OUTPUT,
     on=("patternProperties", "propertyNames", "additionalProperties"),
     bad='{"type": "object", "additionalProperties": {"type": "integer"}}',
     good='{"type": "array", "items": {"type": "object"}}',
 )
 def output_no_free_maps(node: Node) -> Iterator[Problem]:
-    if node.is_input:
-        return
     for keyword in ("patternProperties", "propertyNames"):
         if keyword in node.schema:
             yield node.problem("the names of the members are not fixed", keyword)
@@ -189,12 +202,14 @@ def output_no_free_maps(node: Node) -> Iterator[Problem]:
     advice='Write `{"type": "string", "minLength": 1, "maxLength": 200}` and leave it out of `required`.',
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.OUTPUT,
+    names=frozenset({"summary"}),
     on=("type",),
     bad='{"summary": {"type": "string"}}',
     good='{"summary": {"type": "string", "minLength": 1, "maxLength": 200}}',
 )
 def summary_short(node: Node) -> Iterator[Problem]:
-    if node.is_input or node.name != "summary" or node.role is not Role.PROPERTY:
+    if node.role is not Role.PROPERTY:
         return
     longest = node.schema.get("maxLength")
     is_bounded = isinstance(longest, int) and longest <= SUMMARY_MAX and node.schema.get("minLength") == 1

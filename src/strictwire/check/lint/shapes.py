@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from strictwire.check.pattern import longest_match
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Home, Origin, Problem, Side, Subject, ToolSet
 from strictwire.check.tree import Node, Role
@@ -151,18 +152,21 @@ def no_coercion(node: Node) -> Iterator[Problem]:
 
 @rule(
     id="STRINGS_BOUNDED",
-    purpose="Checks that every text in an input has a `maxLength`, or lists its values.",
+    purpose="Checks that every text in an input is bounded: by `maxLength`, by listed values or by a pattern with an end.",
     advice="Add `maxLength`: 512 for a query, 1,024 for a cursor, 4,096 for a URI or a path.",
     category=Category.STRICT,
     scope=Scope.NODE,
+    side=Side.INPUT,
     on=("type",),
     bad='{"type": "string"}',
     good='{"type": "string", "maxLength": 512}',
 )
 def strings_bounded(node: Node) -> Iterator[Problem]:
-    if not node.is_input or "string" not in node.types():
+    if "string" not in node.types():
         return
-    if not {"maxLength", "enum", "const"} & node.schema.keys():
+    pattern = node.schema.get("pattern")
+    is_bounded_by_pattern = isinstance(pattern, str) and longest_match(pattern) is not None
+    if not {"maxLength", "enum", "const"} & node.schema.keys() and not is_bounded_by_pattern:
         yield node.problem("the text is unbounded", "maxLength")
 
 

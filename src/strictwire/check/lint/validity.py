@@ -12,9 +12,8 @@ from strictwire.check.ambiguity import is_catastrophic
 from strictwire.check.inclusion.admit import admits
 from strictwire.check.inclusion.shape import Root, Unsupported, expand, open_root
 from strictwire.check.rule import Category, Rule, Scope, rule
-from strictwire.check.subject import Problem, Side, Subject, ToolSet
-from strictwire.check.tree import Node, Role
-from strictwire.contract.conform import compile_schema
+from strictwire.check.subject import Problem, Subject, ToolSet
+from strictwire.check.tree import Node, Refusal, Role
 from strictwire.contract.schema import Problem as Reason
 from strictwire.contract.schema import SchemaRefused
 
@@ -58,21 +57,15 @@ _REASONS: Final = {
     purpose="Checks that every schema is valid in its dialect, of bounded size and depth, and can be compiled.",
     advice="Mend the schema; a client that checks schemas drops the tool, some drop all tools.",
     category=Category.MINIMAL,
-    scope=Scope.TOOL,
-    robust=True,
+    scope=Scope.REFUSED,
     bad='{"type": "objekt"}',
     good='{"type": "object"}',
 )
-def schema_valid(subject: Subject) -> Iterator[Problem]:
-    for side in Side:
-        schema = subject.schema(side)
-        try:
-            if schema is not None:
-                compile_schema(schema)
-        except SchemaRefused as exc:
-            if exc.problem in _REASONS:
-                place = subject.origin(side).under(*_steps(schema or {}, exc))
-                yield Problem(place, f"the {side.value} schema {_REASONS[exc.problem]}", subject.contract.name)
+def schema_valid(refusal: Refusal) -> Iterator[Problem]:
+    if refusal.reason.problem in _REASONS:
+        place = refusal.subject.origin(refusal.side).under(*_steps(refusal.schema, refusal.reason))
+        message = f"the {refusal.side.value} schema {_REASONS[refusal.reason.problem]}"
+        yield Problem(place, message, refusal.subject.contract.name)
 
 
 def _steps(schema: JsonObject, refused: SchemaRefused) -> list[str | int]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat, zip_longest
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, Limits, parse_object, render
-from strictwire.packs.context.layout import Document
+from strictwire.packs.context.layout import HASH_PREFIX, Document
 from strictwire.packs.context.words import estimate_tokens, parse_words
 
 Postings: TypeAlias = "int | array[int]"
@@ -23,6 +23,7 @@ Postings: TypeAlias = "int | array[int]"
 
 _NO_METADATA: Final[Mapping[str, str | int]] = {}
 _NOTHING: Final[tuple[int, ...]] = ()
+_DIGEST_BYTES: Final = 32
 _NO_DOCUMENT: Final = (1 << 64) - 1
 _NO_LIMITS: Final = Limits(size=1 << 62)
 """What is read back here was judged when it was loaded."""
@@ -62,12 +63,47 @@ class NextFit:
         return at
 
 
+class Store:
+    """Every document in one run of bytes: the JSON of its id, its hash, the JSON of its content.
+
+    One growing buffer instead of an object a document: nothing is lost to headers or to holes between them.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._ids = array("I")
+        self._ends = array("Q", (0,))
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, document: Document) -> None:
+        """Keep the next document."""
+        name = render(document.id)
+        self._bytes += name
+        self._bytes += bytes.fromhex(document.version[len(HASH_PREFIX) :])
+        self._bytes += render(document.content)
+        self._ids.append(len(name))
+        self._ends.append(len(self._bytes))
+
+    def head(self, number: int) -> bytes:
+        """The answer of a document up to its score: `{"id":…,"version":…,"content":…,"score":`."""
+        start, end = self._ends[number], self._ends[number + 1]
+        digest = start + self._ids[number]
+        content = digest + _DIGEST_BYTES
+        return b'{"id":%b,"version":"%b%b","content":%b,"score":' % (
+            self._bytes[start:digest],
+            HASH_PREFIX.encode(),
+            self._bytes[digest:content].hex().encode(),
+            self._bytes[content:end],
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Index:
     """One cache, ready to answer. Documents are numbered in ascending order of id."""
 
-    heads: Sequence[bytes]
-    """Of each document the answer up to its score: `{"id":…,"version":…,"content":…,"score":`."""
+    store: Store
     tokens: array[int]
     words: array[int]
     postings: Mapping[str, Postings]
@@ -79,7 +115,7 @@ class Index:
     metadata: Mapping[int, Mapping[str, str | int]]
 
     def __len__(self) -> int:
-        return len(self.heads)
+        return len(self.store)
 
     def occurrences(self, word: str) -> Iterable[int]:
         """The number of a document for each time the word stands in it."""
@@ -88,7 +124,7 @@ class Index:
 
     def document(self, number: int) -> JsonObject:
         """id, version and content of a document."""
-        members = parse_object(self.heads[number] + b"0}", _NO_LIMITS)
+        members = parse_object(self.store.head(number) + b"0}", _NO_LIMITS)
         del members["score"]
         return members
 
@@ -105,7 +141,7 @@ class Index:
 class IndexBuilder:
     """Takes documents in ascending order of id."""
 
-    heads: list[bytes] = field(default_factory=list)
+    store: Store = field(default_factory=Store)
     tokens: array[int] = field(default_factory=lambda: array("Q"))
     words: array[int] = field(default_factory=lambda: array("I"))
     postings: defaultdict[str, array[int]] = field(default_factory=lambda: defaultdict(partial(array, "I")))
@@ -114,16 +150,8 @@ class IndexBuilder:
 
     def add(self, document: Document) -> None:
         """Take the next document."""
-        number = len(self.heads)
-        content = render(document.content)
-        self.heads.append(
-            b'{"id":%b,"version":%b,"content":%b,"score":'
-            % (
-                render(document.id),
-                render(document.version),
-                content,
-            )
-        )
+        number = len(self.store)
+        self.store.add(document)
         self.tokens.append(estimate_tokens(len(document.content.encode())))
         words = parse_words(document.content)
         self.words.append(len(words))
@@ -140,7 +168,7 @@ class IndexBuilder:
     def finish(self) -> Index:
         """The index of what was taken."""
         return Index(
-            heads=self.heads,
+            store=self.store,
             tokens=self.tokens,
             words=self.words,
             postings={word: found if len(found) > 1 else found[0] for word, found in self.postings.items()},

@@ -29,7 +29,7 @@ MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 """One document file, and one source: sixteen times what one answer may carry."""
 
 _STEM: Final = 12
-_HASH_PREFIX: Final = "sha256:"
+HASH_PREFIX: Final = "sha256:"
 _I64: Final = range(-(1 << 63), 1 << 63)
 _U64: Final = range(1 << 64)
 _RFC_3339: Final = re.compile(
@@ -79,12 +79,12 @@ class Document:
 
 def version_of(content: bytes) -> str:
     """The version of a content: its hash alone."""
-    return _HASH_PREFIX + hashlib.sha256(content).hexdigest()
+    return HASH_PREFIX + hashlib.sha256(content).hexdigest()
 
 
 def file_of(version: str) -> str:
     """Where a document of this version lies, relative to the cache."""
-    return f"{DOCUMENTS}/{version[len(_HASH_PREFIX) :][:_STEM]}.json"
+    return f"{DOCUMENTS}/{version[len(HASH_PREFIX) :][:_STEM]}.json"
 
 
 def cache_version_of(entries: Iterable[tuple[str, str]]) -> str:
@@ -92,7 +92,7 @@ def cache_version_of(entries: Iterable[tuple[str, str]]) -> str:
     state = hashlib.sha256(render(dict(BUILD_CONFIG)))
     for document_id, version in entries:
         state.update(f"{document_id}:{version}".encode())
-    return _HASH_PREFIX + state.hexdigest()
+    return HASH_PREFIX + state.hexdigest()
 
 
 def parse_manifest(raw: bytes) -> Manifest:

@@ -14,6 +14,7 @@ from strictwire.packs.context.files import list_names, open_directory, read_file
 from strictwire.packs.context.layout import (
     BUILD_CONFIG,
     DOCUMENTS,
+    HASH_PREFIX,
     INDEX,
     MANIFEST,
     MAX_DOCUMENT_BYTES,
@@ -124,7 +125,7 @@ def read_document(documents: int, entry: Entry) -> Document:
         raise Unusable("DOCUMENT_SHAPE", entry.id) from exc
     if document.id != entry.id:
         raise Unusable("DOCUMENT_ID_MATCHES", entry.id)
-    if entry.version != "sha256:" + hashlib.sha256(document.content.encode()).hexdigest():
+    if entry.version != HASH_PREFIX + hashlib.sha256(document.content.encode()).hexdigest():
         raise Unusable("CONTENT_HASH_MATCHES", entry.id)
     if document.version != entry.version:
         raise Unusable("DOCUMENT_VERSION_MATCHES", entry.id)

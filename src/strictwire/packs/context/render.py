@@ -32,7 +32,7 @@ def selection_object(index: Index, selection: Selection) -> JsonObject:
 
 def _document(index: Index, pick: Pick, why: bytes) -> bytes:
     return b'%b%b,"tokens":%d%b%d,"total_words":%d}}' % (
-        index.heads[pick.number],
+        index.store.head(pick.number),
         binary32.render(pick.score).encode(),
         index.tokens[pick.number],
         why,

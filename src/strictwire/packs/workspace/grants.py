@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from strictwire.canon.json import JsonValue
+from strictwire.packs.workspace.policy.rule import Severity
+from strictwire.packs.workspace.policy.rules import RULES
 from strictwire.packs.workspace.roles import Role
 
 LOCAL: Final = "local"
@@ -28,7 +30,7 @@ LOCAL: Final = "local"
 SESSION_SECONDS: Final = 8 * 3600
 """A working day: long enough not to end in the middle of work, short enough that a lost handle is soon worthless."""
 
-_KNOWN: Final = frozenset({"roots", "roles", "approvers", "commands", "session_seconds"})
+_KNOWN: Final = frozenset({"roots", "roles", "approvers", "commands", "session_seconds", "policy", "rules"})
 
 
 class GrantsRefused(ValueError):
@@ -45,6 +47,8 @@ class Grants:
     approvers: frozenset[str] = frozenset()
     commands: frozenset[str] = frozenset()
     session_seconds: float = SESSION_SECONDS
+    policy: bool = True
+    severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def covers(self, root: str) -> bool:
         """Whether a resolved folder is one of the roots, or lies below one."""
@@ -65,6 +69,8 @@ def read_grants(settings: Mapping[str, JsonValue]) -> Grants:
         approvers=frozenset(_names(settings, "approvers")),
         commands=frozenset(_names(settings, "commands")),
         session_seconds=_seconds(settings.get("session_seconds", SESSION_SECONDS)),
+        policy=_policy(settings.get("policy", "on")),
+        severities=_severities(settings.get("rules", {})),
     )
 
 
@@ -79,6 +85,21 @@ def _roles(given: Any) -> Mapping[Role, frozenset[str]]:
     if not isinstance(given, Mapping) or not given.keys() <= set(Role):
         raise GrantsRefused(f"expected `roles` to be a table with {' and '.join(Role)}")
     return {role: frozenset(_names(given, role) if role in given else (LOCAL,)) for role in Role}
+
+
+def _policy(given: Any) -> bool:
+    if given not in ("on", "off"):
+        raise GrantsRefused('expected `policy` to be "on" or "off"')
+    return bool(given == "on")
+
+
+def _severities(given: Any) -> Mapping[str, Severity]:
+    known = {rule.id for rule in RULES}
+    if not isinstance(given, Mapping) or not given.keys() <= known or not set(given.values()) <= set(Severity):
+        raise GrantsRefused(
+            f"expected `rules` to give each rule one of {', '.join(Severity)}; rules: {', '.join(sorted(known))}"
+        )
+    return {name: Severity(value) for name, value in given.items()}
 
 
 def _seconds(given: Any) -> float:

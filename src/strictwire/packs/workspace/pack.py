@@ -20,6 +20,8 @@ from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.planning import Planning
 from strictwire.packs.workspace.plans.approval import KeyRefused, open_sealing
 from strictwire.packs.workspace.plans.shelf import Shelf
+from strictwire.packs.workspace.policy.judge import Policy
+from strictwire.packs.workspace.policy.languages import find_missing
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.reading import Reading
 from strictwire.packs.workspace.report import is_report_path
@@ -64,6 +66,7 @@ class WorkspacePack:
             raise PackRefused(self.name, "expected a state folder for its key and its locks")
         try:
             grants = read_grants(environment.settings)
+            _check_parsers(grants)
             return self._handlers(grants, environment.state)
         except (GrantsRefused, KeyRefused) as exc:
             raise PackRefused(self.name, str(exc)) from exc
@@ -83,6 +86,7 @@ class WorkspacePack:
             permits=Permits(shelf),
             latches=Latches(state / LOCKS),
             preflight=Preflight(programs=grants.commands),
+            policy=Policy(severities=grants.severities) if grants.policy else None,
             book=book,
         )
         behind: dict[str, SessionTool] = {
@@ -105,6 +109,13 @@ class WorkspacePack:
             for tool, run in behind.items()
         }
         return {"begin_session": sessions.begin, **gates}
+
+
+def _check_parsers(grants: Grants) -> None:
+    """Raises GrantsRefused: content is to be judged, and the parsers are not there. What cannot be judged is not passed."""
+    missing = find_missing() if grants.policy else None
+    if missing is not None:
+        raise GrantsRefused(f"{missing} is not installed: pip install 'strictwire[workspace]', or set policy = \"off\"")
 
 
 def _writes_report(arguments: JsonObject) -> bool:

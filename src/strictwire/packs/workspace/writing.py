@@ -23,6 +23,7 @@ from strictwire.packs.workspace.names import make_folders, move_file, put_aside,
 from strictwire.packs.workspace.patch import PatchInvalid, PatchRejected, apply_patch, parse_patch
 from strictwire.packs.workspace.permit import Permits, Request
 from strictwire.packs.workspace.plans.model import Command, Operation
+from strictwire.packs.workspace.policy.judge import Policy
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.report import MAX_BYTES as MAX_REPORT
@@ -33,21 +34,27 @@ MAX_FILE: Final = 16 * 1024 * 1024
 
 _MAX_NAMES: Final = 100_000
 
+_MAX_WARNINGS: Final = 100
+
 
 class Writing:
     """The tools that change files."""
 
-    def __init__(self, *, permits: Permits, latches: Latches, preflight: Preflight, book: SessionBook) -> None:
+    def __init__(
+        self, *, permits: Permits, latches: Latches, preflight: Preflight, policy: Policy | None, book: SessionBook
+    ) -> None:
         self._permits = permits
         self._latches = latches
         self._preflight = preflight
+        self._policy = policy
         self._book = book
 
     def write_file(self, session: Session, arguments: JsonObject) -> JsonObject:
         """write_file: without previousHash it makes a file, with it, it changes the file that has that hash.
 
         Raises Refused: MISSING_REQUIRED_FIELD, INVALID_INPUT_VALUE; the codes of Permits and Jail; FILE_ALREADY_EXISTS,
-        FILE_NOT_FOUND, HASH_MISMATCH, PATCH_INVALID, PATCH_APPLY_FAILED, PREFLIGHT_FAILED.
+        FILE_NOT_FOUND, HASH_MISMATCH, PATCH_INVALID, PATCH_APPLY_FAILED, PREFLIGHT_FAILED,
+        POLICY_VIOLATION, RUST_POLICY_VIOLATION.
         """
         path = parse_path(arguments["path"])
         if is_report_path(path.text):
@@ -59,9 +66,11 @@ class Writing:
         with self._latches.hold(session.identity, path.text):
             old = None if previous is None else _seen(session.jail, path, previous)
             new = make(old)
+            warnings = self._judge(path, old, new)
             undo = _modify(session.jail, path, old, new) if old is not None else _create(session.jail, path, new, arguments)
             checked = self._verify(session, commands, undo)
-        return _told(arguments, operation, path) | {"sha256": _sha256(new), "size": len(new), "preflight": checked}
+        told = _told(arguments, operation, path) | {"sha256": _sha256(new), "size": len(new), "preflight": checked}
+        return told | {"warnings": warnings}
 
     def move_file(self, session: Session, arguments: JsonObject) -> JsonObject:
         """move_file. Raises Refused: the codes of write_file."""
@@ -101,6 +110,10 @@ class Writing:
             _restore(undo)
             raise
 
+    def _judge(self, path: JailPath, old: bytes | None, new: bytes) -> list[JsonObject]:
+        found = self._policy.check(path.text, old=old, new=new) if self._policy else []
+        return [{"rule": each.rule, "line": each.line} for each in found[:_MAX_WARNINGS]]
+
     def _report(self, session: Session, arguments: JsonObject, path: JailPath) -> JsonObject:
         """A failure report: needs no plan, is never replaced, and unlocks."""
         lock = self._book.maybe_lock(session)
@@ -116,7 +129,7 @@ class Writing:
             _create(session.jail, path, text.encode(), {"make_folders": True})
         self._book.unlock(session)
         told = _told(arguments, Operation.CREATE, path)
-        return told | {"sha256": _sha256(text.encode()), "size": len(text.encode()), "preflight": []}
+        return told | {"sha256": _sha256(text.encode()), "size": len(text.encode()), "preflight": [], "warnings": []}
 
 
 def _needed(arguments: JsonObject, name: str) -> str:

@@ -1,0 +1,1 @@
+"""Tests of the benchmark itself: what it asks, checks, counts and writes."""
