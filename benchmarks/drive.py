@@ -92,7 +92,7 @@ class Pipes:
     """A stdio server as its client sees it."""
 
     def __init__(self, running: Running, wire: Wire, *, patience: float = PATIENCE) -> None:
-        self._running, self._patience = running, patience
+        self.running, self._patience = running, patience
         self._source, self._sink = running.pipes
         os.set_blocking(self._source, False)
         os.set_blocking(self._sink, False)
@@ -113,7 +113,7 @@ class Pipes:
 
     def drive(self, speaker: Speaker, load: Load) -> Measured:
         """Keep `in_flight` requests under way until the bound is reached; every answer is judged."""
-        clock = _Clock(self._running)
+        clock = _Clock(self.running)
         waiting: dict[int, float] = {}
         latencies: list[float] = []
         deadline, left = clock.started + load.seconds, load.calls
@@ -157,7 +157,7 @@ class Pipes:
         except BlockingIOError:
             return []
         if not chunk:
-            raise Stalled(f"the server closed its output: {self._running.complaint()}")
+            raise Stalled(f"the server closed its output: {self.running.complaint()}")
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         return lines
 
@@ -167,7 +167,7 @@ class Pipes:
         if writing:
             poll.register(self._sink, select.POLLOUT)
         if not poll.poll(self._patience * 1000):
-            raise Stalled(f"no answer for {self._patience} s: {self._running.complaint()}")
+            raise Stalled(f"no answer for {self._patience} s: {self.running.complaint()}")
 
 
 class _Heads:
@@ -231,8 +231,7 @@ class Connection:
 
     def __init__(self, port: int, path: str, wire: Wire) -> None:
         self.port, self.path, self.wire = port, path, wire
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = _dial(port)
         self.fields: dict[str, str] = {"MCP-Protocol-Version": str(wire)}
         self.sent = 0.0
         self.number = 0
@@ -286,9 +285,21 @@ class Connection:
         self._buffer = data
         return None
 
+    def redial(self) -> None:
+        """A new connection for the same session: servers close connections that were idle for some seconds."""
+        self.socket.close()
+        self.socket = _dial(self.port)
+        self._buffer = b""
+
     def close(self) -> None:
         """Hang up."""
         self.socket.close()
+
+
+def _dial(port: int) -> socket.socket:
+    dialled = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    dialled.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return dialled
 
 
 class Sockets:
@@ -338,6 +349,8 @@ class Sockets:
             connection.close()
 
     def _connect(self, count: int) -> Sequence[Connection]:
+        for connection in self._connections[:count]:
+            connection.redial()
         while len(self._connections) < count:
             self._connections.append(Connection(self._running.port, self._path, self._wire))
         return self._connections[:count]

@@ -106,6 +106,11 @@ def at_most(text: str, wanted: float, found: float | None, detail: str = "") -> 
     )
 
 
+def not_measured(text: str, reason: str) -> Goal:
+    """A figure that nobody could look at, and why."""
+    return Goal(text=text, wanted="-", found=reason, reached=None)
+
+
 def write_found(found: Found, folder: Path) -> None:
     """Keep it for the page."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Proxies over HTTP in front of the same stdio server, the fastest there is, and that server alone for comparison.
+"""Proxies over HTTP in front of the same stdio server, the fastest there is, so that the proxy is what is measured.
 
-Legacy wire: the only one that all of them speak. `strictwire guard` joins in as soon as this version has the verb.
+Legacy wire: the only one that all of them speak. What the guard adds to a call is measured over stdio.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.drive import Load, Measured, Sockets, Stalled
+from benchmarks.drive import Load, Measured, Pipes, Sockets, Stalled
 from benchmarks.fixture import Question, add_questions, echo_questions
-from benchmarks.peers import BENCH, SERVERS, TYPESCRIPT_V1, environment, python_of
+from benchmarks.peers import BENCH, SDK_LOW, SERVERS, TYPESCRIPT_V1, environment, python_of
 from benchmarks.process import NotStarted, Running, free_port
 from benchmarks.process import run as run_process
-from benchmarks.results import Effort, Found, Goal, Summary, Table, at_least, summarise
+from benchmarks.results import Effort, Found, Goal, Summary, Table, at_least, at_most, summarise
 from benchmarks.talk import Talk, Wire, WrongAnswer
 
 UPSTREAM: Final = (*TYPESCRIPT_V1.command, "--stdio")
+STRICTWIRE: Final = str(Path(sys.executable).parent / "strictwire")
+GUARD: Final = "strictwire guard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,6 @@ class Proxy:
 
     name: str
     command: tuple[str, ...]
-    is_ours: bool = False
 
     @contextmanager
     def serve(self) -> Iterator[Running]:
@@ -62,8 +63,7 @@ def proxies() -> list[Proxy]:
         ),
     ]  # fmt: skip
     if importlib.util.find_spec("strictwire.cli.guard") is not None:
-        verb = (str(Path(sys.executable).parent / "strictwire"), "guard", "--http", "127.0.0.1:{port}", "--", *UPSTREAM)
-        found.insert(0, Proxy(name="strictwire guard", command=verb, is_ours=True))
+        found.insert(0, Proxy(name=GUARD, command=(STRICTWIRE, "guard", "--http", "127.0.0.1:{port}", "--", *UPSTREAM)))
     return found
 
 
@@ -87,7 +87,7 @@ def run(effort: Effort) -> Found:
         rows=rows,
         note="; ".join(troubles),
     )
-    return Found(part="guard", tables=[table], goals=_goals(found))
+    return Found(part="guard", tables=[table], goals=_goals(found, effort))
 
 
 def _show(summary: Summary | None) -> str:
@@ -108,11 +108,44 @@ def _measure(proxy: Proxy, questions: tuple[Question, ...], count: int, effort: 
     return summarise(runs[1:])
 
 
-def _goals(found: dict[str, dict[tuple[str, int], Summary]]) -> list[Goal]:
-    ours = found.get("strictwire guard", {}).get(("add", 32))
-    theirs = [cells["add", 32].rate for name, cells in found.items() if name != "strictwire guard" and ("add", 32) in cells]
-    return (
-        [at_least("guard, HTTP add, 32 connections, times the fastest proxy", 1, ours.rate / max(theirs))]
-        if ours and theirs
-        else []
-    )
+def _goals(found: dict[str, dict[tuple[str, int], Summary]], effort: Effort) -> list[Goal]:
+    ours = found.get(GUARD, {}).get(("add", 32))
+    if ours is None:
+        return []
+    rates = {name: cells["add", 32].rate for name, cells in found.items() if name != GUARD and ("add", 32) in cells}
+    return [
+        *(at_least(f"guard, HTTP add, 32 connections, times {name}", 3, ours.rate / rate) for name, rate in rates.items()),
+        _latency_goal(effort),
+        _memory_goal(),
+    ]
+
+
+def _latency_goal(effort: Effort) -> Goal:
+    """What the guard adds over stdio, against what the same call takes without it."""
+    upstream = [*SDK_LOW.command, "--stdio"]
+    straight, guarded = ([*before, *upstream] for before in ((), (STRICTWIRE, "guard", "--stdio", "--")))
+    with _pipes(straight) as alone, _pipes(guarded) as behind:
+        talk = Talk(add_questions(), Wire.LEGACY)
+        load = Load(in_flight=1, seconds=effort.seconds)
+        runs = [(alone.drive(talk, load).p50, behind.drive(talk, load).p50) for _ in range(effort.rounds + 1)][1:]
+    without, through = (sorted(times)[len(times) // 2] for times in zip(*runs, strict=True))
+    text = "guard, stdio add, what it adds to the p50 of the Python SDK's server, share of that p50"
+    return at_most(text, 1.0, (through - without) / without, f" ({through * 1e6:,.0f} us against {without * 1e6:,.0f} us)")
+
+
+def _memory_goal() -> Goal:
+    with _pipes([STRICTWIRE, "guard", "--stdio", "--", *UPSTREAM]) as pipes:
+        talk = Talk(add_questions(), Wire.LEGACY)
+        found = []
+        for calls in (10_000, 90_000):
+            pipes.drive(talk, Load(in_flight=32, seconds=300.0, calls=calls))
+            found.append(pipes.running.resident_bytes())
+    return at_most("guard, memory after 100,000 calls, times its own after 10,000", 1.05, found[1] / found[0])
+
+
+@contextmanager
+def _pipes(command: list[str]) -> Iterator[Pipes]:
+    with tempfile.TemporaryDirectory(prefix="strictwire-bench-") as scratch:
+        env = environment(Path(scratch)) | {"STRICTWIRE_AUDIT_MODE": "batched"}
+        with run_process(command, env=env) as running:
+            yield Pipes(running, Wire.LEGACY)

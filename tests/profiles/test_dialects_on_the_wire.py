@@ -29,7 +29,19 @@ META = {
 }
 Ask = Callable[[bytes], bytes]
 RESOLVE_CODES = {"cache_missing", "cache_invalid", "invalid_query", "invalid_budget", "io_error", "internal_error"}
-REQUIRED = "error_code human_message role session_id workspace_root tool_name invariant_id phase_id plan_hash cause timestamp".split()
+REQUIRED = [
+    "error_code",
+    "human_message",
+    "role",
+    "session_id",
+    "workspace_root",
+    "tool_name",
+    "invariant_id",
+    "phase_id",
+    "plan_hash",
+    "cause",
+    "timestamp",
+]
 
 
 @cache
@@ -272,3 +284,14 @@ def test_the_same_failing_call_a_thousand_times_gives_the_same_bytes(asks: tuple
     raw = request(dialect, code="FILE_NOT_FOUND")
 
     assert len({ask(raw) for ask in asks for _ in range(1000)}) == 1
+
+
+@pytest.mark.clause("S13")
+def test_a_server_whose_module_raises_is_an_envelope_too(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("raise ZeroDivisionError('x')", encoding="utf-8")
+    command = [sys.executable, "-m", "strictwire.cli.main", "serve", "broken:server", "--stdio"]
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment(), check=False, timeout=20)
+
+    got = json.loads(done.stderr.splitlines()[-1])
+    schema("system-error-1.0").validate(got)
+    assert (done.returncode, done.stdout, got["error_code"]) == (1, b"", "BOOTSTRAP_FAILURE")

@@ -257,10 +257,11 @@ def _prune(arguments: argparse.Namespace, trail: Trail) -> int:
 
 def _replay(arguments: argparse.Namespace, trail: Trail) -> int:
     from strictwire.cli.serve import load_server
+    from strictwire.server.run import StartRefused
 
     try:
         server = load_server(arguments.server)
-    except ValueError as exc:
+    except (ValueError, StartRefused) as exc:
         return _fail(arguments, str(exc), sourcing.USAGE)
     return asyncio.run(_replay_with(server, _filters(arguments), trail))
 

@@ -36,13 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _freeze_server(arguments: argparse.Namespace) -> int:
     from strictwire.cli.serve import load_server
+    from strictwire.server.run import StartRefused
     from strictwire.sources.refused import SourceRefused
     from strictwire.sources.verbs.files import freeze_contracts
 
     try:
         server = load_server(arguments.source)
         written = freeze_contracts(server.catalog.offers.registry.tools.values(), Path(arguments.out))
-    except ValueError as exc:
+    except (ValueError, StartRefused) as exc:
         print(f"strictwire freeze: {exc}", file=sys.stderr)
         return sourcing.USAGE
     except SourceRefused as exc:

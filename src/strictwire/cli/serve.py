@@ -11,7 +11,7 @@ from typing import Final
 import strictwire
 from strictwire.server.author import Server
 from strictwire.server.compose import PATHS
-from strictwire.server.run import Serving, parse_address, run_server
+from strictwire.server.run import Serving, StartRefused, parse_address, report_start_failure, run_server
 
 EXAMPLES: Final = """examples:
   strictwire serve                              the packs of strictwire.toml on http://127.0.0.1:8808/mcp
@@ -44,6 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as exc:
         print(f"strictwire serve: {exc}", file=sys.stderr)
         return 2
+    except StartRefused as exc:
+        report_start_failure("BOOTSTRAP_FAILURE", str(exc))
+        return 1
     serving = Serving(
         http=http,
         stdio=arguments.stdio or arguments.exact_v0,
@@ -63,13 +66,15 @@ def _address(arguments: argparse.Namespace) -> tuple[str, int] | None:
 
 
 def load_server(place: str) -> Server:
-    """The Server that MODULE:NAME names. Raises ValueError."""
+    """The Server that MODULE:NAME names. Raises ValueError: there is none; StartRefused: its module does not load."""
     module, _, name = place.partition(":")
     sys.path.insert(0, "")
     try:
         found = getattr(importlib.import_module(module), name or "server")
     except (ImportError, AttributeError) as exc:
         raise ValueError(f"{place!r} cannot be loaded ({exc}); expected MODULE:NAME of a strictwire.Server") from exc
+    except Exception as exc:  # contains the author's module, which may raise anything while it is loaded
+        raise StartRefused(f"{place!r} raised {type(exc).__name__} while it was loaded: {exc}") from exc
     if not isinstance(found, Server):
         raise ValueError(f"{place!r} is a {type(found).__name__}, not a strictwire.Server")  # noqa: TRY004 - usage, not a bug
     return found

@@ -16,10 +16,14 @@ from strictwire.gateway.hearing import StreamHearer, Watcher
 from strictwire.gateway.link import Answer, Era, Link, Question
 from strictwire.gateway.rewrite import replace_at, value_at
 from strictwire.gateway.terms import failure_of
-from strictwire.gateway.warden import Warden
-from strictwire.profiles.mcp_modern import REVISION, Stated
+from strictwire.gateway.upstream import NotSpoken
+from strictwire.gateway.warden import Errand, Warden
+from strictwire.profiles.exchange import Inbound, Outlet
+from strictwire.profiles.mcp_core import CALLS, read_target
+from strictwire.profiles.mcp_modern import REVISION, Stated, find_meta_fault, read_meta
 from strictwire.profiles.mcp_results import Written
-from strictwire.wire.revisions import MODERN_NAMES
+from strictwire.profiles.mirror import find_mismatch
+from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
 
 REMOVED: Final = frozenset(
     {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "roots/list"}
@@ -35,6 +39,80 @@ class ModernGuard:
     def __init__(self, warden: Warden) -> None:
         self._warden = warden
         self._book = warden.new_book(Era.MODERN)
+        self._watched: Link | None = None
+        self._watch: asyncio.Task[None] | None = None
+
+    async def serve(self, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+        """Relay one request."""
+        stated = read_meta(question.params)
+        if isinstance(stated, Failure):
+            return stated
+        refused = self._find_refusal(question, stated, inbound)
+        if refused is not None:
+            return refused
+        link = await self._find_link(stated)
+        if isinstance(link, Failure):
+            return link
+        fault = find_version_fault(stated, self._versions()) or find_meta_fault(stated.meta)
+        if fault is not None:
+            return fault
+        hearer = StreamHearer(outlet, era=Era.MODERN, level=stated.level)
+        if question.method in CALLS:
+            return await self._call(question, stated, inbound, link, hearer)
+        if question.method == LISTEN:
+            return await self._listen(question, link, hearer)
+        return await self._relay(question, link, hearer)
+
+    async def close(self) -> None:
+        """Stop watching."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+
+    def _find_refusal(self, question: Question, stated: Stated, inbound: Inbound) -> Failure | None:
+        if inbound.headers is not None:
+            version = stated.version
+            differs = find_mismatch(inbound.headers, version=version, method=question.method, params=question.params)
+            if differs is not None:
+                return differs
+        unsupported = find_version_fault(stated, MODERN_NAMES)
+        if unsupported is not None:
+            return unsupported
+        return fail("METHOD_NOT_FOUND") if question.method in REMOVED else None
+
+    def _versions(self) -> tuple[str, ...]:
+        """Versions that both sides speak."""
+        offered = self._warden.upstream.discovery.get("supportedVersions")
+        return tuple(name for name in MODERN_NAMES if isinstance(offered, list) and name in offered)
+
+    async def _find_link(self, stated: Stated) -> Link | Failure:
+        try:
+            link = await self._warden.upstream.modern()
+        except NotSpoken:
+            details: JsonObject = {"supported": list(LEGACY_NAMES), "requested": stated.version}
+            return fail("UNSUPPORTED_VERSION", details=details)
+        except ClientError as exc:
+            return failure_of(exc)
+        if link is not self._watched:
+            self._begin_watch(link)
+        return link
+
+    async def _call(
+        self, question: Question, stated: Stated, inbound: Inbound, link: Link, hearer: StreamHearer
+    ) -> Written | Failure:
+        called = read_target(question.method, question.params)
+        if isinstance(called, Failure):
+            return called
+        errand = Errand(
+            question=question,
+            called=called,
+            inbound=inbound,
+            revision=REVISION,
+            capabilities=stated.capabilities,
+            link=link,
+            book=self._book,
+            hearer=hearer,
+        )
         return await self._warden.perform(errand)
 
     async def _listen(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:

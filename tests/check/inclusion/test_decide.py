@@ -107,7 +107,7 @@ VALUES = st.recursive(
     ),
     max_leaves=5,
 )
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
+MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 
 
 @pytest.mark.slow

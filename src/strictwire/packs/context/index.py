@@ -92,10 +92,10 @@ class Store:
         digest = start + self._ids[number]
         content = digest + _DIGEST_BYTES
         return b'{"id":%b,"version":"%b%b","content":%b,"score":' % (
-            self._bytes[start:digest],
+            bytes(self._bytes[start:digest]),
             HASH_PREFIX.encode(),
             self._bytes[digest:content].hex().encode(),
-            self._bytes[content:end],
+            bytes(self._bytes[content:end]),
         )
 
 

@@ -52,7 +52,7 @@ _SECRETS: Final = r"""(?x)
 """
 
 _PLACEHOLDER: Final = r"""(?xi)
-    \b(?:todo|fixme)\b[\s:(-]{0,4}(?:implement|write|fill\ in)\b
+    \b(?:todo|fixme)\b(?:\([^)\n]{0,40}\))?[\s:-]{0,4}(?:implement|write|fill\ in)\b
       [^\n]{0,30}\b(?:this|here|logic|body|code|function|method|implementation|me)\b
   | \bimplement\ me\b
   | \b(?:your|add|insert|put)\ (?:your\ )?(?:code|implementation|logic)\ (?:goes\ )?here\b
@@ -66,8 +66,7 @@ _PLACEHOLDER: Final = r"""(?xi)
 """
 
 _CHECKS_OFF: Final = {
-    "python": r"(?i)^#\s*(?:pylint:\s*disable\s*=\s*all\b|pylint:\s*skip-file|flake8[:=]\s*noqa\s*$|ruff:\s*noqa\s*$"
-    r"|mypy:\s*ignore-errors|pyright:\s*ignore-all)",
+    "python": r"(?i)^#\s*(?:pylint:\s*disable\s*=\s*all\b|pylint:\s*skip-file|flake8[:=]\s*noqa\s*$|ruff:\s*noqa\s*$)",
     "javascript": r"@ts-nocheck|^/\*\s*eslint-disable\s*\*/$",
     "typescript": r"@ts-nocheck|^/\*\s*eslint-disable\s*\*/$",
     "tsx": r"@ts-nocheck|^/\*\s*eslint-disable\s*\*/$",
@@ -144,6 +143,13 @@ RULES: Final[tuple[Rule, ...]] = (
         purpose="Checks that no comment switches every check of a file off.",
         fix="name the one check that does not fit, on the one line where it does not",
         look=InComments(patterns=_CHECKS_OFF),
+    ),
+    Rule(
+        id="TYPES_UNCHECKED",
+        purpose="Checks that no comment takes a whole file out of type checking.",
+        fix="mend the types, or name the one error on the one line where it does not fit",
+        look=InComments(patterns={"python": r"^#\s*mypy:\s*ignore-errors"}),
+        severity=Severity.OFF,
     ),
     Rule(
         id="WARNINGS_SUPPRESSED",
