@@ -154,6 +154,7 @@ def measure(count: int, folder: Path) -> None:
             "warm resolve",
             words=len(query.split()),
             matched=matched,
+            documents=len(index),
             naive_s=slow,
             ours_ms=warm * 1000,
             times_faster=slow / warm,
@@ -166,7 +167,9 @@ def measure(count: int, folder: Path) -> None:
 
 def rebuild(sources: Path, folder: Path, built: Built) -> None:
     (sources / "part0000" / "new.md").write_text("one more document")
-    seconds, again = timed(lambda: build(Order(sources=sources, output=folder / "cache", force=True), now=_now, earlier=built))
+    seconds, again = timed(
+        lambda: build(Order(sources=sources, output=folder / "cache", force=True), now=_now, earlier=built)
+    )
     assert isinstance(again, Built)
     report("build again, one file added", ours_s=seconds, reused=again.reused)
 
@@ -241,7 +244,8 @@ def draw(rows: Sequence[tuple[int, float, float, float]]) -> str:
     for power in range(-2, 5):
         _, y = at(1000, 10**power)
         parts.append(
-            f'<path d="M70 {y:.1f}H520" stroke="#ddd"/><text x="62" y="{y + 4:.1f}" text-anchor="end">{10**power:g} ms</text>'
+            f'<path d="M70 {y:.1f}H520" stroke="#ddd"/><text x="62" y="{y + 4:.1f}" text-anchor="end">'
+            f"{10**power:g} ms</text>"
         )
     for count, *_ in rows:
         x, _ = at(count, 1)
@@ -257,7 +261,27 @@ def draw(rows: Sequence[tuple[int, float, float, float]]) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+GOALS = {
+    "build": ("times_faster", 10.0, None),
+    "cold load, everything verified": ("ratio", None, 1.5),
+    "warm resolve": ("times_faster", 1000.0, None),
+    "memory": ("resident_times", None, 3.0),
+}
+"""What a figure must reach: at least, at most. Warm: a query that matches up to a tenth of the documents."""
+
+missed: list[str] = []
+
+
+def judge(what: str, figures: dict[str, float]) -> None:
+    name, least, most = GOALS.get(what, ("", None, None))
+    if not name or figures.get("matched", 0) > figures.get("documents", 1) / 10:
+        return
+    if (least is not None and figures[name] < least) or (most is not None and figures[name] > most):
+        missed.append(f"{what}: {name} is {figures[name]:.3f}")
+
+
 def report(what: str, **figures: float) -> None:
+    judge(what, figures)
     print(json.dumps({"what": what, **{name: round(value, 3) for name, value in figures.items()}}), flush=True)
 
 
@@ -279,6 +303,8 @@ def main() -> None:
     else:
         with tempfile.TemporaryDirectory() as name:
             measure(options.documents, Path(name))
+    if missed:
+        raise SystemExit("\n".join(["missed:", *missed]))
 
 
 if __name__ == "__main__":

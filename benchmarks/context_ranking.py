@@ -199,13 +199,18 @@ def main() -> None:
             seconds = time.perf_counter() - started
             row = {"ranking": label, "ndcg@10": round(float(scores[label].mean()), 4), "interval": interval(scores[label])}
             print(json.dumps({**row, "ms_a_query": round(1000 * seconds / len(queries), 2)}), flush=True)
+    behind = []
     for label in list(scores)[1:]:
         difference = scores["context.search"] - scores[label]
+        if interval(difference)[0] <= 0:
+            behind.append(label)
         print(
             json.dumps(
                 {"context.search minus": label, "mean": round(float(difference.mean()), 4), "interval": interval(difference)}
             )
         )
+    if behind:
+        raise SystemExit(f"not above {', '.join(behind)}")
 
 
 if __name__ == "__main__":

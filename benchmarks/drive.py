@@ -302,6 +302,14 @@ def _dial(port: int) -> socket.socket:
     return dialled
 
 
+def drive_all(channel: Pipes | Sockets, speaker: Speaker, load: Load) -> Measured:
+    """Every call of the load, not only those that fit its time. Raises Stalled."""
+    measured = channel.drive(speaker, load)
+    if measured.calls < load.calls:
+        raise Stalled(f"only {measured.calls:,} of {load.calls:,} calls in {load.seconds:.0f} s")
+    return measured
+
+
 class Sockets:
     """An HTTP server as so many clients see it, each with a connection and, in the legacy era, a session of its own."""
 

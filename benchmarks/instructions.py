@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,10 +118,29 @@ def counts(scenarios: Sequence[Scenario], *, tools: int = 2) -> dict[str, int]:
     return found
 
 
+def interpreter() -> str:
+    """What counts depend on besides our code: they can be compared only between equal ones."""
+    return (
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.python_compiler()}, {platform.machine()}"
+    )
+
+
 def read_baseline() -> dict[str, int]:
-    """The recorded counts by scenario; empty if none were recorded."""
-    found: dict[str, int] = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    return found
+    """The counts by scenario that were recorded with this interpreter; empty if none were."""
+    kept: dict[str, dict[str, int]] = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    return kept.get(interpreter(), {})
+
+
+def write_baseline(found: Mapping[str, int]) -> None:
+    """Record counts for this interpreter; those of others stay."""
+    kept: dict[str, dict[str, int]] = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    BASELINE.write_text(json.dumps(kept | {interpreter(): dict(found)}, indent=2) + "\n")
+
+
+def find_growth(found: Mapping[str, int], baseline: Mapping[str, int]) -> dict[str, float]:
+    """By how much counts are above the baseline, for those that are beyond the tolerance."""
+    growth = {name: count / baseline[name] - 1 for name, count in found.items() if name in baseline}
+    return {name: share for name, share in growth.items() if share > TOLERANCE}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -134,9 +154,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         change = "" if before is None else f" {counted / before - 1:+.1%} against the baseline"
         sys.stdout.write(f"{name:20} {counted:>12,}{change}\n")
     if given.record:
-        BASELINE.write_text(json.dumps(found, indent=2) + "\n")
+        write_baseline(found)
         return 0
-    return int(any(counted > baseline.get(name, counted) * (1 + TOLERANCE) for name, counted in found.items()))
+    return int(bool(find_growth(found, baseline)))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from benchmarks.drive import Load, Pipes, Stalled
+from benchmarks.drive import Load, Pipes, Stalled, drive_all
 from benchmarks.fixture import add_questions
 from benchmarks.peers import OURS, PEERS, SDK_HIGH, SDK_LOW, Contender
 from benchmarks.process import NotStarted
@@ -50,7 +50,7 @@ def megabytes(contender: Contender, steps: tuple[int, ...]) -> list[float]:
         talk = Talk(add_questions(), Wire.LEGACY)
         found, done = [], 0
         for step in (WARM, *steps):
-            pipes.drive(talk, Load(in_flight=32, seconds=SECONDS, calls=step - done))
+            drive_all(pipes, talk, Load(in_flight=32, seconds=SECONDS, calls=step - done))
             done = step
             found.append(running.resident_bytes() / 1e6)
         sys.stderr.write(f"memory {contender.name}: {found}\n")

@@ -46,7 +46,7 @@ def run(effort: Effort) -> Found:
 
 def _goal(cells: Cells, *, http: bool, scenario: str, wanted: float) -> Goal:
     ratios = [
-        summary.rate / accepted.rate
+        (summary.rate / accepted.rate, accepted.cpu / summary.cpu)
         for summary, accepted in zip(
             cells.of(http=http, scenario=scenario, in_flight=MANY, contender=OURS.name),
             cells.of(http=http, scenario=ACCEPTED, in_flight=MANY, contender=OURS.name),
@@ -54,4 +54,6 @@ def _goal(cells: Cells, *, http: bool, scenario: str, wanted: float) -> Goal:
         )
     ]
     text = f"{'HTTP' if http else 'stdio'}, {scenario}, times an accepted call"
-    return at_least(text, wanted, min(ratios) if ratios else None)
+    if not ratios:
+        return at_least(text, wanted, None)
+    return at_least(text, wanted, min(rate for rate, _ in ratios), f" (by CPU time {min(cpu for _, cpu in ratios):.2f})")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from benchmarks.drive import Load, Pipes, Sockets, Stalled
+from benchmarks.drive import Load, Pipes, Sockets, Stalled, drive_all
 from benchmarks.fixture import Question, add_questions, echo_questions
 from benchmarks.peers import OURS, SDK_LOW, TYPESCRIPT_V1, Contender
 from benchmarks.process import NotStarted, Running
@@ -78,7 +78,7 @@ def _growing(running: Running, effort: Effort) -> Sequence[tuple[float, Summary]
     pipes.drive(talk, Load(in_flight=32, seconds=60.0, calls=1000))
     found = []
     for step in range(LOG_STEPS):
-        measured = pipes.drive(talk, Load(in_flight=32, seconds=60.0, calls=calls))
+        measured = drive_all(pipes, talk, Load(in_flight=32, seconds=60.0, calls=calls))
         found.append((1000.0 + (step + 1) * calls, summarise([measured])))
     return found
 

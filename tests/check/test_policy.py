@@ -77,9 +77,15 @@ def test_a_waived_finding_is_set_apart_with_its_reason() -> None:
 
 
 def test_a_waiver_that_waives_nothing_is_a_finding() -> None:
-    waiver = Waiver(rule="NO_DEFAULT", reason="old")
+    waiver = Waiver(rule="NAME_GRAMMAR", reason="old")
 
     assert found(Policy(category=Category.MINIMAL, waivers=(waiver,)))[0] == ["WAIVER_USED", "DESCRIPTION_PRESENT"]
+
+
+def test_a_waiver_of_a_rule_that_did_not_run_is_no_finding() -> None:
+    waivers = Waiver(rule="NO_DEFAULT", reason="STRICT only"), Waiver(rule="CHANGE_TESTED", reason="no commit was named")
+
+    assert found(Policy(category=Category.MINIMAL, waivers=waivers))[0] == ["DESCRIPTION_PRESENT"]
 
 
 def test_a_rule_left_out_is_not_run_and_one_that_does_not_exist_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -81,15 +82,24 @@ def silent(_done: int, _total: int) -> None:
     """No progress."""
 
 
-def lint(tools: ToolSet, plan: Plan, policy: Policy, *, version: str, progress: Progress = silent) -> Report:
-    """Judge every tool by every rule of the plan."""
+def lint(
+    tools: ToolSet,
+    plan: Plan,
+    policy: Policy,
+    *,
+    version: str,
+    progress: Progress = silent,
+    gate: tuple[Finding, ...] | None = None,
+) -> Report:
+    """Judge every tool by every rule of the plan. `gate`: what the change gate found, if it was asked."""
     problems: list[tuple[Rule, Problem]] = [(rule, each) for rule in plan.on_set for each in rule.check(tools)]
     asked: Asked = {}
     for done, subject in enumerate(tools.subjects):
         problems += _tool_problems(subject, plan, policy, asked)
         progress(done + 1, len(tools.subjects))
-    findings = [*flaw_findings(tools), *_as_findings(problems, tools)]
-    return make_report("lint", tools, findings, policy, version=version)
+    findings = [*flaw_findings(tools), *_as_findings(problems, tools), *(gate or ())]
+    ran = {rule.id for rule in plan.rules.values() if rule.scope is not Scope.CHANGE or gate is not None}
+    return make_report("lint", tools, findings, policy, version=version, ran=ran)
 
 
 def _tool_problems(subject: Subject, plan: Plan, policy: Policy, asked: Asked) -> list[tuple[Rule, Problem]]:
@@ -211,9 +221,16 @@ def flaw_findings(tools: ToolSet) -> Iterator[Finding]:
 
 
 def make_report(
-    check: str, tools: ToolSet, findings: Iterable[Finding], policy: Policy, *, version: str, against: str = ""
+    check: str,
+    tools: ToolSet,
+    findings: Iterable[Finding],
+    policy: Policy,
+    *,
+    version: str,
+    ran: AbstractSet[str],
+    against: str = "",
 ) -> Report:
-    """Set waived findings apart, report waivers that waive nothing, and sort."""
+    """Set waived findings apart, report waivers of rules that ran and found nothing to waive, and sort."""
     kept, waived, used = [], [], set()
     for finding in findings:
         waiver = next((each for each in policy.waivers if each.covers(finding)), None)
@@ -222,7 +239,7 @@ def make_report(
         else:
             waived.append(Waived(finding=finding, reason=waiver.reason))
             used.add(waiver)
-    kept += [_stale(waiver.rule, waiver.tool) for waiver in policy.waivers if waiver not in used]
+    kept += [_stale(waiver.rule, waiver.tool) for waiver in policy.waivers if waiver not in used and waiver.rule in ran]
     kept.sort(key=lambda each: (each.file, each.line, each.column, each.tool, each.rule, each.pointer, each.message))
     return Report(
         check=check,

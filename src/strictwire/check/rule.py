@@ -40,6 +40,8 @@ class Scope(StrEnum):
     """A schema that cannot be compiled."""
     NODE = "node"
     PAIR = "pair"
+    CHANGE = "change"
+    """What differs from a commit; asked only where a commit is named."""
     SOURCE = "source"
     """Nothing: sources report these while reading."""
 

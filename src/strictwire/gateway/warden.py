@@ -21,7 +21,7 @@ from strictwire.gateway.book import Book, Tool
 from strictwire.gateway.drift import Drift
 from strictwire.gateway.hearing import Patience, StreamHearer
 from strictwire.gateway.link import Answer, Era, Link, Question
-from strictwire.gateway.mask import mask, mask_content
+from strictwire.gateway.mask import Masker
 from strictwire.gateway.rewrite import replace_at, slice_at
 from strictwire.gateway.terms import Mode, Terms, broke, failure_of, timed_out
 from strictwire.gateway.upstream import Upstream
@@ -175,7 +175,7 @@ class Warden:
         if answer.error is None or not self.terms.mask:
             return answer
         said: JsonObject = {name: answer.error[name] for name in ("message", "data") if name in answer.error}
-        shown = mask(said, render(given).decode())
+        shown = Masker(render(given).decode()).mask(said)
         if shown == said or not isinstance(shown, dict):
             return answer
         raw = replace_at(answer.raw, ("error",), render({**answer.error, **shown}))
@@ -266,12 +266,12 @@ class Warden:
         """A tool's own error is a result; its texts are error texts all the same."""
         if not self.terms.mask or result.get("isError") is not True:
             return answer.raw
-        given, raw = render(call.arguments).decode(), answer.raw
-        shown = mask_content(result.get("content"), given)
+        masker, raw = Masker(render(call.arguments).decode()), answer.raw
+        shown = masker.mask_content(result.get("content"))
         if shown != result.get("content"):
             raw = replace_at(raw, ("result", "content"), render(shown))
         structured = result.get("structuredContent")
-        masked = mask(structured, given)
+        masked = masker.mask(structured)
         return raw if masked == structured else replace_at(raw, ("result", "structuredContent"), render(masked))
 
     def _sealed(self, errand: Errand, call: Call, result: JsonObject, raw: bytes) -> bytes:

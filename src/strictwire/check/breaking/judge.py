@@ -39,7 +39,7 @@ def breaking(
         if name not in before:
             told += [(terms.tool_added, each, "") for each in terms.tool_added.check(subject)]
     findings = [*flaw_findings(old), *flaw_findings(new), *_findings(gone, rules, old), *_findings(told, rules, new)]
-    return make_report("breaking", new, findings, policy, version=version, against=old.label)
+    return make_report("breaking", new, findings, policy, version=version, ran=rules.keys(), against=old.label)
 
 
 def _pair_problems(pair: Pair, rules: Mapping[str, Rule]) -> Iterator[Told]:

@@ -4,6 +4,7 @@ Three answers: `Included` has a proof (and a search that tried to refute it), `N
 `Undecided` says at which place the proof stopped. Undecided is never safe.
 
     shape    a schema as a union of pieces: one JSON type and a conjunction of constraints each
+    expand   from a schema to its pieces
     admit    whether a piece admits one value
     prove    the proof
     sample   values a schema is likely to accept, near the edges of both schemas

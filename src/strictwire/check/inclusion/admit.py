@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from strictwire.canon.json import NotStrict, parse_object
+from strictwire.check.inclusion.expand import expand
 from strictwire.check.inclusion.shape import (
     Layer,
     Piece,
     Root,
     Schema,
     Unsupported,
-    expand,
     fits_number,
     has_reference,
     kind_of,

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from strictwire.check.inclusion.admit import piece_admits
+from strictwire.check.inclusion.expand import expand
 from strictwire.check.inclusion.shape import (
     WHOLE,
     Layer,
@@ -21,7 +22,6 @@ from strictwire.check.inclusion.shape import (
     Schema,
     Unsupported,
     all_of,
-    expand,
     fits_number,
     has_reference,
     member_schema,

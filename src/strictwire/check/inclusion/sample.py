@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object
 from strictwire.check.inclusion.admit import piece_admits
+from strictwire.check.inclusion.expand import expand
 from strictwire.check.inclusion.prove import ITEM
 from strictwire.check.inclusion.shape import (
     Piece,
     Root,
     Schema,
     Unsupported,
-    expand,
     fits_number,
     fraction,
     member_schema,

@@ -139,69 +139,17 @@ def as_schema(value: Any) -> Schema:
     raise Unsupported("a place that should hold a schema holds something else")
 
 
+def has_reference(text: str) -> bool:
+    """Whether a schema text may contain a reference; a property of such a name counts too, which is only careful."""
+    return 'ef":' in text
+
+
 def kind_of(value: Any) -> str:
     """The JSON type of a value; integers are numbers."""
     if value is None:
         return "null"
     names = ((bool, "boolean"), (int | float, "number"), (str, "string"), (list, "array"), (dict, "object"))
     return next(name for type_, name in names if isinstance(value, type_))
-
-
-def expand(schema: Schema, root: Root, depth: int = 0) -> tuple[Piece, ...]:
-    """The pieces of a schema; none if it accepts nothing. Raises Unsupported."""
-    if isinstance(schema, bool):
-        return EVERYTHING if schema else ()
-    if depth > MAX_REFS:
-        raise Unsupported("references lead in a circle")
-    if "$id" in schema and schema is not root.document:
-        raise Unsupported("an embedded resource ($id) changes what references mean")
-    if "$ref" in schema and root.draft == jsonschema_rs.Draft7:
-        # Draft-07: "All other properties in a "$ref" object MUST be ignored."
-        return expand(root.resolve(schema["$ref"]), root, depth + 1)
-    pieces = _own(schema, root)
-    for other in _conjuncts(schema, root, depth):
-        pieces = meet_all(pieces, other)
-    return pieces
-
-
-def _conjuncts(schema: JsonObject, root: Root, depth: int) -> Iterable[tuple[Piece, ...]]:
-    if "$ref" in schema:
-        yield expand(root.resolve(schema["$ref"]), root, depth + 1)
-    for each in schema.get("allOf", ()):
-        yield expand(as_schema(each), root, depth + 1)
-    if "anyOf" in schema:
-        yield tuple(piece for each in schema["anyOf"] for piece in expand(as_schema(each), root, depth + 1))
-    if "oneOf" in schema:
-        yield _one_of(schema["oneOf"], root, depth)
-
-
-def _one_of(branches: list[Any], root: Root, depth: int) -> tuple[Piece, ...]:
-    """Branches that cannot overlap are a plain union; otherwise the union also carries the clause."""
-    expanded = [expand(as_schema(each), root, depth + 1) for each in branches]
-    if _are_disjoint(expanded, root):
-        return tuple(piece for pieces in expanded for piece in pieces)
-    clause = frozenset({_clause({"oneOf": branches}, root)})
-    return tuple(replace(piece, opaque=piece.opaque | clause) for pieces in expanded for piece in pieces)
-
-
-def _are_disjoint(expanded: list[tuple[Piece, ...]], root: Root) -> bool:
-    return all(
-        not meet_all(one, other) or not any(not _clashes(piece, root) for piece in meet_all(one, other))
-        for index, one in enumerate(expanded)
-        for other in expanded[index + 1 :]
-    )
-
-
-def _clashes(piece: Piece, root: Root) -> bool:
-    """Whether a required member has no value left: the usual discriminator of a union."""
-    return any(_never(member_schema(piece, name), root) for name in piece.required)
-
-
-def _never(schema: Schema, root: Root) -> bool:
-    try:
-        return not expand(schema, root, MAX_REFS - 4)
-    except Unsupported:
-        return False
 
 
 def member_schema(piece: Piece, name: str | int) -> Schema:
@@ -248,13 +196,13 @@ def meet(one: Piece, other: Piece) -> Piece | None:
     """The intersection of two pieces, or None if it is plainly empty."""
     if one.kind != other.kind:
         return None
-    lower, lower_open = _tighter(one.lower, one.lower_open, other.lower, other.lower_open, sign=1)
-    upper, upper_open = _tighter(one.upper, one.upper_open, other.upper, other.upper_open, sign=-1)
+    lower, lower_open = tighter(one.lower, one.lower_open, other.lower, other.lower_open, sign=1)
+    upper, upper_open = tighter(one.upper, one.upper_open, other.upper, other.upper_open, sign=-1)
     highs = [high for high in (one.high, other.high) if high is not None]
     return settle(
         Piece(
             kind=one.kind,
-            literals=_common(one.literals, other.literals),
+            literals=common(one.literals, other.literals),
             lower=lower,
             lower_open=lower_open,
             upper=upper,
@@ -270,9 +218,10 @@ def meet(one: Piece, other: Piece) -> Piece | None:
     )
 
 
-def _tighter(
+def tighter(
     one: Fraction | None, one_open: bool, other: Fraction | None, other_open: bool, *, sign: int
 ) -> tuple[Fraction | None, bool]:
+    """The tighter of two bounds; `sign` is 1 for lower bounds and -1 for upper ones."""
     if one is None or other is None:
         return (other, other_open) if one is None else (one, one_open)
     if one == other:
@@ -280,7 +229,8 @@ def _tighter(
     return (one, one_open) if (one - other) * sign > 0 else (other, other_open)
 
 
-def _common(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+def common(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """The values in both lists; None stands for every value."""
     if one is None or other is None:
         return other if one is None else one
     known = {value_text(value) for value in other}
@@ -338,161 +288,3 @@ def fits_number(value: float, piece: Piece) -> bool:
 def fraction(number: float) -> Fraction:
     """The number as written: 0.1 is one tenth here, whatever the double says."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
-
-
-def _own(schema: JsonObject, root: Root) -> tuple[Piece, ...]:
-    """The pieces of the keywords that stand in this object, references and combinations aside."""
-    clauses = frozenset(_clauses(schema, root))
-    kinds = _kinds(schema)
-    listed = _listed(schema)
-    pieces = [_BUILDERS[kind](schema, root) for kind in KINDS if kind in kinds]
-    if kinds.get("number") == "integer":
-        pieces = [replace(p, multiples=p.multiples | {WHOLE}) if p.kind == "number" else p for p in pieces]
-    if listed is not None:
-        pieces = [replace(p, literals=_common(_of_kind(listed, p.kind), p.literals)) for p in pieces]
-    settled = (settle(replace(piece, opaque=piece.opaque | clauses)) for piece in pieces)
-    return tuple(piece for piece in settled if piece is not None)
-
-
-def _of_kind(values: tuple[Any, ...], kind: str) -> tuple[Any, ...]:
-    return tuple(value for value in values if kind_of(value) == kind)
-
-
-def _kinds(schema: JsonObject) -> Mapping[str, str]:
-    """The kinds allowed, and whether numbers must be whole."""
-    named = schema.get("type")
-    if named is None:
-        return {kind: kind for kind in KINDS}
-    names = [named] if isinstance(named, str) else list(named)
-    kinds = {name: name for name in names if name != "integer"}
-    if "integer" in names and "number" not in names:
-        kinds["number"] = "integer"
-    return kinds
-
-
-def _listed(schema: JsonObject) -> tuple[Any, ...] | None:
-    listed = tuple(schema["enum"]) if isinstance(schema.get("enum"), list) else None
-    if "const" in schema:
-        return _common((schema["const"],), listed)
-    return listed
-
-
-_CLAUSES: Final = (("not",), ("if", "then", "else"), ("$dynamicRef",), ("$recursiveRef",), ("dependencies",))
-"""Keywords of any type that are kept as they are, in groups that mean something only together."""
-
-
-def _clauses(schema: JsonObject, root: Root) -> Iterable[str]:
-    for group in _CLAUSES:
-        if group[0] in schema:
-            yield _clause({name: schema[name] for name in group if name in schema}, root)
-    if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
-        # What counts as evaluated depends on every neighbour.
-        yield _clause(schema, root)
-
-
-def _clause(fragment: JsonObject, root: Root) -> str:
-    """Equal texts must mean equal things: the same dialect, and with a reference inside, the same document."""
-    text = text_of(fragment)
-    if has_reference(text):
-        return f"{text} in {root.draft} {root.text}"
-    return text if root.draft == jsonschema_rs.Draft202012 or "pattern" in fragment else f"{text} in {root.draft}"
-
-
-def has_reference(text: str) -> bool:
-    """Whether a schema text may contain a reference; a property of such a name counts too, which is only careful."""
-    return 'ef":' in text
-
-
-def _picked(schema: JsonObject, names: tuple[str, ...], root: Root) -> frozenset[str]:
-    return frozenset(_clause({name: schema[name]}, root) for name in names if name in schema)
-
-
-def _number(schema: JsonObject, root: Root) -> Piece:
-    piece = Piece(kind="number")
-    for keyword, bound, sign in (
-        ("minimum", "lower", 1),
-        ("exclusiveMinimum", "lower", 1),
-        ("maximum", "upper", -1),
-        ("exclusiveMaximum", "upper", -1),
-    ):
-        if keyword in schema:
-            value, is_open = _tighter(
-                getattr(piece, bound),
-                getattr(piece, f"{bound}_open"),
-                fraction(schema[keyword]),
-                keyword.startswith("ex"),
-                sign=sign,
-            )
-            piece = replace(piece, **{bound: value, f"{bound}_open": is_open})  # type: ignore[arg-type]
-    if "multipleOf" in schema:
-        piece = replace(piece, multiples=frozenset({fraction(schema["multipleOf"])}))
-    return replace(piece, opaque=_picked(schema, ("format",), root))
-
-
-_TEXT_CLAUSES: Final = ("pattern", "format", "contentEncoding", "contentMediaType")
-"""The last two are enforced in draft-07 and comments in 2020-12; a change is left undecided in both."""
-
-
-def _string(schema: JsonObject, root: Root) -> Piece:
-    low, high = _sizes(schema, "Length")
-    return Piece(kind="string", low=low, high=high, opaque=_picked(schema, _TEXT_CLAUSES, root))
-
-
-def _array(schema: JsonObject, root: Root) -> Piece:
-    low, high = _sizes(schema, "Items")
-    names: tuple[str, ...] = ("contains", "minContains", "maxContains")
-    contains = {name: schema[name] for name in names if name in schema}
-    return Piece(
-        kind="array",
-        low=low,
-        high=high,
-        unique=schema.get("uniqueItems") is True,
-        layers=_item_layers(schema, root),
-        opaque=frozenset({_clause(contains, root)}) if "contains" in schema else frozenset(),
-    )
-
-
-def _item_layers(schema: JsonObject, root: Root) -> tuple[Layer, ...]:
-    first, rest = schema.get("prefixItems", ()), schema.get("items", True)
-    if root.draft == jsonschema_rs.Draft7:
-        first = rest if isinstance(rest, list) else ()
-        rest = schema.get("additionalItems", True) if isinstance(rest, list) else rest
-    if not first and rest is True:
-        return ()
-    return (Layer(named={index: as_schema(each) for index, each in enumerate(first)}, rest=as_schema(rest)),)
-
-
-def _object(schema: JsonObject, root: Root) -> Piece:
-    low, high = _sizes(schema, "Properties")
-    required = frozenset(schema.get("required", ()))
-    layer = Layer(
-        named={name: as_schema(each) for name, each in schema.get("properties", {}).items()},
-        rest=as_schema(schema.get("additionalProperties", True)),
-        patterned={name: as_schema(each) for name, each in schema.get("patternProperties", {}).items()},
-    )
-    is_free = not layer.named and layer.rest is True and not layer.patterned
-    return Piece(
-        kind="object",
-        low=max(low, len(required)),
-        high=high,
-        required=required,
-        layers=() if is_free else (layer,),
-        opaque=_picked(schema, ("propertyNames", "dependentRequired", "dependentSchemas"), root),
-    )
-
-
-def _sizes(schema: JsonObject, what: str) -> tuple[int, int | None]:
-    low, high = schema.get(f"min{what}", 0), schema.get(f"max{what}")
-    return math.ceil(low), None if high is None else math.floor(high)
-
-
-_BUILDERS: Final = MappingProxyType(
-    {
-        "null": lambda _schema, _root: Piece(kind="null", literals=(None,)),
-        "boolean": lambda _schema, _root: Piece(kind="boolean", literals=(False, True)),
-        "number": _number,
-        "string": _string,
-        "array": _array,
-        "object": _object,
-    }
-)

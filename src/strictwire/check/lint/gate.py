@@ -29,7 +29,7 @@ class Change:
     purpose="Checks that a change of a schema also changes the contract document, and that the document names the tool.",
     advice="Write down in docs/CONTRACT.md what changes for callers.",
     category=Category.STRICT,
-    scope=Scope.SOURCE,
+    scope=Scope.CHANGE,
     bad="the change touches schemas/tools/read.json alone",
     good="the change touches schemas/tools/read.json, docs/CONTRACT.md and tests/test_read.py",
 )
@@ -47,7 +47,7 @@ def change_in_contract(change: Change) -> Iterator[Problem]:
     purpose="Checks that a change of a schema also changes at least one test.",
     advice="Add a test: the listing shows the schema, wrong arguments are refused, results conform.",
     category=Category.STRICT,
-    scope=Scope.SOURCE,
+    scope=Scope.CHANGE,
     bad="the change touches schemas/tools/read.json and docs/CONTRACT.md",
     good="the change touches schemas/tools/read.json, docs/CONTRACT.md and tests/test_read.py",
 )

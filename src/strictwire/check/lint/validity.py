@@ -10,7 +10,8 @@ import jsonschema_rs
 from strictwire.canon.json import JsonObject
 from strictwire.check.ambiguity import is_catastrophic
 from strictwire.check.inclusion.admit import admits
-from strictwire.check.inclusion.shape import Root, Unsupported, expand, open_root
+from strictwire.check.inclusion.expand import expand
+from strictwire.check.inclusion.shape import Root, Unsupported, open_root
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject, ToolSet
 from strictwire.check.tree import Node, Refusal, Role

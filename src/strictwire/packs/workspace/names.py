@@ -57,7 +57,7 @@ def remove_file(jail: Jail, path: JailPath) -> None:
 
 def put_aside(jail: Jail, path: JailPath) -> JailPath:
     """Take a file's name away but keep the file under a name of ours beside it, which is returned."""
-    aside = JailPath(segments=(*path.segments[:-1], f"{TEMPORARY}{secrets.token_hex(8)}"))
+    aside = name_aside(path)
     move_file(jail, path, aside)
     return aside
 
@@ -71,6 +71,25 @@ def move_file(jail: Jail, old: JailPath, new: JailPath) -> None:
         check_file(here, old.name)
         _changing(lambda: _link(here, old.name, there, new.name), there)
         _changing(lambda: os.unlink(here.at(old.name), dir_fd=here.handle), here)
+
+
+def link_file(jail: Jail, old: JailPath, new: JailPath) -> None:
+    """Give a file a second name that nobody has. Raises Refused: the codes of `move_file`."""
+    with closing(jail.enter(old.parent.text)) as here, closing(jail.enter(new.parent.text)) as there:
+        check_file(here, old.name)
+        _changing(lambda: _link(here, old.name, there, new.name), there)
+
+
+def replace_file(jail: Jail, old: JailPath, new: JailPath) -> None:
+    """Give a file the name of another in the same folder, in one step. Raises Refused: the codes of `move_file`."""
+    with closing(jail.enter(old.parent.text)) as here:
+        names = here.at(old.name), here.at(new.name)
+        _changing(lambda: os.replace(*names, src_dir_fd=here.handle, dst_dir_fd=here.handle), here)
+
+
+def name_aside(path: JailPath) -> JailPath:
+    """A name of ours beside a file."""
+    return JailPath(segments=(*path.segments[:-1], f"{TEMPORARY}{secrets.token_hex(8)}"))
 
 
 def check_file(place: Place, name: str) -> None:

@@ -13,8 +13,10 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.paging import Pages
 from strictwire.packs.pack import Environment, PackRefused
 from strictwire.packs.workspace.book import SessionBook
+from strictwire.packs.workspace.changeset import ChangeSets
 from strictwire.packs.workspace.gate import Gate, SessionTool, never
 from strictwire.packs.workspace.grants import Grants, GrantsRefused, read_grants
+from strictwire.packs.workspace.journal import Journals
 from strictwire.packs.workspace.latch import Latches
 from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.planning import Planning
@@ -32,6 +34,8 @@ KEY: Final = Path("workspace") / "keys" / "approval.key"
 """Below the state folder of packs."""
 
 LOCKS: Final = Path("workspace") / "locks"
+
+JOURNALS: Final = Path("workspace") / "journals"
 
 
 class WorkspacePack:
@@ -53,6 +57,7 @@ class WorkspacePack:
         "write_file",
         "move_file",
         "delete_file",
+        "apply_changes",
     )
     schemas: Path | None = None
 
@@ -68,6 +73,8 @@ class WorkspacePack:
             grants = read_grants(environment.settings)
             _check_parsers(grants)
             return self._handlers(grants, environment.state)
+        except Refused as exc:
+            raise PackRefused(self.name, f"a change set that was cut off cannot be undone ({exc.failure.text})") from exc
         except (GrantsRefused, KeyRefused) as exc:
             raise PackRefused(self.name, str(exc)) from exc
         except OSError as exc:
@@ -82,13 +89,13 @@ class WorkspacePack:
         book = self._book = SessionBook(grants, now=self._now)
         shelf = Shelf(open_sealing(state / KEY), now=self._now)
         sessions, reading, planning = Sessions(book), Reading(Pages(clock=time.monotonic)), Planning(shelf, grants)
-        writing = Writing(
-            permits=Permits(shelf),
-            latches=Latches(state / LOCKS),
-            preflight=Preflight(programs=grants.commands),
-            policy=Policy(severities=grants.severities) if grants.policy else None,
-            book=book,
-        )
+        journals = Journals(state / JOURNALS)
+        # Before anyone can see a set that a death cut in half.
+        journals.recover()
+        permits, latches, preflight = Permits(shelf), Latches(state / LOCKS), Preflight(programs=grants.commands)
+        policy = Policy(severities=grants.severities) if grants.policy else None
+        writing = Writing(permits=permits, latches=latches, preflight=preflight, policy=policy, book=book)
+        sets = ChangeSets(permits=permits, latches=latches, preflight=preflight, policy=policy, journals=journals)
         behind: dict[str, SessionTool] = {
             "end_session": sessions.end,
             "session_status": sessions.status,
@@ -103,6 +110,7 @@ class WorkspacePack:
             "write_file": writing.write_file,
             "move_file": writing.move_file,
             "delete_file": writing.delete_file,
+            "apply_changes": sets.apply,
         }
         gates = {
             tool: Gate(tool=tool, run=run, book=book, is_report=_writes_report if tool == "write_file" else never)

@@ -48,6 +48,7 @@ RULES: Final[Mapping[str, ToolRule]] = MappingProxyType(
         "write_file": _EXECUTOR,
         "move_file": _EXECUTOR,
         "delete_file": _EXECUTOR,
+        "apply_changes": _EXECUTOR,
     }
 )
 """Every tool that needs a session. Reading and leaving are always open, so that no state is a trap."""

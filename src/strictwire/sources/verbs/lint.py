@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from strictwire.check.engine import Progress, lint, plan_rules, silent
-from strictwire.check.finding import Finding, Report
+from strictwire.check.engine import Progress, lint, make_finding, plan_rules, silent
+from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES
 from strictwire.check.lint.gate import Change, change_in_contract, change_tested
 from strictwire.check.policy import Policy, PolicyRefused
@@ -37,9 +37,8 @@ def run_lint(options: LintOptions, progress: Progress = silent) -> Outcome:
     ruleset = choose_ruleset(options.policy)
     plan = plan_rules(RULES, ruleset, options.policy)
     tools = read_source(options.source)
-    report = lint(tools, plan, options.policy, version=ruleset.version, progress=progress)
-    if options.changed_since is not None:
-        report = _with_gate(report, tools, options.changed_since, options.source)
+    gate = None if options.changed_since is None else _gate(tools, options.changed_since, options.source)
+    report = lint(tools, plan, options.policy, version=ruleset.version, progress=progress, gate=gate)
     return of_report(report, options.style)
 
 
@@ -50,18 +49,15 @@ def choose_ruleset(policy: Policy) -> Ruleset:
     return RULESETS[policy.ruleset]
 
 
-def _with_gate(report: Report, tools: ToolSet, ref: str, source: str) -> Report:
+def _gate(tools: ToolSet, ref: str, source: str) -> tuple[Finding, ...]:
+    """What the change gate finds. It was asked for by name, so it runs in every category."""
     root = Path(source) if Path(source).is_dir() else Path()
-    touched = changed_files(ref, root)
-    change = _change(tools, ref, source, touched)
-    found = [
-        Finding(
-            rule=rule.id, message=each.message, advice=rule.advice, file=each.origin.file, line=1, column=1, tool=each.tool
-        )
+    change = _change(tools, ref, source, changed_files(ref, root))
+    return tuple(
+        make_finding(rule, problem, {problem.origin: (1, 1)})
         for rule in (change_in_contract, change_tested)
-        for each in rule.check(change)
-    ]
-    return replace(report, findings=report.findings + tuple(found))
+        for problem in rule.check(change)
+    )
 
 
 def _change(tools: ToolSet, ref: str, source: str, touched: frozenset[str]) -> Change:

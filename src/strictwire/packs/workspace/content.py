@@ -1,0 +1,97 @@
+"""What a change is made of: its arguments read, the old content compared, the new content made."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Callable
+from typing import Final
+
+from strictwire.canon.json import JsonObject
+from strictwire.packs.kit.jail import Jail
+from strictwire.packs.kit.path import JailPath
+from strictwire.packs.kit.text import NotText, decode
+from strictwire.packs.workspace.latch import fold
+from strictwire.packs.workspace.patch import PatchInvalid, PatchRejected, apply_patch, parse_patch
+from strictwire.packs.workspace.plans.model import Operation
+from strictwire.packs.workspace.refusal import refuse
+
+MAX_FILE: Final = 16 * 1024 * 1024
+"""Bytes of a file that can be changed."""
+
+_MAX_NAMES: Final = 100_000
+
+
+def needed(arguments: JsonObject, name: str) -> str:
+    """An argument that only some calls need. Raises Refused: MISSING_REQUIRED_FIELD."""
+    if name not in arguments:
+        raise refuse("MISSING_REQUIRED_FIELD", f"{name} is required here", name)
+    return str(arguments[name])
+
+
+def make_content(arguments: JsonObject) -> Callable[[bytes | None], bytes]:
+    """How the new content is made from the old; what is wrong with the arguments or the patch is told before any file
+    is looked at."""
+    if ("content" in arguments) == ("patch" in arguments):
+        raise refuse("MISSING_REQUIRED_FIELD", "Give content or patch, one of them", "content_or_patch")
+    if "content" in arguments:
+        data = _decoded(arguments["content"], arguments.get("encoding", "utf-8"))
+        return lambda _old: data
+    if "previousHash" not in arguments:
+        raise refuse("MISSING_REQUIRED_FIELD", "A patch needs the previousHash of the file it was made from", "previousHash")
+    try:
+        hunks = parse_patch(arguments["patch"])
+    except PatchInvalid as exc:
+        raise refuse("PATCH_INVALID", f"The patch cannot be read: {exc}", "malformed", line=exc.line) from exc
+
+    def apply(old: bytes | None) -> bytes:
+        try:
+            return apply_patch(decode(old or b""), hunks).encode()
+        except PatchRejected as exc:
+            raise refuse("PATCH_APPLY_FAILED", f"The patch does not apply: {exc}", "rejected", hunk=exc.hunk) from exc
+        except NotText as exc:
+            raise refuse("PATCH_APPLY_FAILED", "The file is not text", "not_utf8") from exc
+
+    return apply
+
+
+def _decoded(content: str, encoding: str) -> bytes:
+    if encoding == "utf-8":
+        return content.encode()
+    try:
+        return b64decode(content, validate=True)
+    except (NotBase64, ValueError) as exc:
+        raise refuse("INVALID_INPUT_FORMAT", "content is not base64", "base64") from exc
+
+
+def read_seen(jail: Jail, path: JailPath, previous: str) -> bytes:
+    """What the file holds, if it is what the caller has seen. Read while the path is held."""
+    data = jail.read(path.text, limit=MAX_FILE)
+    if sha256_of(data) != previous:
+        text = "The file has changed since it was read; read it again and repeat the change"
+        raise refuse("HASH_MISMATCH", text, "changed")
+    return data
+
+
+def check_case(jail: Jail, path: JailPath, *, besides: JailPath | None = None) -> None:
+    """Raises Refused: FILE_ALREADY_EXISTS, a name that differs in case alone is taken: elsewhere they are one file."""
+    taken = jail.list(path.parent.text, limit=_MAX_NAMES).entries
+    own = besides.name if besides is not None and besides.parent == path.parent else None
+    if any(fold(name) == fold(path.name) and name not in (path.name, own) for name, _ in taken):
+        raise refuse("FILE_ALREADY_EXISTS", "A file whose name differs in case alone is there", "case")
+
+
+def told_of(arguments: JsonObject, operation: Operation, path: JailPath) -> JsonObject:
+    """What every answer about a change tells."""
+    return {
+        "operation": operation.value,
+        "path": path.text,
+        "plan_hash": arguments.get("plan_hash"),
+        "phase_id": arguments.get("phase_id"),
+    }
+
+
+def sha256_of(data: bytes) -> str:
+    """The hash by which content is compared."""
+    return hashlib.sha256(data).hexdigest()

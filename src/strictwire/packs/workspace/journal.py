@@ -1,0 +1,138 @@
+"""Journals of change sets: what has to be undone if the process dies in the middle. Kept in the state folder of the pack.
+
+A journal is written before the first change and removed after the last; its removal is the moment at which the set stands.
+While it is used its file is locked, so a journal that can be locked belongs to a process that died.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from strictwire.canon.json import NotStrict, parse_object, render
+from strictwire.fault.failure import Refused
+from strictwire.packs.kit.jail import Jail, RootRefused
+from strictwire.packs.kit.path import parse_path
+from strictwire.packs.workspace.content import MAX_FILE, sha256_of
+from strictwire.packs.workspace.names import remove_file, replace_file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One path of a set: what it was and what it becomes, by hash; None where there is no file."""
+
+    path: str
+    aside: str | None
+    """A second name of the old file, from before the change until the set stands or is undone."""
+    old: str | None
+    new: str | None
+
+
+class Journals:
+    """See the module."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @contextmanager
+    def writing(self, root: str, identity: tuple[int, int], steps: list[Step]) -> Iterator[None]:
+        """Keep a journal; it is removed if the block ends without an error. Raises OSError."""
+        path = self._folder / f"{secrets.token_hex(16)}.json"
+        draft = path.with_suffix(".draft")
+        handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            raw = render({"root": root, "identity": list(identity), "steps": [asdict(step) for step in steps]})
+            os.write(handle, raw)
+            os.fsync(handle)
+            draft.rename(path)
+            self._sync()
+            try:
+                yield
+            except BaseException:
+                undo(root, identity, steps)
+                raise
+            finally:
+                path.unlink(missing_ok=True)
+                self._sync()
+        finally:
+            draft.unlink(missing_ok=True)
+            os.close(handle)
+
+    def recover(self) -> int:
+        """Undo the sets of processes that died; how many there were. Raises Refused, OSError: one cannot be undone."""
+        done = 0
+        for path in sorted(self._folder.glob("*.json")):
+            with suppress(FileNotFoundError):
+                done += self._recover(path)
+        return done
+
+    def _recover(self, path: Path) -> int:
+        with path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return 0
+            found = _maybe_journal(file.read())
+            if found is not None:
+                undo(*found)
+            path.unlink(missing_ok=True)
+            self._sync()
+        return 1
+
+    def _sync(self) -> None:
+        handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _maybe_journal(raw: bytes) -> tuple[str, tuple[int, int], list[Step]] | None:
+    try:
+        found: dict[str, Any] = parse_object(raw)
+    except NotStrict:
+        return None
+    device, number = found["identity"]
+    return found["root"], (device, number), [Step(**each) for each in found["steps"]]
+
+
+def undo(root: str, identity: tuple[int, int], steps: list[Step]) -> None:
+    """Make every path what it was, unless someone has changed it since. Raises Refused: a path cannot be restored."""
+    try:
+        jail = Jail(root)
+    except RootRefused:
+        return
+    with jail:
+        if jail.stat(".").identity == identity:
+            for step in reversed(steps):
+                _undo(jail, step)
+
+
+def _undo(jail: Jail, step: Step) -> None:
+    path = parse_path(step.path)
+    aside = None if step.aside is None else parse_path(step.aside)
+    is_ours = maybe_hash(jail, step.path) == step.new
+    if step.aside is not None and aside is not None and maybe_hash(jail, step.aside) is not None:
+        if is_ours:
+            replace_file(jail, aside, path)
+        # Two names of one file are not renamed by POSIX, and someone else's change is left alone.
+        with suppress(Refused):
+            remove_file(jail, aside)
+    elif is_ours and step.old is None and step.new is not None:
+        remove_file(jail, path)
+
+
+def maybe_hash(jail: Jail, path: str) -> str | None:
+    """The hash of a file; None if it is not there or not a file that can be read."""
+    try:
+        return sha256_of(jail.read(path, limit=MAX_FILE))
+    except Refused:
+        return None
