@@ -21,7 +21,9 @@ from benchmarks.talk import Speaker, Talk, Wire, WrongAnswer
 PATIENCE: Final = 30.0
 """Seconds without any answer after which a server counts as stalled."""
 
-CHUNK: Final = 256 * 1024
+_BUFFER: Final = bytearray(256 * 1024)
+_VIEW: Final = memoryview(_BUFFER)
+"""One place to read into: a fresh buffer of this size for every read would cost more than the read."""
 
 
 class Stalled(Exception):
@@ -153,12 +155,12 @@ class Pipes:
     def _read(self) -> list[bytes]:
         """Whole lines that are there now."""
         try:
-            chunk = os.read(self._source, CHUNK)
+            size = os.readv(self._source, [_BUFFER])
         except BlockingIOError:
             return []
-        if not chunk:
+        if not size:
             raise Stalled(f"the server closed its output: {self.running.complaint()}")
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        *lines, self._rest = (self._rest + _VIEW[:size]).split(b"\n")
         return lines
 
     def _wait(self, writing: bool) -> None:
@@ -269,10 +271,10 @@ class Connection:
 
     def receive(self) -> tuple[int, bytes, bytes] | None:
         """Read what is there: status, head and body of the response once it is whole."""
-        data = self.socket.recv(CHUNK)
-        if not data:
+        size = self.socket.recv_into(_VIEW)
+        if not size:
             raise Stalled("the server closed the connection")
-        data = self._buffer + data
+        data = self._buffer + _VIEW[:size]
         end = data.find(b"\r\n\r\n")
         if end >= 0:
             head = data[:end]
@@ -361,6 +363,8 @@ class Sockets:
             connection.redial()
         while len(self._connections) < count:
             self._connections.append(Connection(self._running.port, self._path, self._wire))
+        for connection in self._connections[:count]:
+            connection.socket.settimeout(None)  # with a timeout, each read and write would be preceded by a poll
         return self._connections[:count]
 
 

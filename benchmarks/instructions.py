@@ -120,9 +120,8 @@ def counts(scenarios: Sequence[Scenario], *, tools: int = 2) -> dict[str, int]:
 
 def interpreter() -> str:
     """What counts depend on besides our code: they can be compared only between equal ones."""
-    return (
-        f"{platform.python_implementation()} {platform.python_version()}, {platform.python_compiler()}, {platform.machine()}"
-    )
+    built = platform.python_version(), platform.python_compiler(), platform.machine()
+    return ", ".join((platform.python_implementation(), *built))
 
 
 def read_baseline() -> dict[str, int]:
@@ -139,8 +138,8 @@ def write_baseline(found: Mapping[str, int]) -> None:
 
 def find_growth(found: Mapping[str, int], baseline: Mapping[str, int]) -> dict[str, float]:
     """By how much counts are above the baseline, for those that are beyond the tolerance."""
-    growth = {name: count / baseline[name] - 1 for name, count in found.items() if name in baseline}
-    return {name: share for name, share in growth.items() if share > TOLERANCE}
+    grown = [name for name, count in found.items() if count > baseline.get(name, count) * (1 + TOLERANCE)]
+    return {name: found[name] / baseline[name] - 1 for name in grown}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -139,7 +139,7 @@ PERSON = {
 def test_a_document_is_judged_by_its_schema(document: Any, expected: list[tuple[str, ...]]) -> None:
     violations = [dict(zip(("path", "keyword", "expected", "actual"), each, strict=True)) for each in expected]
 
-    answer = run(call("json.validate", {"document": document, "schema": PERSON}))
+    answer = run(call("json_validate", {"document": document, "schema": PERSON}))
 
     assert answer == {"valid": not violations, "violations": violations}
 
@@ -147,7 +147,7 @@ def test_a_document_is_judged_by_its_schema(document: Any, expected: list[tuple[
 def test_no_more_than_ten_violations_are_told_and_their_words_are_bounded() -> None:
     names = {f"{number}{'x' * 5000}": 1 for number in range(30)}
     schema = {"properties": {"a": True}, "additionalProperties": False}
-    answer = run(call("json.validate", {"document": names, "schema": schema}))
+    answer = run(call("json_validate", {"document": names, "schema": schema}))
 
     assert answer["valid"] is False
     assert len(answer["violations"]) == 10
@@ -168,7 +168,7 @@ def test_no_more_than_ten_violations_are_told_and_their_words_are_bounded() -> N
 def test_a_schema_that_cannot_be_used_is_refused_with_the_reason_and_the_place(
     schema: JsonObject, reason: str, path: str
 ) -> None:
-    failure = refusal("json.validate", {"document": 1, "schema": schema})
+    failure = refusal("json_validate", {"document": 1, "schema": schema})
     (violation,) = failure.details["violations"]  # type: ignore[misc]
 
     assert (failure.code, failure.details["reason"], violation["path"]) == ("INVALID_PARAMS", reason, path)
@@ -294,7 +294,7 @@ def test_a_document_has_one_canonical_text(text: str, canonical: str) -> None:
     raw = canonical.encode()
     expected = {"canonical": canonical, "sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)}
 
-    assert run(call("json.canonicalize", {"document": text})) == expected
+    assert run(call("json_canonicalize", {"document": text})) == expected
 
 
 @pytest.mark.parametrize(
@@ -313,14 +313,14 @@ def test_a_document_has_one_canonical_text(text: str, canonical: str) -> None:
 def test_text_that_is_not_strict_json_is_refused_with_the_reason_and_the_place(
     text: str, reason: str, position: int | None
 ) -> None:
-    failure = refusal("json.canonicalize", {"document": text})
+    failure = refusal("json_canonicalize", {"document": text})
 
     assert failure.code == "INVALID_PARAMS"
     assert (failure.details["reason"], failure.details.get("position")) == (reason, position)
 
 
 def test_a_refusal_repeats_nothing_of_the_document() -> None:
-    assert "secret" not in repr(refusal("json.canonicalize", {"document": '{"secret": secret}'}))
+    assert "secret" not in repr(refusal("json_canonicalize", {"document": '{"secret": secret}'}))
 
 
 json_values = st.recursive(
@@ -352,12 +352,12 @@ def test_a_text_is_measured() -> None:
         "sha256": hashlib.sha256("äé a\r\nb".encode()).hexdigest(),
     }
 
-    assert run(call("text.measure", {"text": "äé a\r\nb"})) == expected
+    assert run(call("text_measure", {"text": "äé a\r\nb"})) == expected
     assert measure_text({"text": ""}, NO_CONTEXT)["lines"] == 0
 
 
 @pytest.mark.clause("G11")
-@pytest.mark.parametrize(("tool", "argument"), [("json.canonicalize", "document"), ("text.measure", "text")])
+@pytest.mark.parametrize(("tool", "argument"), [("json_canonicalize", "document"), ("text_measure", "text")])
 def test_one_character_past_the_bound_does_not_fit_the_schema(tool: str, argument: str) -> None:
     schema = compile_schema(read(tool))
 

@@ -295,3 +295,20 @@ def test_a_server_whose_module_raises_is_an_envelope_too(tmp_path: Path) -> None
     got = json.loads(done.stderr.splitlines()[-1])
     schema("system-error-1.0").validate(got)
     assert (done.returncode, done.stdout, got["error_code"]) == (1, b"", "BOOTSTRAP_FAILURE")
+
+
+@pytest.mark.clause("S13")
+def test_a_tool_that_is_not_as_it_was_pinned_fails_the_self_check(tmp_path: Path) -> None:
+    lock = tmp_path / "tools.lock"
+    pinned = [sys.executable, "-m", "strictwire.cli.main", "pin", "--lock", str(lock), str(ROOT / "schemas")]
+    subprocess.run(pinned, check=True, capture_output=True, timeout=60)
+    served = [sys.executable, "-m", "strictwire.cli.main", "serve", "--stdio", "--pack", "basics"]
+    settings = environment(STRICTWIRE_SERVER_LOCK=str(lock))
+
+    fine = subprocess.run(served, input=b"", capture_output=True, cwd=tmp_path, env=settings, check=False, timeout=60)
+    lock.write_bytes(lock.read_bytes().replace(b'"sha256:', b'"sha256:0', 1))
+    broken = subprocess.run(served, input=b"", capture_output=True, cwd=tmp_path, env=settings, check=False, timeout=60)
+
+    got = json.loads(broken.stderr.splitlines()[-1])
+    schema("system-error-1.0").validate(got)
+    assert (fine.returncode, broken.returncode, got["error_code"]) == (0, 1, "SELF_AUDIT_FAILURE")

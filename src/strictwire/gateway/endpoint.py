@@ -240,7 +240,11 @@ class GuardEndpoint:
         principal = inbound.caller.principal
         session = GuardSession(self._warden, session_id=session_id, principal=principal, opening=question)
         # Nothing may be said before the answer: its head carries the id of the session.
-        answer = await session.start(StreamHearer(Silent(), era=LinkEra.LEGACY))
+        try:
+            answer = await session.start(StreamHearer(Silent(), era=LinkEra.LEGACY))
+        except asyncio.CancelledError:
+            self._end(session)
+            raise
         if isinstance(answer, Failure):
             self._end(session)
             return await self._refuse(request, answer, inbound, session)

@@ -47,6 +47,9 @@ log = logging.getLogger("strictwire.guard")
 _TAILS: Final = {True: b',"resultType":"complete"}', False: b"}"}
 """What closes a tool result of ours, by whether the revision is modern."""
 
+HEADER_MISMATCH: Final = -32020
+PARAM_PREFIX: Final = "mcp-param-"
+
 _PROOFS: Final = {Era.MODERN: "server/discover", Era.LEGACY: "ping"}
 """What every server of an era must answer."""
 
@@ -233,13 +236,27 @@ class Warden:
         question = self._unsealed(errand, call)
         if isinstance(question, Failure):
             return question, self._write(errand, call, question, tool.operation)
-        question.headers = mirrored_headers(tool, call.arguments)
+        question.headers = mirrored_headers(tool, call.arguments, errand.inbound)
         answer = await self.relay(question, errand.link, errand.hearer)
+        if isinstance(answer, Answer) and (answer.error or {}).get("code") == HEADER_MISMATCH:
+            answer = await self._retry(errand, call, question, answer)
         if isinstance(answer, Failure):
             return answer, self._write(errand, call, answer, tool.operation)
         if answer.error is not None:
             return self._pass_error(errand, call, answer)
         return self._pass_result(errand, call, tool.operation, answer)
+
+    async def _retry(self, errand: Errand, call: Call, question: Question, refused: Answer) -> Answer | Failure:
+        """The upstream misses a header that repeats an argument: its list has changed, and nothing has run yet."""
+        try:
+            renewed = await errand.book.renew(call.target, errand.link)
+        except ClientError as exc:
+            return failure_of(exc)
+        headers = {} if renewed is None else mirrored_headers(renewed, call.arguments, errand.inbound)
+        if headers == question.headers:
+            return refused
+        question.headers = headers
+        return await self.relay(question, errand.link, errand.hearer)
 
     def _pass_error(self, errand: Errand, call: Call, answer: Answer) -> tuple[Outcome, Written]:
         shown = self.masked(answer, call.arguments)
@@ -312,10 +329,16 @@ class Warden:
         return write_failure(errand.question.id, failure, facts)
 
 
-def mirrored_headers(tool: Tool, arguments: JsonObject) -> Mapping[str, str]:
-    """The headers that repeat annotated arguments for an upstream that speaks HTTP."""
-    found = {each.header: argument_at(arguments, each.path) for each in tool.mirrored}
-    return {f"Mcp-Param-{name}": header_text(value) for name, value in found.items() if value is not None}
+def mirrored_headers(tool: Tool, arguments: JsonObject, inbound: Inbound) -> dict[str, str]:
+    """The headers that repeat arguments for an upstream that speaks HTTP.
+
+    Those of the client are passed on, because an upstream may know more than it lists; what the list names is made anew.
+    """
+    given = inbound.headers
+    names = [] if given is None else [name for name in given.names() if name.startswith(PARAM_PREFIX)]
+    passed = {name: value for name in names if given is not None and (value := given.get(name) or "").isascii()}
+    found = {each.header.lower(): argument_at(arguments, each.path) for each in tool.mirrored}
+    return passed | {PARAM_PREFIX + name: header_text(value) for name, value in found.items() if value is not None}
 
 
 def _loose(call: Call, gate: Gate, caps: Caps) -> Operation:

@@ -22,7 +22,6 @@ from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.author import Server
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime
-from strictwire.server.exact import ExactEndpoint, open_surface
 from strictwire.server.packs import open_packs
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
@@ -35,7 +34,11 @@ log = logging.getLogger("strictwire")
 
 
 class StartRefused(Exception):
-    """The server cannot start: a sentence that says what to do."""
+    """The server cannot start: a sentence that says what to do, and the code that says which kind of failure it is."""
+
+    def __init__(self, text: str, code: str = "BOOTSTRAP_FAILURE") -> None:
+        super().__init__(text)
+        self.code = code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,8 @@ async def serve(server: Server, settings: Settings, serving: Serving, packs: Seq
             open_packs(server, packs, settings.packs, state_folder() / "packs"),
             open_runtime(server, settings, deterministic=serving.deterministic) as runtime,
         ):
+            if settings.server.lock is not None:
+                _check_lock(server, settings.server.lock)
             if serving.stdio:
                 await _serve_stdio(runtime, serving)
             else:
@@ -82,6 +87,16 @@ async def serve(server: Server, settings: Settings, serving: Serving, packs: Seq
         raise StartRefused(
             f"the audit trail cannot be kept ({exc}); set audit.folder to a writable folder, or audit.mode to off"
         ) from exc
+
+
+def _check_lock(server: Server, lock: str) -> None:
+    # Imported here because a server without a lock file need not wait for the reading of lock files to load.
+    from strictwire.server.selfcheck import SelfCheckFailed, check_lock
+
+    try:
+        check_lock(server.catalog.offers.registry, lock)
+    except SelfCheckFailed as exc:
+        raise StartRefused(str(exc), "SELF_AUDIT_FAILURE") from exc
 
 
 def check_exposure(host: str, settings: Settings) -> None:
@@ -98,16 +113,23 @@ def check_exposure(host: str, settings: Settings) -> None:
 async def _serve_stdio(runtime: Runtime, serving: Serving) -> None:
     log.info("serving %s on stdio (%s)", runtime.server.identity.name, serving.profile)
     if serving.exact_v0:
-        try:
-            surface = open_surface(os.environ, runtime.settings.packs.get("context", {}))
-        except ValueError as exc:
-            raise StartRefused(str(exc)) from exc
-        exact = ExactEndpoint(surface, runtime.pipeline.journal)
-        await serve_stdio(exact, caller=runtime.caller, max_line=exact.max_line)
+        await _serve_exact(runtime)
         return
     await serve_stdio(
         runtime.endpoint(serving.profile), caller=runtime.caller, max_line=runtime.settings.server.max_request_bytes
     )
+
+
+async def _serve_exact(runtime: Runtime) -> None:
+    # Imported here because no other server needs the context pack.
+    from strictwire.server.exact import ExactEndpoint, open_surface
+
+    try:
+        surface = open_surface(os.environ, runtime.settings.packs.get("context", {}))
+    except ValueError as exc:
+        raise StartRefused(str(exc)) from exc
+    endpoint = ExactEndpoint(surface, runtime.pipeline.journal)
+    await serve_stdio(endpoint, caller=runtime.caller, max_line=endpoint.max_line)
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
@@ -163,8 +185,11 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
         settings = read_settings(file=file)
         set_up_logging(settings.log.level)
         asyncio.run(serve(server, settings, serving, settings.server.packs if packs is None else packs))
-    except (SettingsRefused, StartRefused) as exc:
+    except SettingsRefused as exc:
         report_start_failure("BOOTSTRAP_FAILURE", str(exc))
+        return 1
+    except StartRefused as exc:
+        report_start_failure(exc.code, str(exc))
         return 1
     except KeyboardInterrupt:
         return 0

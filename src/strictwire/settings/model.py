@@ -46,6 +46,8 @@ class ServerSettings:
     """Tool packs that `strictwire serve` offers when no server is named."""
     tier: str = "core"
     """The highest tier that callers without a token may use."""
+    lock: str | None = None
+    """Lock file that every offered tool must match, or the server does not start; see `strictwire pin`."""
     run_logs: str = "runs"
     """Folder of the run logs of `envelope/v1`; made when its first request comes."""
     worker_threads: int = 32

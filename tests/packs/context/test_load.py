@@ -72,6 +72,7 @@ BREAKS: dict[str, tuple[Break, str]] = {
     "file leads out": (_entry(file="../../secret.json"), "FILE_NAMED_BY_HASH"),
     "file is absolute": (_entry(file="/etc/hostname"), "FILE_NAMED_BY_HASH"),
     "file is not named by its hash": (_entry(file="documents/000000000000.json"), "FILE_NAMED_BY_HASH"),
+    "version is no hash": (_entry(version="sha256:abc", file="documents/abc.json"), "VERSION_IS_A_HASH"),
     "index absent": (lambda cache: (cache / "index.json").unlink(), "INDEX_MATCHES"),
     "index disagrees": (lambda cache: (cache / "index.json").write_text('{"b.md":"x"}'), "INDEX_MATCHES"),
     "index malformed": (lambda cache: (cache / "index.json").write_text("["), "INDEX_MATCHES"),
@@ -120,13 +121,13 @@ def test_unsorted_entries_are_refused(tmp_path: Path) -> None:
 def test_a_valid_cache_gives_its_documents_in_order_of_id(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"B.md": "beta", "a.md": "alpha", "x.txt": "not taken"})
     taken: list[Document] = []
-    manifest = read_cache(cache, taken.append)
+    version = read_cache(cache, taken.append)
 
     assert taken == [
         Document(id="a.md", version=version_of(b"alpha"), source="a.md", content="alpha"),
         Document(id="b.md", version=version_of(b"beta"), source="B.md", content="beta"),
     ]
-    assert [entry.file for entry in manifest.documents] == [file_of(each.version) for each in taken]
+    assert version == cache_version_of((each.id, each.version) for each in taken)
     assert find_violations(cache) == []
 
 

@@ -174,6 +174,7 @@ def test_every_code_of_the_arguments_has_its_own_cause(tmp_path: Path) -> None:
         ("read_file", "locked.txt", "FILE_READ_FAILED permission"),
         ("read_file", "closed/x", "FILE_READ_FAILED permission"),
         ("list_files", "closed", "FILE_READ_FAILED permission"),
+        ("write_file", "docs/reports/x.md", "FILE_WRITE_FAILED permission"),
     ],
 )
 def test_a_missing_permission_is_told_as_such_without_root_rights(tmp_path: Path, tool: str, path: str, code: str) -> None:

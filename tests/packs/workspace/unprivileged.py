@@ -27,17 +27,22 @@ class Context:
         self.facts = {"principal": "local"}
 
 
-def main(root: str, tool: str, path: str, *more: str) -> None:
+def main(root: str, tool: str, path: str) -> None:
     state = Path(tempfile.mkdtemp())
     handlers: Any = asyncio.run(WorkspacePack().open(Environment(settings={"roots": [root]}, state=state)))
     context = cast("CallContext", Context())
     if os.geteuid() == 0:
+        for part in (state, *state.rglob("*")):
+            os.chown(part, NOBODY, NOBODY)
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     session = handlers["begin_session"]({"workspace_root": root, "role": "ANTIGRAVITY"}, context)["session_id"]
+    head = f"# Failure report\nSession: {session}\nError code: X_Y\n"
+    report = head + "## What happened\na\n## Cause\nb\n## Next step\nc\n"
+    more = {"content": report} if tool == "write_file" else {}
     try:
-        handlers[tool]({"session_id": session, "path": path}, context)
+        handlers[tool]({"session_id": session, "path": path, **more}, context)
     except Refused as exc:
         print(exc.failure.code, exc.failure.details.get("reason"))
     else:

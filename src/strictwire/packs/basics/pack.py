@@ -16,7 +16,7 @@ class BasicsPack:
     """See packs.pack.Pack."""
 
     name: Final = "basics"
-    tools: Final = ("json.validate", "json.canonicalize", "text.measure")
+    tools: Final = ("json_validate", "json_canonicalize", "text_measure")
     schemas: Path | None = None
 
     def __init__(self) -> None:
@@ -29,9 +29,9 @@ class BasicsPack:
             raise PackRefused(self.name, f"expected no settings, got {unknown}; remove [packs.basics]")
         self._judges = Judges()
         return {
-            "json.validate": Validate(self._judges),
-            "json.canonicalize": canonicalize,
-            "text.measure": measure_text,
+            "json_validate": Validate(self._judges),
+            "json_canonicalize": canonicalize,
+            "text_measure": measure_text,
         }
 
     async def close(self) -> None:

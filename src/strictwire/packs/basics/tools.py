@@ -28,7 +28,7 @@ _SCHEMA_PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Validate:
-    """json.validate."""
+    """json_validate."""
 
     def __init__(self, judges: Judges) -> None:
         self._judges = judges
@@ -43,7 +43,7 @@ class Validate:
 
 
 def canonicalize(arguments: JsonObject, _context: CallContext) -> JsonObject:
-    """json.canonicalize. Raises Refused: INVALID_PARAMS, with where and why the text is not strict JSON."""
+    """json_canonicalize. Raises Refused: INVALID_PARAMS, with where and why the text is not strict JSON."""
     try:
         value = parse(arguments["document"].encode())
     except NotStrict as exc:
@@ -58,7 +58,7 @@ def canonicalize(arguments: JsonObject, _context: CallContext) -> JsonObject:
 
 
 def measure_text(arguments: JsonObject, _context: CallContext) -> JsonObject:
-    """text.measure."""
+    """text_measure."""
     return measure(arguments["text"]).as_json()
 
 

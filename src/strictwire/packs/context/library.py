@@ -115,5 +115,5 @@ class Library:
 def load_generation(path: Path) -> Generation:
     """Read, verify and index a cache. Raises Unusable."""
     builder = IndexBuilder()
-    manifest = read_cache(path, builder.add)
-    return Generation(cache_version=manifest.cache_version, index=builder.finish())
+    version = read_cache(path, builder.add)
+    return Generation(cache_version=version, index=builder.finish())

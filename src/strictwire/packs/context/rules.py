@@ -39,6 +39,7 @@ _RULES: Final = (
     _rule("BUILD_CONFIG_KNOWN", "CACHE_INVALID", "Checks that build_config names version 1 and sha256."),
     _rule("COUNT_MATCHES", "CACHE_INVALID", "Checks that document_count is the number of entries."),
     _rule("IDS_ASCEND", "CACHE_INVALID", "Checks that entries ascend by id and no id stands twice."),
+    _rule("VERSION_IS_A_HASH", "CACHE_INVALID", "Checks that each version is sha256: and 64 hex digits."),
     _rule("FILE_NAMED_BY_HASH", "CACHE_INVALID", "Checks that each file is documents/<first 12 hex of the version>.json."),
     _rule("CACHE_VERSION_MATCHES", "CACHE_INVALID", "Checks that cache_version recomputes from the entries."),
     _rule("INDEX_MATCHES", "CACHE_INVALID", "Checks that index.json maps the same ids to the same files."),

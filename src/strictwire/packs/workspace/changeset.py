@@ -67,6 +67,7 @@ class ChangeSets:
 
     def apply(self, session: Session, arguments: JsonObject) -> JsonObject:
         """apply_changes. Raises Refused: INVALID_INPUT_VALUE a path is named twice; the codes of write_file."""
+        self.journals.recover(self.latches)
         changes: list[JsonObject] = arguments["changes"]
         paths = [path for change in changes for path in _paths(change)]
         if len({fold(path.text) for path in paths}) != len(paths):

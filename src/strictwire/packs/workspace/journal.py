@@ -13,14 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from strictwire.canon.json import NotStrict, parse_object, render
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.path import parse_path
 from strictwire.packs.workspace.content import MAX_FILE, sha256_of
+from strictwire.packs.workspace.latch import Latches
 from strictwire.packs.workspace.names import remove_file, replace_file
+from strictwire.packs.workspace.refusal import refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,38 +45,34 @@ class Journals:
 
     @contextmanager
     def writing(self, root: str, identity: tuple[int, int], steps: list[Step]) -> Iterator[None]:
-        """Keep a journal; it is removed if the block ends without an error. Raises OSError."""
+        """Keep a journal while a set is made; if the block ends with an error, the set is undone.
+
+        Raises OSError; Refused: INVARIANT_VIOLATION it cannot be undone. Then the journal stays, for the next start.
+        """
         path = self._folder / f"{secrets.token_hex(16)}.json"
-        draft = path.with_suffix(".draft")
-        handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            raw = render({"root": root, "identity": list(identity), "steps": [asdict(step) for step in steps]})
-            os.write(handle, raw)
-            os.fsync(handle)
-            draft.rename(path)
+        with _locked_file(path.with_suffix(".draft")) as file:
+            file.write(render({"root": root, "identity": list(identity), "steps": [asdict(step) for step in steps]}))
+            file.flush()
+            os.fsync(file.fileno())
+            path.with_suffix(".draft").rename(path)
             self._sync()
             try:
                 yield
             except BaseException:
-                undo(root, identity, steps)
+                _undo_or_tell(root, identity, steps)
+                self._remove(path)
                 raise
-            finally:
-                path.unlink(missing_ok=True)
-                self._sync()
-        finally:
-            draft.unlink(missing_ok=True)
-            os.close(handle)
+            self._remove(path)
 
-    def recover(self) -> int:
+    def recover(self, latches: Latches) -> int:
         """Undo the sets of processes that died; how many there were. Raises Refused, OSError: one cannot be undone."""
         done = 0
         for path in sorted(self._folder.glob("*.json")):
             with suppress(FileNotFoundError):
-                done += self._recover(path)
+                done += self._recover(path, latches)
         return done
 
-    def _recover(self, path: Path) -> int:
+    def _recover(self, path: Path, latches: Latches) -> int:
         with path.open("rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,10 +80,15 @@ class Journals:
                 return 0
             found = _maybe_journal(file.read())
             if found is not None:
-                undo(*found)
-            path.unlink(missing_ok=True)
-            self._sync()
+                root, identity, steps = found
+                with latches.hold(identity, *(step.path for step in steps)):
+                    _undo_or_tell(root, identity, steps)
+            self._remove(path)
         return 1
+
+    def _remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        self._sync()
 
     def _sync(self) -> None:
         handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -93,6 +96,22 @@ class Journals:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+@contextmanager
+def _locked_file(path: Path) -> Iterator[IO[bytes]]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield file
+
+
+def _undo_or_tell(root: str, identity: tuple[int, int], steps: list[Step]) -> None:
+    try:
+        undo(root, identity, steps)
+    except Refused as exc:
+        text = "A change set that did not succeed could not be undone"
+        raise refuse("INVARIANT_VIOLATION", text, "restore", invariant_id="WRITE_ATOMIC") from exc
 
 
 def _maybe_journal(raw: bytes) -> tuple[str, tuple[int, int], list[Step]] | None:

@@ -90,9 +90,9 @@ class WorkspacePack:
         shelf = Shelf(open_sealing(state / KEY), now=self._now)
         sessions, reading, planning = Sessions(book), Reading(Pages(clock=time.monotonic)), Planning(shelf, grants)
         journals = Journals(state / JOURNALS)
-        # Before anyone can see a set that a death cut in half.
-        journals.recover()
         permits, latches, preflight = Permits(shelf), Latches(state / LOCKS), Preflight(programs=grants.commands)
+        # Before anyone can see a set that a death cut in half.
+        journals.recover(latches)
         policy = Policy(severities=grants.severities) if grants.policy else None
         writing = Writing(permits=permits, latches=latches, preflight=preflight, policy=policy, book=book)
         sets = ChangeSets(permits=permits, latches=latches, preflight=preflight, policy=policy, journals=journals)

@@ -1,0 +1,152 @@
+"""Change sets: together or not at all, refused, failed or cut off."""
+
+from __future__ import annotations
+
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.packs.workspace.desk import run, sha256
+from tests.packs.workspace.peer import Peer
+from tests.packs.workspace.test_stress import DEATHS, approve
+from tests.packs.workspace.test_writing import open_bench, snapshot
+
+from strictwire.packs.workspace.journal import Journals, Step, undo
+from strictwire.packs.workspace.latch import Latches
+
+CHANGES: list[dict[str, Any]] = [
+    {"operation": "create", "path": "src/new", "content": "new"},
+    {"operation": "modify", "path": "src/a", "content": "A", "previousHash": sha256(b"a")},
+    {"operation": "delete", "path": "src/b", "previousHash": sha256(b"b")},
+    {"operation": "move", "path": "src/c", "new_path": "src/d", "previousHash": sha256(b"c")},
+]
+
+
+def fill(root: Path) -> None:
+    for name in "abc":
+        (root / "src" / name).write_text(name)
+        (root / "src" / name).chmod(0o640)
+
+
+def test_a_set_is_applied_as_a_whole(tmp_path: Path) -> None:
+    async def use() -> None:
+        async with open_bench(tmp_path, phase={"verification_commands": [["true"]]}) as bench:
+            fill(bench.root)
+            done = await bench.do("apply_changes", changes=CHANGES)
+
+            files = [("src/new", b"new"), ("src/a", b"A"), ("src/b", None), ("src/c", None), ("src/d", b"c")]
+            assert done == {
+                "plan_hash": bench.plan_hash,
+                "phase_id": "PHASE_1",
+                "files": [{"path": path, "sha256": data and sha256(data)} for path, data in files],
+                "preflight": [{"command": ["true"], "exit_code": 0}],
+            }
+            held = {path.name: path.read_bytes() for path in (bench.root / "src").iterdir()}
+            assert held == {"new": b"new", "a": b"A", "d": b"c"}
+            assert (bench.root / "src/d").stat().st_mode & 0o777 == 0o640
+
+    run(use())
+
+
+@pytest.mark.clause("S12")
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        ({"operation": "create", "path": "src/a2", "content": "x"}, "PREFLIGHT_FAILED"),
+        ({"operation": "modify", "path": "src/e", "content": "x", "previousHash": "0" * 64}, "FILE_NOT_FOUND"),
+        ({"operation": "modify", "path": "src/kept", "content": "x"}, "MISSING_REQUIRED_FIELD"),
+        ({"operation": "create", "path": "src/no/x", "content": "x"}, "PATH_NOT_FOUND"),
+        ({"operation": "create", "path": "src/A", "content": "x"}, "INVALID_INPUT_VALUE"),
+        ({"operation": "create", "path": "src/kept", "content": "x"}, "FILE_ALREADY_EXISTS"),
+        ({"operation": "create", "path": "src/x.py", "content": "breakpoint()\n"}, "POLICY_VIOLATION"),
+        ({"operation": "create", "path": "other", "content": "x"}, "PLAN_SCOPE_VIOLATION"),
+        ({"operation": "delete", "path": "docs/plans/x", "previousHash": "0" * 64}, "PLAN_SCOPE_VIOLATION"),
+        ({"operation": "move", "path": "src/kept", "previousHash": sha256(b"k")}, "MISSING_REQUIRED_FIELD"),
+        ({"operation": "create", "path": "src/y"}, "MISSING_REQUIRED_FIELD"),
+        ({"operation": "create", "path": "../y", "content": ""}, "PATH_TRAVERSAL_BLOCKED"),
+        ({"operation": "delete", "path": "src/kept", "previousHash": "0" * 64}, "HASH_MISMATCH"),
+    ],
+)
+def test_if_one_change_is_refused_none_is_made(tmp_path: Path, last: dict[str, Any], code: str) -> None:
+    async def use() -> None:
+        async with open_bench(tmp_path, phase={"verification_commands": [["false"]]}) as bench:
+            fill(bench.root)
+            (bench.root / "src/kept").write_text("k")
+            before = snapshot(bench.root)
+            assert (await bench.fails("apply_changes", changes=[*CHANGES, last]))[0] == code
+            assert snapshot(bench.root) == before
+            assert (bench.root / "src/a").stat().st_mode & 0o777 == 0o640
+            assert list((tmp_path / "state/workspace/journals").iterdir()) == []
+
+    run(use())
+
+
+def test_undoing_leaves_alone_what_someone_changed_since(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("theirs")
+    (tmp_path / ".strictwire-1").write_text("old")
+    (tmp_path / "made").write_text("theirs too")
+    found = tmp_path.stat()
+    steps = [
+        Step(path="a", aside=".strictwire-1", old=sha256(b"old"), new=sha256(b"ours")),
+        Step(path="made", aside=None, old=None, new=sha256(b"ours")),
+    ]
+
+    undo(str(tmp_path), (found.st_dev, found.st_ino), steps)
+
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "theirs", "made": "theirs too"}
+
+
+def test_a_journal_in_use_is_left_alone_and_one_that_is_not_is_undone_once(tmp_path: Path) -> None:
+    root = tmp_path / "work"
+    root.mkdir()
+    found = root.stat()
+    journals, latches = Journals(tmp_path / "journals"), Latches(tmp_path / "locks")
+    steps = [Step(path="made", aside=None, old=None, new=sha256(b"x"))]
+
+    with journals.writing(str(root), (found.st_dev, found.st_ino), steps):
+        (root / "made").write_text("x")
+        (kept,) = (tmp_path / "journals").iterdir()
+        raw = kept.read_bytes()
+        assert journals.recover(latches) == 0
+    assert (root / "made").exists()
+    (tmp_path / "journals" / "dead.json").write_bytes(raw)
+
+    assert (journals.recover(latches), journals.recover(latches)) == (1, 0)
+    assert not (root / "made").exists()
+
+
+@pytest.mark.slow
+def test_a_death_in_the_middle_leaves_the_whole_set_or_nothing_of_it(tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    chance = random.Random(seed)
+    print("seed", seed)
+    plan_hash = approve(tmp_path)
+    folder = tmp_path / "work/src"
+    for number in range(8):
+        (folder / f"f{number}").write_bytes(b"0")
+    sets = cut = 0
+    for _ in range(DEATHS + 1):
+        cut += len(list((tmp_path / "xdg/strictwire/packs/workspace/journals").glob("*.json")))
+        with Peer(tmp_path) as peer:
+            session = peer.begin("WINDSURF")
+            # Staged files of the dead may be left, under names that no tool writes; `workspace status` tells of them.
+            held = {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".strictwire-")}
+            assert set(held) == {f"f{number}" for number in range(8)}
+            assert len(set(held.values())) == 1, "half of a set"
+            known = held["f0"]
+            timer = threading.Timer(chance.uniform(0.0, 0.3), peer.process.kill)
+            timer.start()
+            while True:
+                sets += 1
+                change = {"operation": "modify", "content": str(sets), "previousHash": sha256(known)}
+                changes = [change | {"path": f"src/f{number}"} for number in range(8)]
+                base = {"session_id": session, "plan_hash": plan_hash, "phase_id": "PHASE_1"}
+                answer = peer.call("apply_changes", changes=changes, **base)
+                if answer is None:
+                    break
+                assert not answer.get("isError"), answer
+                known = str(sets).encode()
+            timer.join()
+    print("sets", sets, "cut off in the middle", cut)
