@@ -38,7 +38,7 @@ TOLERANCE: Final = 0.05
 WARM: Final = 300
 """Calls that are not counted: everything that happens once has happened."""
 
-SECONDS: Final = 300.0
+SECONDS: Final = 120.0
 """How long anything under Valgrind may take."""
 
 VGDB: Final = shutil.which("vgdb") or "vgdb"

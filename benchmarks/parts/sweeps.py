@@ -19,6 +19,9 @@ ROWS: Final = (0, 2, 10, 26, 100, 250)
 """Rows of the document's tables: from 1 KB to 90 KB."""
 
 TOOLS: Final = (1, 10, 100, 1000, 10_000)
+START_SECONDS: Final = 120.0
+"""How long a server with many tools may take to start."""
+
 LOG_STEPS: Final = 6
 LOG_CALLS: Final = 20_000
 """Calls between two looks at a growing log."""
@@ -62,7 +65,8 @@ def tools(contender: Contender, effort: Effort) -> list[tuple[float, Summary]]:
 
 def _with_tools(contender: Contender, count: int, effort: Effort) -> Summary:
     with contender.serve(http=False, tools=count) as running:
-        return _once(Pipes(running, Wire.LEGACY), Talk(add_questions(), Wire.LEGACY), 32, effort)
+        pipes = Pipes(running, Wire.LEGACY, patience=START_SECONDS)
+        return _once(pipes, Talk(add_questions(), Wire.LEGACY), 32, effort)
 
 
 def log_length(contender: Contender, effort: Effort) -> list[tuple[float, Summary]]:

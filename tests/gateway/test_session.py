@@ -74,7 +74,7 @@ def test_a_session_belongs_to_whoever_opened_it() -> None:
             session = await _open(client)
             headers = Headers({**VERSION, "mcp-session-id": session}.items())
             caller = Caller(principal="somebody else")
-            inbound = Inbound(body=legacy(1, "ping"), transport="http", caller=caller, headers=headers)
+            inbound = Inbound(body=legacy(1, "tools/list"), transport="http", caller=caller, headers=headers)
             return (await client.endpoint.serve(inbound, Heard())).status
 
     assert asyncio.run(run()) == 404

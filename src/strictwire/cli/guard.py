@@ -43,7 +43,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Guard until stopped."""
     try:
-        guarding = Guarding(target=_target(arguments), terms=_terms(arguments), http=_address(arguments), announce=_announce)
+        guarding = Guarding(
+            target=_target(arguments),
+            terms=_terms(arguments),
+            lock=_lock(arguments),
+            trust_on_first_use=arguments.trust_on_first_use,
+            http=_address(arguments),
+            announce=_announce,
+        )
     except ValueError as exc:
         print(f"strictwire guard: {exc}", file=sys.stderr)
         return 2
