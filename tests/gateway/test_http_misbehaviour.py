@@ -169,3 +169,50 @@ def test_a_client_that_goes_away_takes_its_request_with_it() -> None:
         return True
 
     assert drive(None, use) is True
+
+
+OPENED = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "web", "version": "1"}}
+
+
+@asynccontextmanager
+async def forgetful(sessions: list[str]) -> AsyncIterator[str]:
+    """A legacy server over HTTP that forgets its first session at the first call; gives its URL."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if ": " in line)
+        raw = await reader.readexactly(int(fields.get("content-length", "0")))
+        writer.write(_legacy_reply(head, fields, parse_object(raw) if raw else {}))
+        writer.close()
+
+    def _legacy_reply(head: str, fields: dict[str, str], body: dict[str, object]) -> bytes:
+        if not head.startswith("POST"):
+            return answer(b"", "405 Method Not Allowed")
+        if body.get("method") == "initialize":
+            sessions.append(f"s{len(sessions)}")
+            return answer(result(body["id"], OPENED), more=f"Mcp-Session-Id: {sessions[-1]}\r\n")
+        if "id" not in body:
+            return answer(b"", "202 Accepted")
+        if body["method"] == "tools/list":
+            return answer(result(body["id"], {"tools": [TOOL]}))
+        if fields.get("mcp-session-id") != "s1":
+            return answer(b"", "404 Not Found")
+        return answer(result(body["id"], FINE))
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    finally:
+        server.close()
+
+
+def test_a_session_that_the_upstream_forgot_is_opened_anew() -> None:
+    sessions: list[str] = []
+
+    async def run() -> list[object]:
+        async with forgetful(sessions) as url, guarded(Target(url=url), Terms(silence_seconds=20)) as client:
+            await client.open_session()
+            return [outcome(await client.act("legacy", number)) for number in range(2)]
+
+    assert asyncio.run(run()) == ["UPSTREAM_GONE", {"y": 1}]
+    assert sessions == ["s0", "s1"]

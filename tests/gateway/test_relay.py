@@ -152,6 +152,21 @@ def test_a_subscription_hears_of_changes_under_its_own_id(over: str, subscriptio
     assert (changed["method"], changed["params"]) == ("notifications/tools/list_changed", {"_meta": mark})
 
 
+@pytest.mark.slow
+def test_at_the_end_of_input_a_subscription_gets_its_result() -> None:
+    async def run() -> dict[str, Any]:
+        async with guarded(STDIO, Terms()) as client:
+            wanted = {"notifications": {"toolsListChanged": True}}
+            listening = asyncio.create_task(client.ask(modern("s", "subscriptions/listen", wanted)))
+            await _until(client.heard, 1)
+            client.endpoint.end_input()
+            return await listening
+
+    mark = {"io.modelcontextprotocol/subscriptionId": "s"}
+
+    assert asyncio.run(run()) == {"jsonrpc": "2.0", "id": "s", "result": {"resultType": "complete", "_meta": mark}}
+
+
 async def _until(heard: Heard, count: int) -> None:
     async with asyncio.timeout(15):
         while len(heard.messages) < count:

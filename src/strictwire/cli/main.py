@@ -24,6 +24,7 @@ VERBS: Final = {
     "bundle": "make every schema self-contained",
     "docs": "write a reference of tools",
     "guard": "put the contract in front of any MCP server",
+    "install": "run every server of a client behind the guard",
     "probe": "judge any MCP server with raw bytes",
     "audit": "verify, prove, read and prune the audit trail",
     "context": "build and ask caches of documents",

@@ -57,7 +57,6 @@ class GuardEndpoint:
         self._in_flight: InFlight[Running] = InFlight()
         self._own: GuardSession | None = None
         self._sessions: OrderedDict[str, GuardSession] = OrderedDict()
-        self._listening: set[asyncio.Task[object]] = set()
         self._ending: set[asyncio.Task[None]] = set()
         by_process = warden.upstream.target.url is None
         self._max_sessions = MAX_UPSTREAM_SESSIONS if by_process else MAX_SESSIONS
@@ -82,9 +81,8 @@ class GuardEndpoint:
         return await self._serve_message(classify(value), inbound.body, session, inbound, outlet)
 
     def end_input(self) -> None:
-        """No more will come in: subscriptions end, and questions to the client have no answer any more."""
-        for task in tuple(self._listening):
-            task.cancel()
+        """No more will come in: subscriptions end."""
+        self._modern.end_subscriptions()
 
     async def close(self) -> None:
         """End sessions, and the upstream."""
@@ -130,12 +128,6 @@ class GuardEndpoint:
         # Over HTTP each request stands alone, so an id may be in use as often as clients like.
         in_flight = self._in_flight if inbound.headers is None else InFlight[Running]()
         serve = self._modern.serve(question, inbound, outlet)
-        if request.method != "subscriptions/listen":
-            return await self._serve_once(request, question, in_flight, serve, inbound, outlet, None)
-        task = asyncio.current_task()
-        if task is not None:
-            self._listening.add(task)
-            task.add_done_callback(self._listening.discard)
         return await self._serve_once(request, question, in_flight, serve, inbound, outlet, None)
 
     async def _serve_legacy(

@@ -14,7 +14,7 @@ from strictwire.client.errors import ClientError
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.hearing import StreamHearer, Watcher
 from strictwire.gateway.link import Answer, Era, Link, Question
-from strictwire.gateway.rewrite import replace_at, value_at
+from strictwire.gateway.rewrite import SUBSCRIPTION, replace_at, value_at
 from strictwire.gateway.terms import failure_of
 from strictwire.gateway.upstream import NotSpoken
 from strictwire.gateway.warden import Errand, Warden
@@ -23,6 +23,7 @@ from strictwire.profiles.mcp_core import CALLS, read_target
 from strictwire.profiles.mcp_modern import REVISION, Stated, find_meta_fault, read_meta
 from strictwire.profiles.mcp_results import Written
 from strictwire.profiles.mirror import find_mismatch
+from strictwire.wire.envelope import render_result
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
 
 REMOVED: Final = frozenset(
@@ -41,6 +42,7 @@ class ModernGuard:
         self._book = warden.new_book(Era.MODERN)
         self._watched: Link | None = None
         self._watch: asyncio.Task[None] | None = None
+        self._ended = asyncio.Event()
 
     async def serve(self, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
         """Relay one request."""
@@ -63,8 +65,13 @@ class ModernGuard:
             return await self._listen(question, link, hearer)
         return await self._relay(question, link, hearer)
 
+    def end_subscriptions(self) -> None:
+        """Nothing more will be told: whoever listens gets the result that ends a subscription."""
+        self._ended.set()
+
     async def close(self) -> None:
         """Stop watching."""
+        self._ended.set()
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
@@ -116,11 +123,21 @@ class ModernGuard:
         return await self._warden.perform(errand)
 
     async def _listen(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
-        """A subscription has no time limit: it ends when one of the two sides ends it."""
+        """A subscription has no time limit: it ends when one of the two sides ends it, or we do."""
+        asking = asyncio.ensure_future(link.ask(question, hearer))
+        ended = asyncio.ensure_future(self._ended.wait())
         try:
-            return self._shown(await link.ask(question, hearer), question)
+            await asyncio.wait({asking, ended}, return_when=asyncio.FIRST_COMPLETED)
+            if asking.done():
+                return self._shown(asking.result(), question)
+            farewell: JsonObject = {"resultType": "complete", "_meta": {SUBSCRIPTION: question.id}}
+            return Written(body=render_result(question.id, render(farewell)))
         except ClientError as exc:
             return failure_of(exc)
+        finally:
+            asking.cancel()
+            ended.cancel()
+            await asyncio.gather(asking, ended, return_exceptions=True)
 
     async def _relay(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
         answer = await self._warden.relay(question, link, hearer)

@@ -131,7 +131,7 @@ def sha256(data: bytes) -> str:
 
 
 @asynccontextmanager
-async def open_desk(folder: Path, **settings: Any) -> AsyncIterator[Desk]:
+async def open_desk(folder: Path, *, recorder: MemoryRecorder | None = None, **settings: Any) -> AsyncIterator[Desk]:
     """A workspace at `folder/work`, its state beside it."""
     root = folder / "work"
     root.mkdir(exist_ok=True)
@@ -141,7 +141,7 @@ async def open_desk(folder: Path, **settings: Any) -> AsyncIterator[Desk]:
         "commands": ["true", "false", "sh", "sleep"],
         "roles": {"ANTIGRAVITY": [PLANNER, REVIEWER], "WINDSURF": [BUILDER]},
     } | settings
-    clock, recorder = Clock(), MemoryRecorder()
+    clock, recorder = Clock(), recorder or MemoryRecorder()
     pack, server = WorkspacePack(now=clock), Server("desk", version="1.0.0")
     async with AsyncExitStack() as stack:
         handlers = await pack.open(Environment(settings=granted, state=folder / "state"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.packs.workspace.peer import Peer
 from tests.packs.workspace.test_stress import DEATHS, approve
 from tests.packs.workspace.test_writing import open_bench, snapshot
 
+from strictwire.packs.kit.jail import Jail
 from strictwire.packs.workspace.journal import Journals, Step, undo
 from strictwire.packs.workspace.latch import Latches
 
@@ -87,31 +89,42 @@ def test_undoing_leaves_alone_what_someone_changed_since(tmp_path: Path) -> None
     (tmp_path / "a").write_text("theirs")
     (tmp_path / ".strictwire-1").write_text("old")
     (tmp_path / "made").write_text("theirs too")
-    found = tmp_path.stat()
     steps = [
         Step(path="a", aside=".strictwire-1", old=sha256(b"old"), new=sha256(b"ours")),
         Step(path="made", aside=None, old=None, new=sha256(b"ours")),
     ]
 
-    undo(str(tmp_path), (found.st_dev, found.st_ino), steps)
+    with Jail(tmp_path) as jail:
+        undo(jail, steps)
 
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "theirs", "made": "theirs too"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Home:
+    root: str
+    identity: tuple[int, int]
+    jail: Jail
+
+
 def test_a_journal_in_use_is_left_alone_and_one_that_is_not_is_undone_once(tmp_path: Path) -> None:
-    root = tmp_path / "work"
+    root, away = tmp_path / "work", tmp_path / "away"
     root.mkdir()
-    found = root.stat()
+    identity = root.stat().st_dev, root.stat().st_ino
     journals, latches = Journals(tmp_path / "journals"), Latches(tmp_path / "locks")
     steps = [Step(path="made", aside=None, old=None, new=sha256(b"x"))]
 
-    with journals.writing(str(root), (found.st_dev, found.st_ino), steps):
+    with Jail(root) as jail, journals.writing(Home(root=str(root), identity=identity, jail=jail), steps):
         (root / "made").write_text("x")
         (kept,) = (tmp_path / "journals").iterdir()
         raw = kept.read_bytes()
         assert journals.recover(latches) == 0
     assert (root / "made").exists()
     (tmp_path / "journals" / "dead.json").write_bytes(raw)
+    root.rename(away)
+    assert journals.recover(latches) == 0
+    away.rename(root)
+    assert journals.recover(latches, only=(0, 0)) == 0
 
     assert (journals.recover(latches), journals.recover(latches)) == (1, 0)
     assert not (root / "made").exists()

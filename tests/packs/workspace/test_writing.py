@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 from tests.packs.workspace.desk import BUILDER, PLANNER, Desk, open_desk, report, run, sha256
 
-from strictwire.audit.event import Intent, Outcome
+from strictwire.audit.event import Event, Intent, Outcome
+from strictwire.fault.failure import Failure, fail
+from strictwire.stores.memory import MemoryRecorder
 
 EMPTY = sha256(b"")
 SEEN = {"previousHash": EMPTY}
@@ -52,8 +54,8 @@ class Bench:
 
 
 @asynccontextmanager
-async def open_bench(folder: Path, **plan: Any) -> AsyncIterator[Bench]:
-    async with open_desk(folder) as desk:
+async def open_bench(folder: Path, *, recorder: MemoryRecorder | None = None, **plan: Any) -> AsyncIterator[Bench]:
+    async with open_desk(folder, recorder=recorder) as desk:
         (desk.root / "src").mkdir()
         planner = await desk.begin(PLANNER, "ANTIGRAVITY")
         plan_hash = await desk.approved(planner, **plan)
@@ -273,5 +275,33 @@ def test_a_change_is_recorded_before_and_after_with_its_plan_and_phase(tmp_path:
                 bench.plan_hash,
                 bench.session,
             )
+
+    run(use())
+
+
+class Deaf(MemoryRecorder):
+    """Keeps nothing of one kind once it is told not to."""
+
+    refused: type | None = None
+
+    async def record(self, event: Event) -> Failure | None:
+        if self.refused is not None and isinstance(event, self.refused):
+            return fail("AUDIT_UNAVAILABLE")
+        return await super().record(event)
+
+
+@pytest.mark.clause("S7")
+@pytest.mark.parametrize(("refused", "is_written"), [(Intent, False), (Outcome, True)])
+def test_without_a_record_before_it_there_is_no_change_and_without_one_after_it_no_answer(
+    tmp_path: Path, refused: type, is_written: bool
+) -> None:
+    recorder = Deaf()
+
+    async def use() -> None:
+        async with open_bench(tmp_path, recorder=recorder) as bench:
+            recorder.refused = refused
+            got = await bench.desk.code(BUILDER, "write_file", **bench.arguments({"path": "src/a", "content": "x"}))
+            assert got[0] == "AUDIT_LOG_FAILED"
+            assert (bench.root / "src/a").exists() is is_written
 
     run(use())

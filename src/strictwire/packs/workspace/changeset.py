@@ -67,7 +67,7 @@ class ChangeSets:
 
     def apply(self, session: Session, arguments: JsonObject) -> JsonObject:
         """apply_changes. Raises Refused: INVALID_INPUT_VALUE a path is named twice; the codes of write_file."""
-        self.journals.recover(self.latches)
+        self.journals.recover(self.latches, only=session.identity)
         changes: list[JsonObject] = arguments["changes"]
         paths = [path for change in changes for path in _paths(change)]
         if len({fold(path.text) for path in paths}) != len(paths):
@@ -120,7 +120,7 @@ class ChangeSets:
             if arguments.get("make_folders", False):
                 made = [folder for put in puts if put.old is None for folder in make_folders(jail, put.path)]
             _check_absent(jail, puts)
-            with self.journals.writing(session.root, session.identity, [put.step() for put in puts]):
+            with self.journals.writing(session, [put.step() for put in puts]):
                 for put in puts:
                     put.perform(jail)
                 checked = self.preflight.check(commands, folder=session.root)

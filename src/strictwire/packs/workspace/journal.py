@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Protocol
 
-from strictwire.canon.json import NotStrict, parse_object, render
+from strictwire.canon.json import parse_object, render
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.path import parse_path
@@ -36,6 +36,22 @@ class Step:
     new: str | None
 
 
+class Pinned(Protocol):
+    """The folder a set is for: a session."""
+
+    @property
+    def root(self) -> str:
+        """Absolute, links resolved."""
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and number of the folder."""
+
+    @property
+    def jail(self) -> Jail:
+        """The same folder, pinned."""
+
+
 class Journals:
     """See the module."""
 
@@ -44,14 +60,15 @@ class Journals:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @contextmanager
-    def writing(self, root: str, identity: tuple[int, int], steps: list[Step]) -> Iterator[None]:
+    def writing(self, home: Pinned, steps: list[Step]) -> Iterator[None]:
         """Keep a journal while a set is made; if the block ends with an error, the set is undone.
 
         Raises OSError; Refused: INVARIANT_VIOLATION it cannot be undone. Then the journal stays, for the next start.
         """
         path = self._folder / f"{secrets.token_hex(16)}.json"
         with _locked_file(path.with_suffix(".draft")) as file:
-            file.write(render({"root": root, "identity": list(identity), "steps": [asdict(step) for step in steps]}))
+            members = {"root": home.root, "identity": list(home.identity), "steps": [asdict(step) for step in steps]}
+            file.write(render(members))
             file.flush()
             os.fsync(file.fileno())
             path.with_suffix(".draft").rename(path)
@@ -59,32 +76,36 @@ class Journals:
             try:
                 yield
             except BaseException:
-                _undo_or_tell(root, identity, steps)
+                _undo_or_tell(home.jail, steps)
                 self._remove(path)
                 raise
             self._remove(path)
 
-    def recover(self, latches: Latches) -> int:
-        """Undo the sets of processes that died; how many there were. Raises Refused, OSError: one cannot be undone."""
+    def recover(self, latches: Latches, *, only: tuple[int, int] | None = None) -> int:
+        """Undo the sets of processes that died, of all folders or of one; how many there were.
+
+        A set whose folder is not where it was stays in its journal. Raises Refused, OSError: one cannot be undone.
+        """
         done = 0
         for path in sorted(self._folder.glob("*.json")):
             with suppress(FileNotFoundError):
-                done += self._recover(path, latches)
+                done += self._recover(path, latches, only)
         return done
 
-    def _recover(self, path: Path, latches: Latches) -> int:
+    def _recover(self, path: Path, latches: Latches, only: tuple[int, int] | None) -> int:
         with path.open("rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return 0
-            found = _maybe_journal(file.read())
-            if found is not None:
-                root, identity, steps = found
-                with latches.hold(identity, *(step.path for step in steps)):
-                    _undo_or_tell(root, identity, steps)
-            self._remove(path)
-        return 1
+            root, identity, steps = _read_journal(file.read())
+            if only not in (None, identity):
+                return 0
+            with latches.hold(identity, *(step.path for step in steps)):
+                is_done = _undo_by_name(root, identity, steps)
+            if is_done:
+                self._remove(path)
+        return int(is_done)
 
     def _remove(self, path: Path) -> None:
         path.unlink(missing_ok=True)
@@ -106,33 +127,38 @@ def _locked_file(path: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _undo_or_tell(root: str, identity: tuple[int, int], steps: list[Step]) -> None:
+def _undo_by_name(root: str, identity: tuple[int, int], steps: list[Step]) -> bool:
+    """Whether the folder was still there, and the set is undone."""
     try:
-        undo(root, identity, steps)
+        jail = Jail(root)
+    except RootRefused:
+        return False
+    with jail:
+        if jail.stat(".").identity != identity:
+            return False
+        _undo_or_tell(jail, steps)
+        return True
+
+
+def _undo_or_tell(jail: Jail, steps: list[Step]) -> None:
+    try:
+        undo(jail, steps)
     except Refused as exc:
         text = "A change set that did not succeed could not be undone"
         raise refuse("INVARIANT_VIOLATION", text, "restore", invariant_id="WRITE_ATOMIC") from exc
 
 
-def _maybe_journal(raw: bytes) -> tuple[str, tuple[int, int], list[Step]] | None:
-    try:
-        found: dict[str, Any] = parse_object(raw)
-    except NotStrict:
-        return None
+def _read_journal(raw: bytes) -> tuple[str, tuple[int, int], list[Step]]:
+    """A journal gets its name only when all of it is on the disk, so what stands under such a name is whole."""
+    found = parse_object(raw)
     device, number = found["identity"]
     return found["root"], (device, number), [Step(**each) for each in found["steps"]]
 
 
-def undo(root: str, identity: tuple[int, int], steps: list[Step]) -> None:
+def undo(jail: Jail, steps: list[Step]) -> None:
     """Make every path what it was, unless someone has changed it since. Raises Refused: a path cannot be restored."""
-    try:
-        jail = Jail(root)
-    except RootRefused:
-        return
-    with jail:
-        if jail.stat(".").identity == identity:
-            for step in reversed(steps):
-                _undo(jail, step)
+    for step in reversed(steps):
+        _undo(jail, step)
 
 
 def _undo(jail: Jail, step: Step) -> None:

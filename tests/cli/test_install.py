@@ -1,0 +1,48 @@
+"""`strictwire install` on a real file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from strictwire.canon.json import parse_object
+from strictwire.cli.main import main
+
+BEFORE = b'{"mcpServers":{"one":{"command":"npx","args":["-y","x"],"env":{"KEY":"v"}}}}'
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "mcp.json"
+    path.write_bytes(BEFORE)
+    path.chmod(0o600)
+    return path
+
+
+def test_a_dry_run_changes_nothing(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["install", "cursor", "--dry-run", "--file", str(config)]) == 0
+    assert config.read_bytes() == BEFORE
+    assert "one: would be changed" in capsys.readouterr().out
+
+
+def test_installing_keeps_the_file_before_and_its_rights(config: Path) -> None:
+    assert main(["install", "cursor", "--file", str(config)]) == 0
+
+    entry = parse_object(config.read_bytes())["mcpServers"]["one"]
+
+    assert entry["args"][:3] == ["guard", "--name", "one"]
+    assert config.with_name("mcp.json.before-strictwire").read_bytes() == BEFORE
+    assert config.stat().st_mode & 0o777 == 0o600
+
+
+def test_uninstalling_gives_back_what_was_there(config: Path) -> None:
+    main(["install", "cursor", "--file", str(config)])
+
+    assert main(["install", "cursor", "--uninstall", "--file", str(config)]) == 0
+    assert parse_object(config.read_bytes()) == parse_object(BEFORE)
+
+
+def test_a_file_that_is_not_there_is_a_clear_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["install", "cursor", "--file", str(tmp_path / "none.json")]) == 1
+    assert "--file" in capsys.readouterr().err
