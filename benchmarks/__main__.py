@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -52,6 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if unknown:
         parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(parts)}")
     effort = Effort(seconds=given.seconds, rounds=given.rounds)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leaves through the blocks that stop the servers
     peers.install()
     for part in given.parts or parts:
         _run_part(part, parts[part], effort)

@@ -112,10 +112,11 @@ def rank_with_search(folder: Path) -> Rank:
 def rank_with_v0(folder: Path) -> Rank:
     index = load_generation(folder).index
 
+    # Enough for ten documents of any size: the first ten picks are then the first ten of the ranking.
+    budget = DEPTH * max(index.tokens)
+
     def rank(query: str) -> list[str]:
-        # A budget for ten documents of the largest size: v0 ranks before it fills.
-        picks = select(index, query, 1 << 62).picks[:DEPTH]
-        return [index.document(pick.number)["id"] for pick in picks]
+        return [index.document(pick.number)["id"] for pick in select(index, query, budget).picks[:DEPTH]]
 
     return rank
 

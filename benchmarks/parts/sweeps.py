@@ -59,8 +59,14 @@ def sizes(contender: Contender, effort: Effort) -> list[tuple[float, Summary]]:
 
 
 def tools(contender: Contender, effort: Effort) -> list[tuple[float, Summary]]:
-    """stdio, longer and longer catalogues."""
-    return [(count, _with_tools(contender, count, effort)) for count in TOOLS]
+    """stdio, longer and longer catalogues, as far as the server starts in time."""
+    found: list[tuple[float, Summary]] = []
+    for count in TOOLS:
+        try:
+            found.append((count, _with_tools(contender, count, effort)))
+        except Stalled:
+            break
+    return found
 
 
 def _with_tools(contender: Contender, count: int, effort: Effort) -> Summary:
@@ -127,10 +133,10 @@ def _plot(name: str, title: str, across: str, found: dict[str, list[tuple[float,
 
 def _table(title: str, across: str, found: dict[str, list[tuple[float, Summary]]], troubles: list[str]) -> Table:
     places = sorted({x for points in found.values() for x, _ in points})
-    rows = [
-        [name, *(f"{each.rate:,.0f} ({each.cpu:,.0f})" for _, each in points)]
-        for name, points in found.items()
-        if len(points) == len(places)
-    ]
+    rows = [[name, *(_show(dict(points).get(x)) for x in places)] for name, points in found.items()]
     note = f"Calls a second (CPU us a call) by {across}. " + "; ".join(troubles)
     return Table(title=title, columns=["server", *(f"{x:,.0f}" for x in places)], rows=rows, note=note)
+
+
+def _show(summary: Summary | None) -> str:
+    return "-" if summary is None else f"{summary.rate:,.0f} ({summary.cpu:,.0f})"

@@ -25,6 +25,7 @@ from strictwire.canon.json import (
     parse_object,
     render,
     render_sorted,
+    slice_items,
     slice_members,
 )
 
@@ -138,6 +139,15 @@ def test_raw_members_are_passed_on_unchanged() -> None:
 def test_slices_of_something_else_are_refused() -> None:
     with pytest.raises(NotStrict):
         slice_members(b"[1]")
+
+
+def test_items_of_an_array_keep_their_text() -> None:
+    assert slice_items(b'[1.0, {"b":1e2} ,"\\u00e9"]') == [b"1.0", b'{"b":1e2}', b'"\\u00e9"']
+
+
+def test_items_of_something_else_are_refused() -> None:
+    with pytest.raises(NotStrict):
+        slice_items(b"{}")
 
 
 def test_rendering_keeps_declared_order_and_sorts_on_request() -> None:

@@ -30,10 +30,29 @@ def test_what_was_asked_before_the_end_of_input_is_answered() -> None:
 
 
 def test_a_legacy_session_works_over_stdio() -> None:
-    said = [initialize(), b'{"jsonrpc":"2.0","method":"notifications/initialized"}', legacy(1, "ping")]
-    done = guard(said=said[0] + b"\n")
+    """Everything in one write: the guard must not let a request overtake the end of the opening."""
+    opening = subprocess.Popen(
+        [STRICTWIRE, "guard", "--", sys.executable, "-S", FAKE, "tells_state"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    )
+    with opening:
+        assert opening.stdin is not None
+        assert opening.stdout is not None
+        opening.stdin.write(initialize() + b"\n")
+        opening.stdin.flush()
+        opened = parse_object(opening.stdout.readline())
+        initialized = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+        opening.stdin.write(initialized + b"\n" + legacy(1, "ping") + b"\n" + legacy(2, "tools/call", CALL) + b"\n")
+        opening.stdin.close()
+        answers = {answer["id"]: answer["result"] for answer in map(parse_object, opening.stdout)}
+    seen = [method for method, _ in answers[2]["structuredContent"]["seen"]]
 
-    assert parse_object(done.stdout)["result"]["protocolVersion"] == "2025-11-25"
+    assert opened["result"]["protocolVersion"] == "2025-11-25"
+    assert sorted(answers) == [1, 2]
+    assert seen[:2] == ["initialize", "notifications/initialized"]
 
 
 def test_noise_of_the_upstream_never_reaches_standard_output() -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from strictwire.gateway.policy import ToolPolicy
 from strictwire.gateway.terms import Mode, Terms
 from strictwire.gateway.upstream import Target
 from strictwire.server.guard import Guarding, run_guard
@@ -17,6 +18,7 @@ EXAMPLES: Final = """examples:
   strictwire guard -- npx -y some-mcp-server                on standard input and output
   strictwire guard --http 127.0.0.1:8808 -- some-server     the same server over HTTP
   strictwire guard --upstream-http https://host/mcp         a remote server
+  strictwire guard --deny 'delete_*' -- some-server         without some of its tools
   strictwire guard --mode warn -- some-server               relay what breaks the contract, and say so
 """
 
@@ -32,6 +34,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="upstream", help="what the server is called in logs")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.ENFORCE.value)
     parser.add_argument("--timeout", type=float, metavar="SECONDS", default=60.0, help="silence before a call is given up")
+    parser.add_argument(
+        "--allow", action="append", default=[], metavar="PATTERN", help="only tools like this; may be repeated"
+    )
+    parser.add_argument("--deny", action="append", default=[], metavar="PATTERN", help="no tools like this; may be repeated")
     parser.add_argument("--no-mask", action="store_true", help="show error texts of the server as they are")
     parser.add_argument(
         "--lock", type=Path, help="lock file of `strictwire pin`: a tool that differs is neither shown nor called"
@@ -46,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         guarding = Guarding(
             target=_target(arguments),
             terms=_terms(arguments),
+            policy=ToolPolicy(allow=arguments.allow, deny=arguments.deny),
             lock=_lock(arguments),
             trust_on_first_use=arguments.trust_on_first_use,
             http=_address(arguments),

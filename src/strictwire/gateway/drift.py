@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from strictwire.canon.json import JsonObject, NotJson, slice_items
+from strictwire.canon.json import JsonObject, NotJson
 from strictwire.check.breaking import RULES
 from strictwire.check.breaking.judge import breaking
 from strictwire.check.policy import Policy
@@ -19,13 +19,11 @@ from strictwire.check.rulesets import RULESETS
 from strictwire.check.subject import Origin, Subject, ToolSet
 from strictwire.contract.fingerprint import Fingerprint, fingerprint
 from strictwire.fault.failure import Failure, fail
-from strictwire.gateway.rewrite import replace_at, slice_at
 from strictwire.sources.entries import read_entries
 from strictwire.sources.lock import pins_of, read_lock, write_lock
 
 log = logging.getLogger("strictwire.guard")
 
-LISTED: Final = ("result", "tools")
 MAX_TOLD: Final = 1000
 """Changes that are told in the log; a server that changes with every list must not fill it."""
 
@@ -46,7 +44,7 @@ class Drift:
         """Trust on first use: pin a whole list if nothing is pinned. Raises SourceRefused: the file cannot be written."""
         if self._pins is not None:
             return
-        subjects, _ = read_entries(list(entries), Origin("upstream", LISTED[-1]))
+        subjects, _ = read_entries(list(entries), Origin("upstream", "tools"))
         write_lock(self._path, subjects)
         self._adopt(read_lock(self._path))
         log.warning("pinned %d tools in %s on first use; review the file", len(subjects), self._path.name)
@@ -68,18 +66,6 @@ class Drift:
         details: JsonObject = {"changed": [each.value for each in aspects]} if aspects else {"reason": "not_pinned"}
         self._tell(name, subjects, "" if now is None else now.whole, details)
         return fail("CONTRACT_CHANGED", details=details)
-
-    def screened(self, raw: bytes, result: JsonObject) -> bytes:
-        """A `tools/list` answer without the tools in quarantine; the bytes of the others are as they came."""
-        tools = result.get("tools")
-        if not isinstance(tools, list):
-            return raw
-        held = [isinstance(each, dict) and self.judge(each) is not None for each in tools]
-        if not any(held):
-            return raw
-        items = slice_items(slice_at(raw, LISTED) or b"[]")
-        kept = [item for item, is_held in zip(items, held, strict=True) if not is_held]
-        return replace_at(raw, LISTED, b"[" + b",".join(kept) + b"]")
 
     async def close(self) -> None:
         """Wait for verdicts that are being reached."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue, Limits, join_members, slice_members
+from strictwire.canon.json import JsonObject, JsonValue, Limits, join_members, slice_items, slice_members
 from strictwire.wire.envelope import Message, read_message
 
 ANSWER_LIMITS: Final = Limits(size=8 * 1024 * 1024)
@@ -21,6 +21,7 @@ TOLD_TOKEN: Final = ("params", "progressToken")
 SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 TOLD_SUBSCRIPTION: Final = ("params", "_meta", SUBSCRIPTION)
 ENDED_SUBSCRIPTION: Final = ("result", "_meta", SUBSCRIPTION)
+LISTED: Final = ("result", "tools")
 CANCELLED_ID: Final = ("params", "requestId")
 
 
@@ -53,6 +54,19 @@ def value_at(message: JsonObject | None, *path: str) -> JsonValue:
             return None
         value = value.get(name)
     return value
+
+
+def without_tools(raw: bytes, result: JsonObject, is_hidden: Callable[[JsonObject], bool]) -> bytes:
+    """A `tools/list` answer without some of its tools; the bytes of the others are as they came."""
+    tools = result.get("tools")
+    if not isinstance(tools, list):
+        return raw
+    hidden = [isinstance(each, dict) and is_hidden(each) for each in tools]
+    if not any(hidden):
+        return raw
+    items = slice_items(slice_at(raw, LISTED) or b"[]")
+    kept = [item for item, hide in zip(items, hidden, strict=True) if not hide]
+    return replace_at(raw, LISTED, b"[" + b",".join(kept) + b"]")
 
 
 def one_line(raw: bytes) -> bytes:

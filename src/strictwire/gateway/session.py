@@ -37,6 +37,9 @@ REPEATED: Final = frozenset({"logging/setLevel", "resources/subscribe", "resourc
 """Requests that set something in the session; they are repeated when the upstream is started again."""
 
 MAX_REPEATED: Final = 1000
+SETTLE_SECONDS: Final = 10.0
+"""How long requests wait for `notifications/initialized` to have gone out."""
+
 METHOD_NOT_FOUND: Final = -32601
 INTERNAL: Final = -32603
 
@@ -84,6 +87,7 @@ class GuardSession:
         self._outlet: Outlet | None = None
         self._faucet = Faucet()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._settling: asyncio.Task[None] | None = None
 
     # The client's side.
 
@@ -107,6 +111,9 @@ class GuardSession:
     async def serve(self, request: Request, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
         """Relay one request of the session."""
         hearer = StreamHearer(outlet, era=Era.LEGACY, asked=self._put)
+        if self._settling is not None and not self._settling.done():
+            # The end of the opening must not be overtaken: before it a server may refuse every request.
+            await asyncio.wait({self._settling}, timeout=SETTLE_SECONDS)
         try:
             link = await self._live_link()
         except ClientError as exc:
@@ -144,10 +151,9 @@ class GuardSession:
         if notification.method == "notifications/cancelled":
             self._cancel(notification.params or {})
             return
+        told = self._tell(self._link, raw) if self._link is not None else None
         if notification.method == "notifications/initialized":
-            self._initialized = raw
-        if self._link is not None:
-            self._tell(self._link, raw)
+            self._initialized, self._settling = raw, told
 
     def take_answer(self, response: Response, raw: bytes) -> bool:
         """Hand an answer of the client to the upstream that asked; False if none did."""
@@ -292,11 +298,12 @@ class GuardSession:
         else:
             self._settings[f"{question.method} {about or ''}".strip()] = question
 
-    def _tell(self, link: Link, raw: bytes) -> None:
-        """Send without waiting; in order, because a task starts in the order in which it was made."""
+    def _tell(self, link: Link, raw: bytes) -> asyncio.Task[None]:
+        """Send without waiting."""
         task = asyncio.create_task(_say(link, raw))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 async def _say(link: Link, raw: bytes) -> None:

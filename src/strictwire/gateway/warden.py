@@ -22,13 +22,14 @@ from strictwire.gateway.drift import Drift
 from strictwire.gateway.hearing import Patience, StreamHearer
 from strictwire.gateway.link import Answer, Era, Link, Question
 from strictwire.gateway.mask import Masker
-from strictwire.gateway.rewrite import replace_at, slice_at
+from strictwire.gateway.policy import ToolPolicy
+from strictwire.gateway.rewrite import replace_at, slice_at, without_tools
 from strictwire.gateway.terms import Mode, Terms, broke, failure_of, timed_out
 from strictwire.gateway.upstream import Upstream
 from strictwire.gateway.verdict import argument_at, find_fault, header_text
 from strictwire.pipeline.accept import accept
 from strictwire.pipeline.admit import admit
-from strictwire.pipeline.authorise import Policy, authorise
+from strictwire.pipeline.authorise import authorise
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Operation, Outcome
 from strictwire.pipeline.caps import Gate
 from strictwire.pipeline.clock import Clock
@@ -84,7 +85,7 @@ class Warden:
         terms: Terms,
         *,
         journal: Journal,
-        policy: Policy,
+        policy: ToolPolicy,
         clock: Clock,
         sealer: Sealer,
         drift: Drift | None = None,
@@ -132,20 +133,21 @@ class Warden:
         return Book(self.upstream, era=era, gate=self.gate, caps=self.caps, elapsed=self.clock.elapsed, drift=self.drift)
 
     async def screened(self, answer: Answer, question: Question, book: Book, link: Link) -> Answer | Failure:
-        """A list of tools without those in quarantine."""
-        if (
-            self.drift is None
-            or question.method != "tools/list"
-            or answer.result is None
-            or self.terms.mode is not Mode.ENFORCE
-        ):
+        """A list of tools without those that may not be called."""
+        if question.method != "tools/list" or answer.result is None:
             return answer
-        try:
-            # With trust on first use, the whole list must be pinned before a page of it is shown.
-            await book.find("", link)
-        except ClientError as exc:
-            return failure_of(exc)
-        return replace(answer, raw=self.drift.screened(answer.raw, answer.result))
+        if self.drift is not None:
+            try:
+                # With trust on first use, the whole list must be pinned before a page of it is shown.
+                await book.find("", link)
+            except ClientError as exc:
+                return failure_of(exc)
+        return replace(answer, raw=without_tools(answer.raw, answer.result, self._is_hidden))
+
+    def _is_hidden(self, entry: JsonObject) -> bool:
+        if not self._policy.permits(str(entry.get("name"))):
+            return True
+        return self.drift is not None and self.terms.mode is Mode.ENFORCE and self.drift.judge(entry) is not None
 
     async def relay(self, question: Question, link: Link, hearer: StreamHearer) -> Answer | Failure:
         """Ask within the time that the terms allow."""
@@ -244,7 +246,20 @@ class Warden:
             return answer, self._write(errand, call, answer, tool.operation)
         if answer.error is not None:
             return self._pass_error(errand, call, answer)
-        return self._pass_result(errand, call, tool.operation, answer)
+        fault = await self._find_fault(errand, call, tool, answer.result or {})
+        return self._pass_result(errand, call, tool.operation, answer, fault)
+
+    async def _find_fault(self, errand: Errand, call: Call, tool: Tool, result: JsonObject) -> Failure | None:
+        """What is wrong with a result, by a list of tools that is new."""
+        fault = find_fault(result, tool.operation, call, errand.revision, errand.capabilities)
+        if fault is None or tool.operation.promises is None:
+            return fault
+        try:
+            renewed = await errand.book.renew(call.target, errand.link)
+        except ClientError:
+            return fault
+        operation = tool.operation if renewed is None else renewed.operation
+        return find_fault(result, operation, call, errand.revision, errand.capabilities)
 
     async def _retry(self, errand: Errand, call: Call, question: Question, refused: Answer) -> Answer | Failure:
         """The upstream misses a header that repeats an argument: its list has changed, and nothing has run yet."""
@@ -264,13 +279,14 @@ class Warden:
         written = Written(body=shown.raw, status=self.relayed_status(shown, errand.revision), envelope=shown.error)
         return outcome, written
 
-    def _pass_result(self, errand: Errand, call: Call, operation: Operation, answer: Answer) -> tuple[Outcome, Written]:
+    def _pass_result(
+        self, errand: Errand, call: Call, operation: Operation, answer: Answer, fault: Failure | None
+    ) -> tuple[Outcome, Written]:
         result = answer.result or {}
         raw = slice_at(answer.raw, ("result",)) or b"{}"
         if len(raw) > self.terms.response_bytes:
             too_large = fail("CAP_EXCEEDED", details={"limitBytes": self.terms.response_bytes})
             return too_large, self._write(errand, call, too_large, operation)
-        fault = find_fault(result, operation, call, errand.revision, errand.capabilities)
         fault = self._hold(fault, call)
         if fault is not None:
             return fault, self._write(errand, call, fault, operation)

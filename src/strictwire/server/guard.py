@@ -17,10 +17,10 @@ from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
 from strictwire.gateway.drift import Drift
 from strictwire.gateway.endpoint import GuardEndpoint
+from strictwire.gateway.policy import ToolPolicy
 from strictwire.gateway.terms import Terms
 from strictwire.gateway.upstream import Target, Upstream
 from strictwire.gateway.warden import Warden
-from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.record import Journal
@@ -44,6 +44,7 @@ class Guarding:
 
     target: Target
     terms: Terms = field(default_factory=Terms)
+    policy: ToolPolicy = field(default_factory=ToolPolicy)
     lock: Path | None = None
     """The lock file whose tools may be used."""
     trust_on_first_use: bool = False
@@ -62,7 +63,7 @@ async def open_guard(
     clock = Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
-        policy = AllowAll()
+        policy = guarding.policy
         drift = _open_drift(guarding)
         warden = Warden(
             Upstream(guarding.target, Identity(name="strictwire-guard", version=strictwire.__version__)),

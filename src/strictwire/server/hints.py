@@ -6,6 +6,7 @@ Knows dataclasses, TypedDict, msgspec structs, enums, literals, `Annotated[..., 
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable
@@ -86,6 +87,8 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
 def flatten_models(value: object) -> object:
     """Pydantic models inside a result become plain values; everything else is left as it is."""
+    if "pydantic" not in sys.modules:
+        return value  # nobody has made a model, and looking for one in a large result costs more than sending it
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)
     if isinstance(value, list | tuple):

@@ -154,7 +154,7 @@ def test_a_death_during_a_write_leaves_the_old_or_the_new_file_and_the_trail_say
         with Peer(tmp_path) as peer:
             session = peer.begin("WINDSURF")
             base = {"session_id": session, "path": "src/a", "plan_hash": plan_hash, "phase_id": "PHASE_1"}
-            timer = threading.Timer(chance.uniform(0.0, 0.4), peer.process.kill)
+            timer = threading.Timer(chance.uniform(0.0, 1.5), peer.process.kill)
             timer.start()
             while True:
                 writes += 1
