@@ -24,7 +24,7 @@ FAKE = Path(__file__).parent.parent / "fixtures" / "fake_upstream.py"
 PATIENCE = 30.0
 """Seconds that anything may take before a test gives up."""
 
-SHORT = Terms(silence_seconds=1.0, total_seconds=5.0, proof_seconds=0.5)
+SHORT = Terms(silence_seconds=3.0, total_seconds=10.0, proof_seconds=0.5)
 """Terms under which a hang shows at once."""
 
 

@@ -68,6 +68,8 @@ def _address(arguments: argparse.Namespace) -> tuple[str, int] | None:
 def load_server(place: str) -> Server:
     """The Server that MODULE:NAME names. Raises ValueError: there is none; StartRefused: its module does not load."""
     module, _, name = place.partition(":")
+    if not module:
+        raise ValueError(f"{place!r}: expected MODULE:NAME of a strictwire.Server")
     sys.path.insert(0, "")
     try:
         found = getattr(importlib.import_module(module), name or "server")

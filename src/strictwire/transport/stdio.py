@@ -83,8 +83,9 @@ class StdioServer:
         self._writer = await _open_writer(sink, self._pause)
         self._outlet = LineOutlet(self._writer)
         stopped = asyncio.Event()
-        with suppress(NotImplementedError):  # no signal handlers on this platform's loop
-            loop.add_signal_handler(signal.SIGTERM, stopped.set)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with suppress(NotImplementedError):  # no signal handlers on this platform's loop
+                loop.add_signal_handler(number, stopped.set)
         self._reader = await _open_reader(source, self.feed, self._ended.set)
         await _first(self._ended.wait(), stopped.wait())
         self._reader.close()

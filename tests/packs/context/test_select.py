@@ -67,7 +67,7 @@ def test_words_beyond_two_to_the_24_are_rounded_before_they_are_divided() -> Non
         store=index.store,
         tokens=index.tokens,
         words=array("I", [(1 << 24) + 1]),
-        postings={"q": array("I", [0])},
+        postings=index.postings,
         fit=index.fit,
         longest=(1 << 24) + 1,
         sources={},

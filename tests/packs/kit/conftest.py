@@ -49,7 +49,8 @@ def jail(root: Path, resolution: Resolution) -> Iterator[Jail]:
     with Jail(root, resolution) as opened:
         yield opened
 
-    assert open_descriptors() == before, "the jail left descriptors open"
+    # Fewer is fine: what other tests of this process left behind may be collected meanwhile.
+    assert open_descriptors() <= before, "the jail left descriptors open"
 
 
 def open_descriptors() -> int:

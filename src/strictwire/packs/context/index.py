@@ -1,7 +1,7 @@
 """What is kept in memory of one cache: documents ready to be written, counts, postings, and where small ones stand. Pure.
 
 Memory is held near the size of the contents: a content is kept once, as the JSON it will be answered with, and a posting
-costs four bytes. A word that stands n times in a document is posted n times; counting postings gives the matches.
+costs four bytes. A word that stands n times in a document is posted n times; counting postings gives the matches .
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import repeat, zip_longest
 from typing import Final, TypeAlias
@@ -22,7 +22,6 @@ Postings: TypeAlias = "int | array[int]"
 """Document numbers, ascending; one alone is kept as itself, for most words of a large cache stand in one document."""
 
 _NO_METADATA: Final[Mapping[str, str | int]] = {}
-_NOTHING: Final[tuple[int, ...]] = ()
 _DIGEST_BYTES: Final = 32
 _NO_DOCUMENT: Final = (1 << 64) - 1
 _NO_LIMITS: Final = Limits(size=1 << 62)
@@ -119,7 +118,7 @@ class Index:
 
     def occurrences(self, word: str) -> Iterable[int]:
         """The number of a document for each time the word stands in it."""
-        found = self.postings.get(word, _NOTHING)
+        found = self.postings.get(word, ())
         return (found,) if isinstance(found, int) else found
 
     def document(self, number: int) -> JsonObject:
@@ -137,43 +136,40 @@ class Index:
         return self.sources.get(number, document_id)
 
 
-@dataclass(slots=True)
 class IndexBuilder:
     """Takes documents in ascending order of id."""
 
-    store: Store = field(default_factory=Store)
-    tokens: array[int] = field(default_factory=lambda: array("Q"))
-    words: array[int] = field(default_factory=lambda: array("I"))
-    postings: defaultdict[str, array[int]] = field(default_factory=lambda: defaultdict(partial(array, "I")))
-    sources: dict[int, str] = field(default_factory=dict)
-    metadata: dict[int, Mapping[str, str | int]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._store = Store()
+        self._tokens = array("Q")
+        self._words = array("I")
+        self._postings: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
+        self._sources: dict[int, str] = {}
+        self._metadata: dict[int, Mapping[str, str | int]] = {}
 
     def add(self, document: Document) -> None:
         """Take the next document."""
-        number = len(self.store)
-        self.store.add(document)
-        self.tokens.append(estimate_tokens(len(document.content.encode())))
+        number = len(self._store)
+        self._store.add(document)
+        self._tokens.append(estimate_tokens(len(document.content.encode())))
         words = parse_words(document.content)
-        self.words.append(len(words))
-        self._post(number, words)
+        self._words.append(len(words))
+        # No code of ours runs a word: this line is most of a cold load.
+        deque(map(array.append, map(self._postings.__getitem__, words), repeat(number)), maxlen=0)
         if document.source != document.id:
-            self.sources[number] = document.source
+            self._sources[number] = document.source
         if document.metadata:
-            self.metadata[number] = document.metadata
-
-    def _post(self, number: int, words: Iterable[str]) -> None:
-        # No Python code runs a word: this is most of a cold load.
-        deque(map(array.append, map(self.postings.__getitem__, words), repeat(number)), maxlen=0)
+            self._metadata[number] = document.metadata
 
     def finish(self) -> Index:
-        """The index of what was taken."""
+        """The index of what was taken. The builder is used up."""
         return Index(
-            store=self.store,
-            tokens=self.tokens,
-            words=self.words,
-            postings={word: found if len(found) > 1 else found[0] for word, found in self.postings.items()},
-            fit=NextFit(self.tokens),
-            longest=max(self.words, default=0),
-            sources=self.sources,
-            metadata=self.metadata,
+            store=self._store,
+            tokens=self._tokens,
+            words=self._words,
+            postings={word: found if len(found) > 1 else found[0] for word, found in self._postings.items()},
+            fit=NextFit(self._tokens),
+            longest=max(self._words, default=0),
+            sources=self._sources,
+            metadata=self._metadata,
         )
