@@ -11,8 +11,8 @@ from tests.packs.context.caches import edit_json, make_cache, open_folder, snaps
 
 from strictwire.canon.json import indent, parse_object, render
 from strictwire.packs.context import layout
-from strictwire.packs.context.layout import Document, cache_version_of, file_of, version_of
-from strictwire.packs.context.load import read_cache
+from strictwire.packs.context.layout import cache_version_of, file_of, version_of
+from strictwire.packs.context.library import load_generation
 from strictwire.packs.context.rules import RULES, Unusable
 from strictwire.packs.context.survey import find_violations
 
@@ -98,7 +98,7 @@ def test_a_broken_cache_is_refused_with_its_rule_and_nothing_is_written(tmp_path
     before = snapshot(cache)
 
     with pytest.raises(Unusable) as caught:
-        read_cache(cache, lambda _document: None)
+        load_generation(cache)
 
     assert (caught.value.rule.id, caught.value.failure.code) == (rule, "CACHE_INVALID")
     assert rule in [each.rule.id for each in find_violations(cache)]
@@ -113,21 +113,22 @@ def test_unsorted_entries_are_refused(tmp_path: Path) -> None:
     (cache / "manifest.json").write_bytes(render(manifest))
 
     with pytest.raises(Unusable) as caught:
-        read_cache(cache, lambda _document: None)
+        load_generation(cache)
 
     assert caught.value.rule.id == "IDS_ASCEND"
 
 
 def test_a_valid_cache_gives_its_documents_in_order_of_id(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"B.md": "beta", "a.md": "alpha", "x.txt": "not taken"})
-    taken: list[Document] = []
-    version = read_cache(cache, taken.append)
+    generation = load_generation(cache)
+    index = generation.index
 
-    assert taken == [
-        Document(id="a.md", version=version_of(b"alpha"), source="a.md", content="alpha"),
-        Document(id="b.md", version=version_of(b"beta"), source="B.md", content="beta"),
+    assert [index.document(number) for number in range(len(index))] == [
+        {"id": "a.md", "version": version_of(b"alpha"), "content": "alpha"},
+        {"id": "b.md", "version": version_of(b"beta"), "content": "beta"},
     ]
-    assert version == cache_version_of((each.id, each.version) for each in taken)
+    assert [index.source(number, index.document(number)["id"]) for number in range(len(index))] == ["a.md", "B.md"]
+    assert generation.cache_version == cache_version_of([("a.md", version_of(b"alpha")), ("b.md", version_of(b"beta"))])
     assert find_violations(cache) == []
 
 
@@ -151,7 +152,7 @@ def test_what_the_system_refuses_to_read_is_an_io_error(part: str) -> None:
         target = the_document(cache) if part == "document" else cache / part
         target.chmod(0)
         with without_privileges(), pytest.raises(Unusable) as caught:
-            read_cache(cache, lambda _document: None)
+            load_generation(cache)
         target.chmod(0o700)
 
     assert (caught.value.rule.id, caught.value.failure.code) == ("READABLE", "IO_ERROR")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat, zip_longest
-from typing import Final, TypeAlias
+from itertools import islice, repeat, zip_longest
+from typing import Any, Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, Limits, parse_object, render
 from strictwire.packs.context.layout import HASH_PREFIX, Document
@@ -23,6 +23,10 @@ Postings: TypeAlias = "int | array[int]"
 
 _NO_METADATA: Final[Mapping[str, str | int]] = {}
 _DIGEST_BYTES: Final = 32
+_PIECE: Final = 1 << 22
+_WORDS_A_PIECE: Final = 4096
+"""Sizes of what goes from one builder to another at once."""
+
 _NO_DOCUMENT: Final = (1 << 64) - 1
 _NO_LIMITS: Final = Limits(size=1 << 62)
 """What is read back here was judged when it was loaded."""
@@ -85,6 +89,26 @@ class Store:
         self._ids.append(len(name))
         self._ends.append(len(self._bytes))
 
+    def pieces(self) -> Iterator[tuple[str, bytes]]:
+        """What is kept, in pieces that `take` takes: where documents end comes before their bytes."""
+        yield "ids", self._ids.tobytes()
+        yield "ends", self._ends[1:].tobytes()
+        for at in range(0, len(self._bytes), _PIECE):
+            yield "bytes", bytes(self._bytes[at : at + _PIECE])
+
+    def take_ids(self, raw: bytes) -> None:
+        """Of the documents that follow, the lengths of their ids."""
+        self._ids.frombytes(raw)
+
+    def take_ends(self, raw: bytes) -> None:
+        """And where they end, counted from here."""
+        base = len(self._bytes)
+        self._ends.extend(array("Q", [base + end for end in array("Q", raw)]))
+
+    def take_bytes(self, raw: bytes) -> None:
+        """And the next of their bytes."""
+        self._bytes += raw
+
     def head(self, number: int) -> bytes:
         """The answer of a document up to its score: `{"id":…,"version":…,"content":…,"score":`."""
         start, end = self._ends[number], self._ends[number + 1]
@@ -137,9 +161,10 @@ class Index:
 
 
 class IndexBuilder:
-    """Takes documents in ascending order of id."""
+    """Takes documents in ascending order of id, the first of them numbered `first`."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
+        self._first = first
         self._store = Store()
         self._tokens = array("Q")
         self._words = array("I")
@@ -149,7 +174,7 @@ class IndexBuilder:
 
     def add(self, document: Document) -> None:
         """Take the next document."""
-        number = len(self._store)
+        number = self._first + len(self._store)
         self._store.add(document)
         self._tokens.append(estimate_tokens(len(document.content.encode())))
         words = parse_words(document.content)
@@ -160,6 +185,35 @@ class IndexBuilder:
             self._sources[number] = document.source
         if document.metadata:
             self._metadata[number] = document.metadata
+
+    def pieces(self) -> Iterator[tuple[str, Any]]:
+        """What was taken, in pieces of plain values, for the builder that stands before this one."""
+        yield from self._store.pieces()
+        yield "tokens", self._tokens.tobytes()
+        yield "words", self._words.tobytes()
+        words = iter(self._postings.items())
+        while some := {word: found.tobytes() for word, found in islice(words, _WORDS_A_PIECE)}:
+            yield "postings", some
+        yield "sources", self._sources
+        yield "metadata", {number: dict(each) for number, each in self._metadata.items()}
+
+    def take(self, kind: str, piece: Any) -> None:
+        """Take over a piece of another builder, whose first number is the next one here. Raises KeyError: unknown kind."""
+        takers: Mapping[str, Callable[[Any], None]] = {
+            "ids": self._store.take_ids,
+            "ends": self._store.take_ends,
+            "bytes": self._store.take_bytes,
+            "tokens": self._tokens.frombytes,
+            "words": self._words.frombytes,
+            "postings": self._take_postings,
+            "sources": self._sources.update,
+            "metadata": self._metadata.update,
+        }
+        takers[kind](piece)
+
+    def _take_postings(self, piece: Mapping[str, bytes]) -> None:
+        for word, found in piece.items():
+            self._postings[word].frombytes(found)
 
     def finish(self) -> Index:
         """The index of what was taken. The builder is used up."""

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.packs.context.index import Index, IndexBuilder
-from strictwire.packs.context.load import read_cache
+from strictwire.packs.context.load import open_cache
 from strictwire.packs.context.paths import resolve_name
 from strictwire.packs.context.rules import Unusable
+from strictwire.packs.context.share import load_documents
 from strictwire.packs.context.watch import StatWatch, Watch, open_watch
 
 MAX_CACHES: Final = 16
@@ -115,5 +116,6 @@ class Library:
 def load_generation(path: Path) -> Generation:
     """Read, verify and index a cache. Raises Unusable."""
     builder = IndexBuilder()
-    version = read_cache(path, builder.add)
-    return Generation(cache_version=version, index=builder.finish())
+    with open_cache(path) as (documents, roster):
+        load_documents(documents, roster, builder)
+    return Generation(cache_version=roster.cache_version, index=builder.finish())

@@ -8,9 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -60,36 +59,26 @@ class Roster:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    def __iter__(self) -> Iterator[Entry]:
-        for number, (start, end) in enumerate(pairwise(self._ends)):
+    def part(self, first: int, last: int) -> Iterator[Entry]:
+        """The entries from `first` up to, not including, `last`."""
+        for number, (start, end) in enumerate(pairwise(self._ends[first : last + 1]), first):
             digest = self._digests[number * _DIGEST : (number + 1) * _DIGEST]
             version = HASH_PREFIX + digest.hex()
             yield Entry(self._ids[start:end].decode(), version, file_of(version))
 
 
-def read_cache(path: Path, take: Callable[[Document], None]) -> str:
-    """Read and verify a whole cache, handing over its documents in order of id. Returns its version.
+@contextmanager
+def open_cache(path: Path) -> Iterator[tuple[int, Roster]]:
+    """The documents directory of a cache, and its entries, once everything but the documents is verified.
 
     1. the directory; 2. manifest.json and its shape; 3. the manifest against itself; 4. index.json against it;
-    5. documents/ against it; 6. each document: file, shape, id, version, content hash.
-    Raises Unusable for the first rule broken.
+    5. documents/ against it. Raises Unusable for the first rule broken.
     """
     with open_directory(require_directory(path), rule="CACHE_EXISTS") as cache, ExitStack() as stack:
-        roster = _read_roster(cache, stack)
-        for entry in roster.entries:
-            take(read_document(roster.documents, entry))
-    return roster.entries.cache_version
+        yield _verify(cache, stack)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """What is left to read once everything but the documents is verified."""
-
-    entries: Roster
-    documents: int
-
-
-def _read_roster(cache: int, stack: ExitStack) -> _Ready:
+def _verify(cache: int, stack: ExitStack) -> tuple[int, Roster]:
     manifest = read_manifest(cache)
     for violation in find_manifest_violations(manifest):
         raise violation
@@ -100,7 +89,7 @@ def _read_roster(cache: int, stack: ExitStack) -> _Ready:
         within = stack.enter_context(open_directory(DOCUMENTS, within=cache, rule="DOCUMENT_EXISTS"))
         for violation in find_orphans(within, manifest):
             raise violation
-    return _Ready(Roster(manifest), within)
+    return within, Roster(manifest)
 
 
 def read_manifest(cache: int) -> Manifest:
