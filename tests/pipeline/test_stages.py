@@ -17,11 +17,12 @@ from strictwire.canon.json import JsonValue
 from strictwire.contract.handler import Answer, Ask, Handler
 from strictwire.contract.tool import Caps, Safety, ToolContract
 from strictwire.fault.catalogue import Stage
-from strictwire.fault.failure import Failure, Refused, fail
+from strictwire.fault.failure import Facts, Failure, Refused, fail
 from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Caller, Done, Kind, Operation, Outcome
 from strictwire.pipeline.chain import Pipeline
 from strictwire.pipeline.clock import deterministic_clock
+from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.offers import Catalog, Offers
 from strictwire.pipeline.record import Journal
 from strictwire.stores.memory import MemoryRecorder
@@ -36,8 +37,11 @@ OUTPUT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 
 
 class PlainContext:
-    deadline: asyncio.Timeout | None = None
+    deadline: Deadline | None = None
+    attributed: Facts | None = None
     facts: Mapping[str, str | None] = {}
+
+    def attribute(self, facts: Facts) -> None: ...
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None: ...
     def log(self, level: str, data: JsonValue, logger: str | None = None) -> None: ...

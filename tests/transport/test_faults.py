@@ -10,7 +10,7 @@ import pytest
 from strictwire import Server
 from strictwire.canon.json import parse_object
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Inbound, Outlet, Reply
+from strictwire.profiles.exchange import Deliver, Inbound, Outlet
 from strictwire.profiles.mcp import McpEndpoint
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
@@ -24,7 +24,7 @@ from tests.fixtures.live import modern, modern_headers, request
 class Broken(McpEndpoint):
     """An endpoint with a bug."""
 
-    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:
+    async def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
         raise RuntimeError("hunter2")
 
 

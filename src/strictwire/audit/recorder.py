@@ -20,6 +20,9 @@ Done: TypeAlias = Callable[[Failure | None], None]
 class Recorder(Protocol):
     """Keeps records."""
 
+    keeps: bool
+    """False where nothing is kept, so that nothing need be prepared."""
+
     async def record(self, event: Event) -> Failure | None:
         """Keep one record. Returns when it is kept, or with an AUDIT_UNAVAILABLE Failure when it is not."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.fault.failure import Facts
 
 
 class _Absent:
@@ -52,6 +53,9 @@ class CallContext(Protocol):
 
     def diagnose(self, note: str) -> None:
         """Add an informational note to the answer, where the profile has a place for it."""
+
+    def attribute(self, facts: Facts) -> None:
+        """Say whose the call is (session, role, workspace, plan, phase), for its record however it ends."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
         """Put questions to the client and return its answers by key.

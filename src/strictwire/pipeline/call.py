@@ -5,7 +5,6 @@ Those that are made for every call are msgspec structs: frozen like dataclasses,
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -19,6 +18,7 @@ from strictwire.contract.handler import Ask, CallContext, Handler
 from strictwire.contract.tool import Caps, PromptContract, ResourceContract, ToolContract
 from strictwire.fault.failure import Facts, Failure
 from strictwire.pipeline.caps import Gate
+from strictwire.pipeline.deadline import Deadline
 
 
 class Kind(StrEnum):
@@ -42,8 +42,10 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 class RunningContext(CallContext, Protocol):
     """A handler's context as the stages see it."""
 
-    deadline: asyncio.Timeout | None
+    deadline: Deadline | None
     """Set by the run stage, so that waiting for a person does not use up the tool's time."""
+    attributed: Facts | None
+    """What the handler said of the call besides."""
 
 
 class Trace(msgspec.Struct, kw_only=True):

@@ -20,7 +20,8 @@ from strictwire.pipeline.admit import admit
 from strictwire.pipeline.authorise import Policy, authorise
 from strictwire.pipeline.call import Asking, Call, Kind, Operation, Outcome
 from strictwire.pipeline.offers import Catalog
-from strictwire.pipeline.record import Answered, Journal
+from strictwire.pipeline.prime import Primed
+from strictwire.pipeline.record import Answered, Entry, Journal
 from strictwire.pipeline.run import run
 from strictwire.pipeline.verify import verify
 
@@ -50,7 +51,7 @@ class Pipeline:
     ) -> None:
         self.catalog = catalog
         self.journal = journal
-        self._policy = policy
+        self.policy = policy
         self._executor = executor
         self._debug_stack = debug_stack
 
@@ -61,8 +62,18 @@ class Pipeline:
         """
         operation = self.catalog.offers.find(call.kind, call.target)
         entry = self.journal.open(call, operation)
+        return await self._conclude(self._decide(operation, call, entry.intend), operation, entry, render)
+
+    async def carry_on(self, call: Call, operation: Operation, begun: Primed, render: Render[Rendered]) -> Rendered:
+        """The rest of a call that was admitted, needs no intent, and whose handler has begun."""
+        entry = self.journal.open(call, operation)
+        return await self._conclude(self._finish(operation, call, begun), operation, entry, render)
+
+    async def _conclude(
+        self, deciding: Awaitable[Outcome], operation: Operation | None, entry: Entry, render: Render[Rendered]
+    ) -> Rendered:
         try:
-            outcome = await self._decide(operation, call, entry.intend)
+            outcome = await deciding
         except asyncio.CancelledError:
             await asyncio.shield(entry.close(fail("CANCELLED"), None))
             raise
@@ -79,15 +90,21 @@ class Pipeline:
         if refused is not None:
             return refused
         try:
-            refused = authorise(operation, call, self._policy) or accept(operation, call)
+            refused = authorise(operation, call, self.policy) or accept(operation, call)
             if refused is None and not operation.read_only:
                 refused = await intend()
             return refused or await self._run(operation, call)
         finally:
             operation.gate.leave()
 
-    async def _run(self, operation: Operation, call: Call) -> Outcome:
-        returned = await run(operation, call, self._executor, debug_stack=self._debug_stack)
+    async def _finish(self, operation: Operation, call: Call, begun: Primed) -> Outcome:
+        try:
+            return await self._run(operation, call, begun)
+        finally:
+            operation.gate.leave()
+
+    async def _run(self, operation: Operation, call: Call, begun: Primed | None = None) -> Outcome:
+        returned = await run(operation, call, self._executor, begun=begun, debug_stack=self._debug_stack)
         if isinstance(returned, Failure | Asking):
             return returned
         return verify(operation, returned)

@@ -34,13 +34,19 @@ class Clock:
 
 def iso_timestamp(seconds: float) -> str:
     """ISO 8601 in UTC with milliseconds."""
-    whole, millis = divmod(int(seconds * 1000), 1000)
-    return f"{_iso_second(whole)}.{millis:03d}Z"
+    return _iso_millis(int(seconds * 1000))
+
+
+@lru_cache(maxsize=8)
+def _iso_millis(millis: int) -> str:
+    """On a busy server most stamps are the same as the one before."""
+    whole, rest = divmod(millis, 1000)
+    return f"{_iso_second(whole)}.{rest:03d}Z"
 
 
 @lru_cache(maxsize=8)
 def _iso_second(whole: int) -> str:
-    """Most stamps fall into the same second as the one before."""
+    """Most others fall into the same second."""
     return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}"
 
 

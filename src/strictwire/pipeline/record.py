@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
+
 from strictwire.audit import event
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.digest import digest, digest_bytes
@@ -27,7 +29,7 @@ class Answered(Protocol):
 
 def facts_of(call: Call, clock: Clock) -> Facts:
     """What a dialect may know of the call. `phase_id` and `plan_hash` are preserved as the caller gave them (S9)."""
-    known = call.trace.facts or Facts()
+    known = call.trace.facts or call.context.attributed or Facts()
     return Facts(
         tool=call.target,
         timestamp=clock.timestamp(),
@@ -99,7 +101,7 @@ class Entry:
 
     def _ended(self, outcome: Outcome, answered: Answered | None) -> event.Event:
         now, end = self._journal.clock.timestamp(), self._end(outcome, answered)
-        origin, arguments = self._describe(), self._call.arguments
+        origin, arguments = self._attributed(), self._call.arguments
         if self._intended:
             return event.Outcome(timestamp=now, origin=origin, end=end, result=_result(outcome))
         if isinstance(outcome, Failure) and outcome.stage in _BEFORE_RUN:
@@ -111,6 +113,20 @@ class Entry:
         if self._origin is None:
             self._origin = self._make_origin()
         return self._origin
+
+    def _attributed(self) -> event.Origin:
+        """The origin with what the handler came to know: it is asked again, for an intent was written before it ran."""
+        origin, known = self._describe(), self._call.trace.facts or self._call.context.attributed
+        if known is None:
+            return origin
+        return msgspec.structs.replace(
+            origin,
+            role=known.role or origin.role,
+            session_id=known.session_id or origin.session_id,
+            plan_hash=known.plan_hash or origin.plan_hash,
+            phase_id=known.phase_id or origin.phase_id,
+            workspace_root=known.workspace_root,
+        )
 
     def _make_origin(self) -> event.Origin:
         call, operation = self._call, self._operation

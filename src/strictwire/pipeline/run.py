@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections.abc import Awaitable
 from concurrent.futures import Executor
 from functools import partial
 
@@ -12,39 +13,54 @@ from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.fault.plain import plain
 from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Operation
 from strictwire.pipeline.caps import Gate
+from strictwire.pipeline.deadline import Deadline
+from strictwire.pipeline.prime import WAITING, Primed
 
 log = logging.getLogger("strictwire.run")
 
 
-async def run(operation: Operation, call: Call, executor: Executor, *, debug_stack: bool = False) -> object:
+async def run(
+    operation: Operation, call: Call, executor: Executor, *, begun: Primed | None = None, debug_stack: bool = False
+) -> object:
     """What the handler returned, or a Failure (TIMEOUT, TOOL_FAILED, or the one it refused with), or an Asking.
 
-    Raises CancelledError if the call itself was cancelled.
+    `begun` is a handler whose first step was taken already. Raises CancelledError if the call itself was cancelled.
     """
-    deadline = asyncio.timeout(operation.caps.timeout_ms / 1000)
+    deadline = call.context.deadline or Deadline(operation.caps.timeout_ms / 1000)
     call.context.deadline = deadline
     try:
-        async with deadline:
-            if operation.is_async:
-                returned = await operation.handler(call.arguments, call.context)
-            else:
-                returned = await _run_in_thread(operation, call, executor)
-        # A handler may swallow the exception that ends it; what it returns after its time is no answer all the same.
-        if not deadline.expired():
-            _end_if_cancelled()
-            return returned
-    except AnswersNeeded as exc:
+        if operation.is_async:
+            primed = begun or Primed(operation.handler, call.arguments, call.context)
+            returned = primed.returned if primed.returned is not WAITING else await _wait(primed, deadline)
+        else:
+            returned = await _wait(_run_in_thread(operation, call, executor), deadline)
+    except BaseException as exc:  # noqa: BLE001 - the one place that catches whatever a handler raises
+        return settle(exc, operation, call, debug_stack=debug_stack)
+    # A handler may swallow the exception that ends it; what it returns after its time is no answer all the same.
+    return _timed_out(operation) if deadline.expired() else returned
+
+
+async def _wait(awaitable: Awaitable[object], deadline: Deadline) -> object:
+    async with deadline.arm():
+        returned = await awaitable
+    if not deadline.expired():
+        _end_if_cancelled()
+    return returned
+
+
+def settle(exc: BaseException, operation: Operation, call: Call, *, debug_stack: bool) -> Failure | Asking:
+    """What an exception out of a handler means. Raises it again if the call itself was cancelled."""
+    if isinstance(exc, AnswersNeeded):
         return Asking(questions=exc.questions)
-    except Refused as exc:
+    if isinstance(exc, Refused):
         call.trace.facts = getattr(exc, "facts", None)
         return exc.failure
-    except BaseException as exc:
-        if deadline.expired():
-            return _timed_out(operation)
-        if isinstance(exc, GeneratorExit) or _was_cancelled(exc):
-            raise
-        return _contain(exc, operation, call, debug_stack=debug_stack)
-    return _timed_out(operation)
+    deadline = call.context.deadline
+    if deadline is not None and deadline.expired():
+        return _timed_out(operation)
+    if isinstance(exc, GeneratorExit) or _was_cancelled(exc):
+        raise exc
+    return _contain(exc, operation, call, debug_stack=debug_stack)
 
 
 def _timed_out(operation: Operation) -> Failure:

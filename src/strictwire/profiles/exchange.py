@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 
@@ -81,6 +82,10 @@ class Silent:
         """Nothing to close."""
 
 
+Deliver: TypeAlias = Callable[[Reply], None]
+"""Takes the answer to one message, once, as soon as it may leave."""
+
+
 class Endpoint(Protocol):
     """One endpoint that speaks one profile."""
 
@@ -105,3 +110,23 @@ class Endpoint(Protocol):
 
     async def close(self) -> None:
         """End what is still open, telling whoever waits."""
+
+
+@runtime_checkable
+class PromptEndpoint(Protocol):
+    """An endpoint that need not wait for the record of an answer before it takes the next message."""
+
+    async def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
+        """`serve`, but the answer goes to `deliver`, perhaps after this has returned. Cancelled, it delivers nothing."""
+
+
+Answer: TypeAlias = Callable[[Inbound, Outlet, Deliver], Coroutine[Any, Any, None]]
+
+
+def answering(endpoint: Endpoint) -> Answer:
+    """How a transport has a message answered: the endpoint's own way, or `serve` and then `deliver`."""
+    return endpoint.answer if isinstance(endpoint, PromptEndpoint) else partial(_serve_and_deliver, endpoint)
+
+
+async def _serve_and_deliver(endpoint: Endpoint, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
+    deliver(await endpoint.serve(inbound, outlet))

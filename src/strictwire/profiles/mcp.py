@@ -12,12 +12,13 @@ from strictwire.canon.json import JsonObject, JsonValue, Limits
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.era import SESSION_HEADER, VERSION_HEADER, Era, era_of
-from strictwire.profiles.exchange import Headers, Inbound, Outlet, Reply
+from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply
 from strictwire.profiles.mcp_core import Core, malformed
+from strictwire.profiles.mcp_lane import Lane
 from strictwire.profiles.mcp_legacy import LegacySession
 from strictwire.profiles.mcp_modern import Modern
 from strictwire.profiles.mcp_results import Written, write_failure
-from strictwire.profiles.streams import Stream
+from strictwire.profiles.streams import end_stream
 from strictwire.wire.envelope import (
     Message,
     Notification,
@@ -36,13 +37,10 @@ from strictwire.wire.revisions import (
     Revision,
     negotiate_legacy,
 )
-from strictwire.wire.session import InFlight
+from strictwire.wire.session import MAX_IN_FLIGHT, Cancellable, InFlight
 
 MAX_SESSIONS: Final = 10_000
 """Legacy sessions kept at once over HTTP; the one that was silent longest is ended first."""
-
-MAX_IN_FLIGHT: Final = 8192
-"""Requests of one connection or session that wait for their answers; subscriptions count, calls have their own bound."""
 
 MAX_BATCH: Final = 100
 """Messages in one batch of a 2025-03-26 session."""
@@ -64,7 +62,8 @@ class McpEndpoint:
         self._core = core
         self._limits = limits or Limits()
         self._modern = Modern(core)
-        self._in_flight: InFlight[asyncio.Task[object]] = InFlight()
+        self._in_flight: InFlight[Cancellable] = InFlight()
+        self._lane = Lane(core, self._modern, self._in_flight)
         self._own: LegacySession | None = None
         self._sessions: OrderedDict[str, LegacySession] = OrderedDict()
 
@@ -79,8 +78,20 @@ class McpEndpoint:
         """Answer one message."""
         if inbound.verb != "POST":
             return await self._serve_verb(inbound, outlet)
-        value = decode(inbound.body, self._limits)
-        session = self._find_session(inbound)
+        return await self._serve_value(decode(inbound.body, self._limits), self._find_session(inbound), inbound, outlet)
+
+    async def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
+        """The same, by the short way where there is one; the answer leaves when its record is kept."""
+        if inbound.verb != "POST":
+            deliver(await self._serve_verb(inbound, outlet))
+            return
+        value, session = decode(inbound.body, self._limits), self._find_session(inbound)
+        if not await self._lane.answer(value, session, inbound, outlet, deliver):
+            deliver(await self._serve_value(value, session, inbound, outlet))
+
+    async def _serve_value(
+        self, value: JsonValue | Unreadable, session: LegacySession | None, inbound: Inbound, outlet: Outlet
+    ) -> Reply:
         if isinstance(value, Unreadable):
             return self._refuse_unreadable(value, inbound, session)
         if isinstance(value, list) and session is not None and session.revision.batches:
@@ -145,12 +156,12 @@ class McpEndpoint:
         stream = session.streams.start(outlet)
         serve = session.serve(request, inbound, stream)
         reply = await self._serve_once(request, session.in_flight, serve, inbound)
-        return _end_stream(session, stream, reply)
+        return end_stream(session.streams, stream, reply)
 
     async def _serve_once(
         self,
         request: Request,
-        in_flight: InFlight[asyncio.Task[object]],
+        in_flight: InFlight[Cancellable],
         serve: Coroutine[object, object, Written],
         inbound: Inbound,
     ) -> Reply:
@@ -322,13 +333,3 @@ def _said(served: Reply | BaseException) -> bytes | None:
 
 def _reply(written: Written) -> Reply:
     return Reply(body=written.body, status=written.status)
-
-
-def _end_stream(session: LegacySession, stream: Stream, reply: Reply) -> Reply:
-    """If the request was answered on a stream, its answer is the stream's last event; otherwise it is the body."""
-    if not stream.opened:
-        session.streams.forget(stream)
-        return reply
-    if reply.body is not None:
-        stream.finish(reply.body)
-    return Reply(status=reply.status)

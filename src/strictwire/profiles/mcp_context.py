@@ -11,10 +11,13 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, as_json
 from strictwire.contract.handler import Ask
-from strictwire.fault.failure import Refused, fail
+from strictwire.fault.failure import Facts, Refused, fail
 from strictwire.pipeline.call import AnswersNeeded, Caller
+from strictwire.pipeline.deadline import Deadline
+from strictwire.profiles.era import META_LOG_LEVEL
 from strictwire.profiles.exchange import Outlet
 from strictwire.wire.envelope import render_notification
+from strictwire.wire.revisions import MODERN
 from strictwire.wire.session import Progress
 
 LEVELS: Final[Mapping[str, int]] = MappingProxyType(
@@ -34,19 +37,42 @@ NEEDS: Final[Mapping[str, str]] = MappingProxyType(
 class McpContext:
     """Progress, logs and diagnostics; `ask` differs by era and is added below."""
 
-    def __init__(self, *, outlet: Outlet, caller: Caller, facts: Mapping[str, str | None], meta: JsonObject) -> None:
+    __slots__ = (
+        "_level",
+        "_loop",
+        "_outlet",
+        "_over",
+        "_progress",
+        "_revision",
+        "_thread",
+        "_token",
+        "_transport",
+        "attributed",
+        "caller",
+        "deadline",
+        "diagnostics",
+    )
+
+    def __init__(self, outlet: Outlet, caller: Caller, *, revision: str, transport: str, meta: JsonObject | None) -> None:
         self._outlet = outlet
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._progress = Progress()
-        self._token = meta.get("progressToken")
+        self._progress: Progress | None = None
+        self._token = None if meta is None else meta.get("progressToken")
         self._level: str | None = None
+        self._revision = revision
+        self._transport = transport
         self.caller = caller
-        self.facts = facts
         self.diagnostics: list[str] = []
-        self.deadline: asyncio.Timeout | None = None
+        self.deadline: Deadline | None = None
         """The time limit of the running stage, so that waiting for a person does not use it up."""
+        self.attributed: Facts | None = None
         self._over = False
+
+    @property
+    def facts(self) -> Mapping[str, str | None]:
+        """Who calls, and how."""
+        return {"principal": self.caller.principal, "revision": self._revision, "transport": self._transport}
 
     def end(self) -> None:
         """The call is answered or given up: whatever its handler still has to say is not sent."""
@@ -56,7 +82,10 @@ class McpContext:
         """Sent only to a caller that gave a token, and only forward. Raises ValueError: not a number JSON can carry."""
         if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
             raise ValueError("progress: expected a finite number")
-        if self._token is None or not self._progress.advances(progress):
+        if self._token is None:
+            return
+        self._progress = self._progress or Progress()
+        if not self._progress.advances(progress):
             return
         params: JsonObject = {"progressToken": self._token, "progress": progress}
         params |= {name: value for name, value in (("total", total), ("message", message)) if value is not None}
@@ -77,6 +106,10 @@ class McpContext:
         """Kept for profiles that show diagnostics."""
         self.diagnostics.append(note)
 
+    def attribute(self, facts: Facts) -> None:
+        """Kept for the record of the call."""
+        self.attributed = facts
+
     def close_stream(self) -> None:
         """Streams of this era cannot be resumed: they stay open."""
 
@@ -96,21 +129,22 @@ class McpContext:
 class ModernContext(McpContext):
     """Questions end the round: the client comes back with the answers and the handler runs again."""
 
+    __slots__ = ("_answers", "_capabilities")
+
     def __init__(
         self,
-        *,
         outlet: Outlet,
         caller: Caller,
-        facts: Mapping[str, str | None],
+        *,
+        transport: str,
         meta: JsonObject,
         capabilities: Mapping[str, JsonValue],
         answers: Mapping[str, JsonObject],
-        level: str | None,
     ) -> None:
-        super().__init__(outlet=outlet, caller=caller, facts=facts, meta=meta)
+        super().__init__(outlet, caller, revision=MODERN, transport=transport, meta=meta)
         self._capabilities = capabilities
         self._answers = answers
-        self._level = level
+        self._level = meta.get(META_LOG_LEVEL)
 
     def supports(self, capability: str) -> bool:
         """Whether the client declared it."""

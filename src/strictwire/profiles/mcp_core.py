@@ -13,7 +13,7 @@ from strictwire.contract.registry import Registry
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.pipeline.call import Asking, Call, Caller, Done, Kind, Operation, Outcome, RunningContext
-from strictwire.pipeline.chain import Pipeline
+from strictwire.pipeline.chain import Pipeline, Render
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.offers import COMPLETION
 from strictwire.pipeline.record import facts_of
@@ -94,6 +94,19 @@ class Core:
         write_asking: Callable[[Asking], bytes] | None = None,
     ) -> Written:
         """Run a call and write its answer."""
+        write = self.writer(request, call, revision=revision, tail=tail, write_asking=write_asking)
+        return await self.pipeline.perform(call, write)
+
+    def writer(
+        self,
+        request: Request,
+        call: Call,
+        *,
+        revision: Revision,
+        tail: bytes,
+        write_asking: Callable[[Asking], bytes] | None = None,
+    ) -> Render[Written]:
+        """How the outcome of a call is written."""
 
         def write(outcome: Outcome, operation: Operation | None) -> Written:
             if isinstance(outcome, Asking) and write_asking is not None:
@@ -107,7 +120,7 @@ class Core:
                 return write_tool_failure(request.id, failure, facts, revision, operation, tail)
             return write_failure(request.id, failure, facts)
 
-        return await self.pipeline.perform(call, write)
+        return write
 
     async def refuse(self, request: Request, failure: Failure, inbound: Inbound, revision: Revision) -> Written:
         """A request that never became a call: recorded, and answered with a protocol error."""

@@ -30,7 +30,7 @@ from strictwire.wire.envelope import (
     render_result,
 )
 from strictwire.wire.revisions import Revision
-from strictwire.wire.session import InFlight
+from strictwire.wire.session import Cancellable, InFlight
 
 ASK_SECONDS: Final = 600.0
 """How long a person or a model on the other side has to answer."""
@@ -41,7 +41,8 @@ MAX_SUBSCRIPTIONS: Final = 1000
 DEFAULT_LEVEL: Final = "info"
 """Log messages sent before the client sets a level."""
 
-_CLOSED: Final = b"}"
+CLOSED: Final = b"}"
+"""The end of every result: the legacy era stamps nothing on it."""
 
 
 class LegacySession:
@@ -54,7 +55,7 @@ class LegacySession:
         self.principal = principal
         """Who opened it; nobody else may use it."""
         self.revision = revision
-        self.in_flight: InFlight[asyncio.Task[object]] = InFlight()
+        self.in_flight: InFlight[Cancellable] = InFlight()
         self.streams = Streams()
         self.closed = asyncio.Event()
         self.level = DEFAULT_LEVEL
@@ -184,7 +185,7 @@ class LegacySession:
             capabilities=self.capabilities,
         )
         try:
-            return await self._core.perform(request, call, revision=self.revision, tail=_CLOSED)
+            return await self._core.perform(request, call, revision=self.revision, tail=CLOSED)
         finally:
             context.end()
 
@@ -248,13 +249,10 @@ _SIMPLE: Final[Mapping[str, Callable[[LegacySession, JsonObject], bytes | Failur
 class LegacyContext(McpContext):
     """Questions are requests to the client, answered while the handler waits."""
 
-    def __init__(self, *, session: LegacySession, outlet: Outlet, inbound: Inbound, meta: JsonObject) -> None:
-        facts = {
-            "principal": inbound.caller.principal,
-            "revision": session.revision.name,
-            "transport": inbound.transport,
-        }
-        super().__init__(outlet=outlet, caller=inbound.caller, facts=facts, meta=meta)
+    __slots__ = ("_session",)
+
+    def __init__(self, *, session: LegacySession, outlet: Outlet, inbound: Inbound, meta: JsonObject | None) -> None:
+        super().__init__(outlet, inbound.caller, revision=session.revision.name, transport=inbound.transport, meta=meta)
         self._session = session
         self._level = session.level
 
@@ -278,16 +276,13 @@ class LegacyContext(McpContext):
         return lambda: self._session.ask(question, self._outlet)
 
     async def _off_the_clock(self, wait: Callable[[], Awaitable[Mapping[str, JsonObject]]]) -> Mapping[str, JsonObject]:
-        loop, deadline = asyncio.get_running_loop(), self.deadline
-        ends = deadline.when() if deadline is not None else None
-        if deadline is None or ends is None:
+        if self.deadline is None:
             return await wait()
-        left = ends - loop.time()
-        deadline.reschedule(None)
+        self.deadline.pause()
         try:
             return await wait()
         finally:
-            deadline.reschedule(loop.time() + left)
+            self.deadline.resume()
 
 
 async def _in_turn(askers: Mapping[str, Callable[[], Awaitable[JsonObject]]]) -> Mapping[str, JsonObject]:

@@ -5,7 +5,8 @@ The ladder of one request: `_meta`, headers, version, method, capability, parame
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -42,7 +43,6 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     capabilities: Mapping[str, JsonValue]
     meta: JsonObject
-    level: str | None
 
 
 class Modern:
@@ -50,7 +50,7 @@ class Modern:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._tail = stamp(core.identity)
+        self.tail = stamp(core.identity)
 
     async def serve(self, request: Request, inbound: Inbound, outlet: Outlet) -> Written:
         """Answer one request."""
@@ -94,7 +94,7 @@ class Modern:
         if core.identity.instructions:
             result["instructions"] = core.identity.instructions
         result |= {"ttlMs": DISCOVER_TTL, "cacheScope": "public"}
-        return render(result)[:-1] + self._tail
+        return render(result)[:-1] + self.tail
 
     async def _list(self, request: Request, params: JsonObject, inbound: Inbound) -> Written:
         cursor = params.get("cursor")
@@ -106,7 +106,7 @@ class Modern:
         entries, following = page
         more = b"" if following is None else b',"nextCursor":' + render(following)
         hints = b',"ttlMs":%d,"cacheScope":"public"' % LIST_TTL
-        return Written(body=render_result(request.id, b"{" + entries + more + hints + self._tail))
+        return Written(body=render_result(request.id, b"{" + entries + more + hints + self.tail))
 
     async def _listen(self, request: Request, params: JsonObject, inbound: Inbound, outlet: Outlet) -> Written:
         wanted = params.get("notifications")
@@ -124,13 +124,12 @@ class Modern:
         if isinstance(answers, Failure) or failure is not None:
             return await self._core.refuse(request, failure or fail("INTERNAL"), inbound, REVISION)
         context = ModernContext(
-            outlet=outlet,
-            caller=inbound.caller,
-            facts={"principal": inbound.caller.principal, "revision": MODERN, "transport": inbound.transport},
+            outlet,
+            inbound.caller,
+            transport=inbound.transport,
             meta=stated.meta,
             capabilities=stated.capabilities,
             answers=answers,
-            level=stated.level,
         )
         call = make_call(
             target,
@@ -141,17 +140,21 @@ class Modern:
             context=context,
             capabilities=stated.capabilities,
         )
-        tail = self._tail if request.method != "resources/read" else b',"ttlMs":0,"cacheScope":"private"' + self._tail
+        tail = self.tail if request.method != "resources/read" else b',"ttlMs":0,"cacheScope":"private"' + self.tail
         try:
             return await self._core.perform(
                 request,
                 call,
                 revision=REVISION,
                 tail=tail,
-                write_asking=lambda asking: self._write_asking(asking, answers, binding),
+                write_asking=partial(self._write_asking, answers, binding),
             )
         finally:
             context.end()
+
+    def asking_writer(self, request: Request, target: Target, inbound: Inbound) -> Callable[[Asking], bytes]:
+        """How the first round of a call writes its questions."""
+        return partial(self._write_asking, {}, _binding(request, target, inbound))
 
     def _find_answers(self, request: Request, params: JsonObject, binding: JsonObject) -> Mapping[str, JsonObject] | Failure:
         """Answers of earlier rounds, out of the sealed state, and of this one."""
@@ -171,7 +174,7 @@ class Modern:
             return None
         return find_argument_mismatch(inbound.headers, self._core.mirrored_of(tool), target.arguments)
 
-    def _write_asking(self, asking: Asking, answers: Mapping[str, JsonObject], binding: JsonObject) -> bytes:
+    def _write_asking(self, answers: Mapping[str, JsonObject], binding: JsonObject, asking: Asking) -> bytes:
         return render(
             {
                 "resultType": "input_required",
@@ -203,7 +206,7 @@ def read_meta(params: JsonObject) -> Stated | Failure:
         return malformed(META_VERSION)
     if not isinstance(capabilities, dict):
         return malformed(META_CAPABILITIES)
-    return Stated(version=version, capabilities=capabilities, meta=meta, level=meta.get(META_LOG_LEVEL))
+    return Stated(version=version, capabilities=capabilities, meta=meta)
 
 
 def find_meta_fault(meta: JsonObject) -> Failure | None:

@@ -74,7 +74,7 @@ def read_value(headers: Headers, name: str) -> str | None:
     if len(values) != 1:
         return None
     value = values[0]
-    if not _LOOKS_SEALED.fullmatch(value):
+    if not value.startswith("=?") or not _LOOKS_SEALED.fullmatch(value):
         return value if value.isascii() else None
     sealed = _SENTINEL.fullmatch(value)
     try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.handler import Ask
+from strictwire.fault.failure import Facts
 from strictwire.pipeline.call import Caller
+from strictwire.pipeline.deadline import Deadline
 from strictwire.profiles.mcp_context import check_capabilities
 
 
@@ -23,8 +24,9 @@ class QuietContext:
             "transport": transport,
         }
         self.diagnostics: list[str] = []
-        self.deadline: asyncio.Timeout | None = None
+        self.deadline: Deadline | None = None
         """The time limit of the running stage."""
+        self.attributed: Facts | None = None
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Nobody can have asked for it."""
@@ -35,6 +37,10 @@ class QuietContext:
     def diagnose(self, note: str) -> None:
         """Kept for a profile that shows diagnostics."""
         self.diagnostics.append(note)
+
+    def attribute(self, facts: Facts) -> None:
+        """Kept for the record of the call."""
+        self.attributed = facts
 
     def close_stream(self) -> None:
         """There is no stream."""

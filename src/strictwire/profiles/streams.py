@@ -11,7 +11,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import Final
 
-from strictwire.profiles.exchange import Outlet
+from strictwire.profiles.exchange import Deliver, Outlet, Reply
 
 MAX_STREAMS: Final = 64
 """Streams of one session that are kept after they ended."""
@@ -107,3 +107,18 @@ class Streams:
             stream.ended.set()
             stream.close()
         self._streams.clear()
+
+
+def end_stream(streams: Streams, stream: Stream, reply: Reply) -> Reply:
+    """If the request was answered on a stream, its answer is the stream's last event; otherwise it is the body."""
+    if not stream.opened:
+        streams.forget(stream)
+        return reply
+    if reply.body is not None:
+        stream.finish(reply.body)
+    return Reply(status=reply.status)
+
+
+def answer_on(streams: Streams, stream: Stream, deliver: Deliver, reply: Reply) -> None:
+    """`end_stream`, for an answer that is handed on."""
+    deliver(end_stream(streams, stream, reply))

@@ -56,6 +56,8 @@ def _open_checked(trail: Trail, clock: Clock) -> TrailLog:
 class JsonlRecorder:
     """A Recorder (`audit.recorder`) over one log. Made and used on one event loop."""
 
+    keeps = True
+
     def __init__(
         self, log: TrailLog, *, mode: Mode, values: Values, schedule: Schedule, clock: Clock = SYSTEM_CLOCK
     ) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 
 from strictwire.audit.chain import GENESIS, seal_batch
-from strictwire.audit.event import Event, Values, render_body
+from strictwire.audit.event import Brief, Event, Values, render_body
 from strictwire.audit.merkle import Frontier
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
@@ -14,6 +14,8 @@ from strictwire.fault.failure import Failure
 
 class MemoryRecorder:
     """A Recorder that keeps everything in lists. Set `failure` to have every record refused with it."""
+
+    keeps = True
 
     def __init__(self, values: Values = Values.DIGESTED) -> None:
         self._values = values
@@ -44,13 +46,15 @@ class MemoryRecorder:
         if self.failure is None:
             sealed = seal_batch([render_body(event, self._values)], frontier=self._tree, head=self._head)
             self._head = sealed.head
-            self.events.append(event)
+            self.events.append(event.as_call() if isinstance(event, Brief) else event)
             self.lines.append(sealed.lines[:-1])
         return self.failure
 
 
 class NoRecorder:
     """For `audit.mode = off`: keeps nothing and says it went well, as whoever set the mode asked for."""
+
+    keeps = False
 
     async def record(self, _event: Event) -> Failure | None:
         """Nothing."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -19,10 +21,12 @@ import httptools
 from strictwire.canon.json import render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
-from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Endpoint, Headers, Inbound, Reply
-from strictwire.transport import cors, sse
-from strictwire.transport.gatekeeper import Gatekeeper, find_content_fault
+from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
+from strictwire.transport import cors
+from strictwire.transport.gatekeeper import Gatekeeper
+from strictwire.transport.http_head import NO_HEAD, Head, judge_head
+from strictwire.transport.http_stream import StreamOutlet
+from strictwire.transport.pump import Pump
 
 MAX_HEAD: Final = 64 * 1024
 """Request line and headers together; nginx takes 32 KB, Node 16 KB."""
@@ -36,9 +40,6 @@ HEAD_SECONDS: Final = 15.0
 IDLE_SECONDS: Final = 75.0
 """An idle connection is kept this long, as nginx does."""
 
-KEEP_ALIVE_SECONDS: Final = 15.0
-"""A quiet event stream gets a comment this often."""
-
 MAX_UNREAD: Final = 8 * 1024 * 1024
 """Bytes that may wait for a client that does not read; whoever leaves more is cut off at the next write."""
 
@@ -49,10 +50,7 @@ STOP_SECONDS: Final = 5.0
 """How long running calls have when the server is told to stop."""
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
-_OPEN_STREAM: Final = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache, no-transform\r\n"
-    b"X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n"
-)
+_PLAIN_HEAD: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
 
 log = logging.getLogger("strictwire.http")
 
@@ -68,80 +66,57 @@ class Site:
     health: bytes = b'{"status":"ok"}'
 
 
-@dataclass(slots=True)
 class _Incoming:
     """A request that is being read."""
 
-    url: bytes = b""
-    pairs: list[tuple[str, str]] = field(default_factory=list)
-    head_size: int = 0
-    verb: str = ""
-    keep_alive: bool = True
-    caller: Caller | None = None
-    refusal: Failure | None = None
-    body: list[bytes] = field(default_factory=list)
-    size: int = 0
-    headers: Headers = field(default_factory=lambda: Headers(()))
+    __slots__ = ("body", "head", "keep_alive", "length", "pairs", "refusal", "size", "url", "verb")
+
+    def __init__(self, refusal: Failure | None = None) -> None:
+        self.url = b""
+        self.pairs: list[tuple[bytes, bytes]] = []
+        """Header fields but Content-Length, which is the only one that differs from request to request."""
+        self.length = b"0"
+        self.verb = ""
+        self.keep_alive = True
+        self.head = NO_HEAD
+        self.refusal = refusal
+        self.body: list[bytes] = []
+        self.size = 0
 
 
-class StreamOutlet:
-    """The event stream of one request, opened when there is something to send."""
+class _Turn:
+    """A request that is being answered."""
 
-    def __init__(self, connection: HttpConnection, extra: bytes) -> None:
-        self._connection = connection
-        self._extra = extra
-        self._timer: asyncio.TimerHandle | None = None
-        self.opened = False
-        self.closed = False
+    __slots__ = ("endpoint", "inbound", "incoming", "outlet", "task", "waiter")
 
-    def open(self) -> None:
-        """Send the head of a stream."""
-        if not self.opened and not self.closed:
-            self.opened = True
-            self._connection.write(_OPEN_STREAM + self._extra + b"\r\n")
-            self._keep_alive()
-
-    def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:
-        """Send an event; False if the client is gone."""
-        self.open()
-        if self.closed or self._connection.gone:
-            return False
-        self._connection.write(sse.chunk(sse.event(message, event_id=event_id, retry_ms=retry_ms)))
-        return True
-
-    def close(self) -> None:
-        """Send the end of the stream."""
-        if self._timer is not None:
-            self._timer.cancel()
-        if self.opened and not self.closed:
-            self._connection.write(sse.LAST_CHUNK)
-            self._connection.stream_ended()
-        self.closed = True
-
-    def _keep_alive(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(KEEP_ALIVE_SECONDS, self._beat)
-
-    def _beat(self) -> None:
-        if not self.closed and not self._connection.gone:
-            self._connection.write(sse.chunk(sse.KEEP_ALIVE))
-            self._keep_alive()
+    def __init__(self, incoming: _Incoming) -> None:
+        self.incoming = incoming
+        self.endpoint: Endpoint | None = None
+        self.inbound: Inbound | None = None
+        self.outlet: StreamOutlet | None = None
+        self.task: asyncio.Task[Any] | None = None
+        """What to cancel; None once only its record is waited for."""
+        self.waiter: asyncio.Future[None] | None = None
+        """Set where somebody waits for the answer to be sent."""
 
 
 class HttpConnection(asyncio.Protocol):
     """One connection: requests one after the other, each answered before the next is begun."""
 
-    def __init__(self, site: Site, connections: set[HttpConnection]) -> None:
+    def __init__(self, site: Site, pump: Pump, connections: set[HttpConnection]) -> None:
         self._site = site
+        self._pump = pump
         self._connections = connections
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
         self._incoming = _Incoming()
         self._waiting: deque[_Incoming] = deque()
-        self._task: asyncio.Task[None] | None = None
-        self._inbound: Inbound | None = None
-        self._endpoint: Endpoint | None = None
+        self._turn: _Turn | None = None
+        self._head: Head | None = None
+        """That of the request before: clients repeat theirs, and what is known of it need not be found again."""
+        self._head_size = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._expires = math.inf
         self._transport: Any = None
         self._reading = False
         self._deaf = False
@@ -179,17 +154,18 @@ class HttpConnection(asyncio.Protocol):
         self._connections.discard(self)
         if self._timer is not None:
             self._timer.cancel()
-        cancels = self._endpoint is not None and self._inbound is not None
-        if self._task is not None and cancels and self._endpoint.cancels_on_disconnect(self._inbound):  # type: ignore[union-attr,arg-type]
-            self._task.cancel()
+        turn = self._turn
+        if turn is not None and turn.task is not None and _is_abandoned(turn):
+            turn.task.cancel()
 
     # What the parser calls.
 
     def on_message_begin(self) -> None:
         """A new request."""
         self._incoming = _Incoming()
+        self._head_size = 0
         self._reading = True
-        if self._task is None:
+        if self._turn is None:
             self._watch(HEAD_SECONDS)
 
     def on_url(self, url: bytes) -> None:
@@ -199,7 +175,10 @@ class HttpConnection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header field."""
-        self._incoming.pairs.append((name.decode("latin-1"), value.decode("latin-1")))
+        if name.lower() == b"content-length":
+            self._incoming.length = value
+        else:
+            self._incoming.pairs.append((name, value))
         self._count_head(len(name) + len(value))
 
     def on_headers_complete(self) -> None:
@@ -209,15 +188,12 @@ class HttpConnection(asyncio.Protocol):
         incoming.keep_alive = self._parser.should_keep_alive()
         if self._parser.should_upgrade():
             return
-        incoming.headers = Headers(incoming.pairs)
-        gatekeeper = self._site.gatekeeper
         asks_leave = incoming.verb == "OPTIONS"
-        admitted = gatekeeper.find_foreign(incoming.headers) if asks_leave else gatekeeper.admit(incoming.headers)
-        if isinstance(admitted, Failure):
-            incoming.refusal = admitted
-        else:
-            incoming.caller = admitted
-        if (incoming.headers.get("expect") or "").lower() == "100-continue":
+        head = self._head
+        if head is None or incoming.pairs != head.pairs or asks_leave != head.asks_leave:
+            head = self._head = judge_head(incoming.pairs, self._site.gatekeeper, asks_leave=asks_leave)
+        incoming.head, incoming.refusal = head, head.refusal
+        if (head.headers.get("expect") or "").lower() == "100-continue":
             self._say_whether_to_send(incoming)
 
     def on_body(self, body: bytes) -> None:
@@ -254,14 +230,15 @@ class HttpConnection(asyncio.Protocol):
         else:
             self._transport.write(data)
 
-    @property
-    def running(self) -> asyncio.Task[None] | None:
-        """The request that is being answered, unless it is a stream without an end."""
-        return self._task if self._inbound is not None and self._inbound.verb == "POST" else None
+    def answered(self) -> asyncio.Future[None] | None:
+        """What is done when the running request is answered; None if there is none, or it is a stream without an end."""
+        if self._turn is None or self._turn.incoming.verb != "POST":
+            return None
+        self._turn.waiter = self._loop.create_future()
+        return self._turn.waiter
 
     def stream_ended(self) -> None:
-        """The response is complete although its request still runs: the connection is free."""
-        self._task = None
+        """The response is complete although its request may still run: the connection is free."""
         self._finish()
 
     def drop(self) -> None:
@@ -270,63 +247,67 @@ class HttpConnection(asyncio.Protocol):
         self._transport.close()
 
     def _next(self) -> None:
-        if self._task is not None or not self._waiting or self._closing:
+        if self._turn is not None or not self._waiting or self._closing:
             return
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._expires = math.inf
         incoming = self._waiting.popleft()
         self._keep, self._verb = incoming.keep_alive, incoming.verb
         if self._waiting:
             self._transport.pause_reading()
-        self._task = self._loop.create_task(self._respond(incoming))
+        self._turn = _Turn(incoming)
+        self._pump.submit(self._respond, self._turn)
 
-    async def _respond(self, incoming: _Incoming) -> None:
+    async def _respond(self, turn: _Turn) -> None:
+        incoming = turn.incoming
         path = incoming.url.partition(b"?")[0].decode("latin-1")
         endpoint = self._site.endpoints.get(path)
         failure = incoming.refusal
-        extra = cors.shown_to(incoming.headers) if failure is None else b""
+        extra = incoming.head.extra if failure is None else b""
         if failure is None and incoming.verb == "OPTIONS":
-            self._send(Reply(status=204, headers=cors.leave(incoming.headers)), extra)
+            self._send(Reply(status=204, headers=cors.leave(incoming.head.headers)), extra)
         elif failure is None and path == "/healthz" and incoming.verb in ("GET", "HEAD"):
             self._send(Reply(body=self._site.health), extra)
         elif failure is not None or endpoint is None:
             self._send_problem(failure or fail("PATH_UNKNOWN"), extra)
         else:
-            await self._serve(endpoint, incoming, extra)
+            await self._serve(endpoint, turn)
             return
         self._finish()
 
-    async def _serve(self, endpoint: Endpoint, incoming: _Incoming, extra: bytes) -> None:
+    async def _serve(self, endpoint: Endpoint, turn: _Turn) -> None:
+        incoming = turn.incoming
         inbound = Inbound(
-            body=b"".join(incoming.body),
+            body=incoming.body[0] if len(incoming.body) == 1 else b"".join(incoming.body),
             transport="http",
-            caller=incoming.caller or Caller(),
-            headers=incoming.headers,
+            caller=incoming.head.caller,
+            headers=incoming.head.headers,
             verb=incoming.verb,
         )
         refused = self._find_refusal(endpoint, inbound, incoming)
         if refused is not None:
+            extra = incoming.head.extra
             self._send_problem(refused, extra) if isinstance(refused, Failure) else self._send(refused, extra)
             self._finish()
             return
-        self._endpoint, self._inbound = endpoint, inbound
-        outlet = StreamOutlet(self, extra)
-        mine = asyncio.current_task()
+        turn.endpoint, turn.inbound, turn.task = endpoint, inbound, asyncio.current_task()
+        outlet = turn.outlet = StreamOutlet(self, incoming.head.extra)
+        if self.gone and _is_abandoned(turn):
+            return
         try:
-            reply = await endpoint.serve(inbound, outlet)
+            await answering(endpoint)(inbound, outlet, partial(self._deliver, turn))
         except asyncio.CancelledError:
             # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
             outlet.open()
             outlet.close()
-            return
         except Exception:  # contains our own faults: nobody may wait for an answer that never comes
             log.exception("a fault in %s", type(endpoint).__name__)
-            reply = endpoint.refuse_fault(inbound)
+            self._deliver(turn, endpoint.refuse_fault(inbound))
         finally:
-            if self._task is mine:
-                self._endpoint = self._inbound = None
-        if outlet.closed:
+            turn.task = None
+
+    def _deliver(self, turn: _Turn, reply: Reply) -> None:
+        outlet = turn.outlet
+        if outlet is None or outlet.closed:
             return
         if outlet.opened:
             if reply.body is not None:
@@ -334,7 +315,7 @@ class HttpConnection(asyncio.Protocol):
             outlet.close()
             return
         outlet.closed = True
-        self._send(reply, extra)
+        self._send(reply, turn.incoming.head.extra)
         self._finish()
 
     def _find_refusal(self, endpoint: Endpoint, inbound: Inbound, incoming: _Incoming) -> Failure | Reply | None:
@@ -342,10 +323,12 @@ class HttpConnection(asyncio.Protocol):
             return None
         if incoming.size > self._site.max_body:
             return endpoint.refuse_oversized(inbound)
-        return find_content_fault(incoming.headers, endpoint.answers_in)
+        return incoming.head.find_content_fault(endpoint.answers_in)
 
     def _finish(self) -> None:
-        self._task = None
+        turn, self._turn = self._turn, None
+        if turn is not None and turn.waiter is not None and not turn.waiter.done():
+            turn.waiter.set_result(None)
         if self._deaf and not self._keep:
             self._linger()
         elif not self._keep or self._closing:
@@ -357,6 +340,10 @@ class HttpConnection(asyncio.Protocol):
             self._next()
 
     def _send(self, reply: Reply, extra: bytes) -> None:
+        if reply.status == HTTPStatus.OK and not reply.headers and reply.body is not None and self._keep:
+            shown = b"" if self._verb == "HEAD" else reply.body
+            self.write(b"%b%b\r\n%b" % (_PLAIN_HEAD % len(reply.body), extra, shown))
+            return
         head = [b"HTTP/1.1 %d %b\r\n" % (reply.status, _PHRASES.get(reply.status, b""))]
         head += [b"%b: %b\r\n" % (name.encode(), value.encode("latin-1")) for name, value in reply.headers]
         if reply.body is not None:
@@ -395,6 +382,8 @@ class HttpConnection(asyncio.Protocol):
             return
         self._transport.write_eof()
         self._transport.resume_reading()
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = self._loop.call_later(LINGER_SECONDS, self._transport.abort)
 
     def _without_offer(self) -> bytes:
@@ -407,40 +396,60 @@ class HttpConnection(asyncio.Protocol):
         if incoming.verb == "CONNECT":
             self._refuse(fail("HTTP_MALFORMED"))
             return b""
-        kept = [(name, value) for name, value in incoming.pairs if name.lower() not in ("connection", "upgrade")]
-        kept += [] if incoming.keep_alive else [("Connection", "close")]
-        fields = "".join(f"{name}: {value}\r\n" for name, value in kept)
+        kept = [(name, value) for name, value in incoming.pairs if name.lower() not in (b"connection", b"upgrade")]
+        kept += [] if incoming.keep_alive else [(b"Connection", b"close")]
+        kept += [(b"Content-Length", incoming.length)] if incoming.length != b"0" else []
+        fields = b"".join(b"%b: %b\r\n" % pair for pair in kept)
         self._parser = httptools.HttpRequestParser(self)
-        return b"%b %b HTTP/1.1\r\n%b\r\n" % (incoming.verb.encode(), incoming.url, fields.encode("latin-1"))
+        return b"%b %b HTTP/1.1\r\n%b\r\n" % (incoming.verb.encode(), incoming.url, fields)
 
     def _say_whether_to_send(self, incoming: _Incoming) -> None:
         """A client that asks before it sends a body is told at once, so that a body nobody wants is never sent."""
-        length = int(incoming.headers.get("content-length") or 0)
+        length = int(incoming.length)
         if incoming.refusal is None and length <= self._site.max_body:
-            if self._task is None:
+            if self._turn is None:
                 self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             return
         incoming.size = length
         self._answer_now(incoming)
 
     def _count_head(self, size: int) -> None:
-        self._incoming.head_size += size
-        if self._incoming.head_size > MAX_HEAD:
+        self._head_size += size
+        if self._head_size > MAX_HEAD:
             self._refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
 
     def _watch(self, seconds: float) -> None:
-        if self._timer is not None:
+        """End the connection if nothing happens in time. One timer serves many requests: it looks again when it fires."""
+        now = self._loop.time()
+        self._expires = now + seconds
+        if self._timer is None:
+            self._timer = self._loop.call_at(min(self._expires, now + HEAD_SECONDS), self._look)
+        elif self._timer.when() > self._expires:
             self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._expire)
+            self._timer = self._loop.call_at(self._expires, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._loop.time() >= self._expires:
+            self._expire()
+        elif self._expires != math.inf:
+            self._timer = self._loop.call_at(self._expires, self._look)
 
     def _expire(self) -> None:
-        if self._task is not None:
+        if self._turn is not None:
             return
         if self._reading and not self._deaf:
             self._refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
         else:
             # Not `drop`: that would wait for a client that never reads its answer.
             self._transport.abort()
+
+
+def _is_abandoned(turn: _Turn) -> bool:
+    """Whether a client that goes away no longer wants this answered."""
+    if turn.endpoint is None or turn.inbound is None:
+        return False
+    return turn.endpoint.cancels_on_disconnect(turn.inbound)
 
 
 class HttpServer:
@@ -453,9 +462,9 @@ class HttpServer:
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which the system chooses for 0. Raises OSError: cannot listen there."""
-        loop = asyncio.get_running_loop()
+        loop, pump = asyncio.get_running_loop(), Pump()
         self._server = await loop.create_server(
-            lambda: HttpConnection(self._site, self._connections), host, port, backlog=1024
+            lambda: HttpConnection(self._site, pump, self._connections), host, port, backlog=1024
         )
         return int(self._server.sockets[0].getsockname()[1])
 
@@ -466,7 +475,7 @@ class HttpServer:
         self._server.close()
         for endpoint in self._site.endpoints.values():
             endpoint.end_input()
-        running = [task for connection in self._connections if (task := connection.running) is not None]
+        running = [answered for connection in self._connections if (answered := connection.answered()) is not None]
         if running:
             await asyncio.wait(running, timeout=STOP_SECONDS)
         for endpoint in self._site.endpoints.values():

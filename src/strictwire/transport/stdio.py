@@ -19,7 +19,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply
+from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
+from strictwire.transport.pump import Pump
 from strictwire.wire.framing import LineSplitter, TooLong
 
 CHUNK: Final = 256 * 1024
@@ -46,11 +47,36 @@ class Writer(Protocol):
         """Return when everything is written or cannot be."""
 
 
-class LineOutlet:
-    """Interim messages are lines like any other."""
+class Lines:
+    """The stream of lines out, gathered so that answers which leave together share one write."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._loop = asyncio.get_running_loop()
+        self._gathered: list[bytes] = []
+
+    def write(self, line: bytes) -> None:
+        """Write a line before the event loop waits again."""
+        if not self._gathered:
+            self._loop.call_soon(self._flush)
+        self._gathered += (line, b"\n")
+
+    async def close(self) -> None:
+        """Return when everything is written or cannot be."""
+        self._flush()
+        await self._writer.close()
+
+    def _flush(self) -> None:
+        if self._gathered:
+            gathered, self._gathered = self._gathered, []
+            self._writer.write(b"".join(gathered))
+
+
+class LineOutlet:
+    """Interim messages are lines like any other."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
 
     def open(self) -> None:
         """There is one stream, and it is open."""
@@ -58,7 +84,7 @@ class LineOutlet:
     def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:  # noqa: ARG002
         """Write a line; an event without a message is of no use here."""
         if message:
-            self._writer.write(message + b"\n")
+            self._lines.write(message)
         return True
 
     def close(self) -> None:
@@ -70,18 +96,23 @@ class StdioServer:
 
     def __init__(self, endpoint: Endpoint, *, caller: Caller, max_line: int) -> None:
         self._endpoint = endpoint
+        self._answer = answering(endpoint)
         self._caller = caller
         self._splitter = LineSplitter(max_line)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._pump = Pump()
+        self._owed = 0
+        """Messages that are not answered yet."""
+        self._quiet = asyncio.Event()
+        """Whether nothing is owed; asked once, at the end."""
         self._ended = asyncio.Event()
-        self._writer: Writer
+        self._lines: Lines
         self._outlet: LineOutlet
 
     async def run(self, source: int, sink: int) -> None:
         """Serve until the end of input or SIGTERM, then finish what was begun."""
         loop = asyncio.get_running_loop()
-        self._writer = await _open_writer(sink, self._pause)
-        self._outlet = LineOutlet(self._writer)
+        self._lines = Lines(await _open_writer(sink, self._pause))
+        self._outlet = LineOutlet(self._lines)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # no signal handlers on this platform's loop
@@ -92,7 +123,7 @@ class StdioServer:
         self._endpoint.end_input()
         await self._drain(STOP_SECONDS if stopped.is_set() else DRAIN_SECONDS)
         await self._endpoint.close()
-        await self._writer.close()
+        await self._lines.close()
 
     def feed(self, chunk: bytes) -> None:
         """Take bytes as they come; an empty chunk is the end."""
@@ -101,37 +132,47 @@ class StdioServer:
             self._start(line)
 
     def _start(self, line: bytes | TooLong) -> None:
-        inbound = Inbound(body=b"" if isinstance(line, TooLong) else line, transport="stdio", caller=self._caller)
+        self._owed += 1
         if isinstance(line, TooLong):
-            self._say(self._endpoint.refuse_oversized(inbound))
-            return
-        task = asyncio.get_running_loop().create_task(self._answer(inbound))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            self._deliver(self._endpoint.refuse_oversized(self._inbound(b"")))
+        else:
+            self._pump.submit(self._serve, line)
 
-    async def _answer(self, inbound: Inbound) -> None:
+    async def _serve(self, line: bytes) -> None:
+        inbound = self._inbound(line)
         try:
-            reply = await self._endpoint.serve(inbound, self._outlet)
+            await self._answer(inbound, self._outlet, self._deliver)
         except asyncio.CancelledError:  # a cancelled request has no answer
-            return
+            self._settle()
         except Exception:  # contains our own faults: nobody may wait for an answer that never comes
             log.exception("a fault in %s", type(self._endpoint).__name__)
-            reply = self._endpoint.refuse_fault(inbound)
-        self._say(reply)
+            self._deliver(self._endpoint.refuse_fault(inbound))
 
-    def _say(self, reply: Reply) -> None:
+    def _inbound(self, line: bytes) -> Inbound:
+        return Inbound(body=line, transport="stdio", caller=self._caller)
+
+    def _deliver(self, reply: Reply) -> None:
         if reply.body is not None:
-            self._writer.write(reply.body + b"\n")
+            self._lines.write(reply.body)
+        self._settle()
+
+    def _settle(self) -> None:
+        self._owed -= 1
+        if not self._owed:
+            self._quiet.set()
 
     def _pause(self, full: bool) -> None:
         self._reader.pause() if full else self._reader.resume()
 
     async def _drain(self, seconds: float) -> None:
-        if self._tasks:
-            _, late = await asyncio.wait(tuple(self._tasks), timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        if self._owed:
+            self._quiet.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._quiet.wait(), seconds)
+        late = tuple(self._pump.tasks)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
 
 
 async def _first(*waits: Any) -> None:

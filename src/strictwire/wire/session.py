@@ -6,11 +6,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from strictwire.wire.envelope import RequestId
 
 Handle = TypeVar("Handle")
+
+MAX_IN_FLIGHT: Final = 8192
+"""Requests of one connection or session that wait for their answers; subscriptions count, calls have their own bound."""
+
+
+class Cancellable(Protocol):
+    """A request in flight."""
+
+    def cancel(self) -> object:
+        """Stop it, if it can still be stopped."""
+
+
+class _Leaving:
+    def cancel(self) -> None:
+        """Nothing is left to stop."""
+
+
+LEAVING: Final = _Leaving()
+"""The handle of a request whose answer only waits for its record."""
 
 
 class InFlight(Generic[Handle]):

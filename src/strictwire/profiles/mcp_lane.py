@@ -1,0 +1,336 @@
+"""The short way of a plain tools/call, which nearly every message is: same bytes, same record, less machinery.
+
+A call is plain if its tool is read-only, needs nothing of the client and promises a schema, the caller may use it, the
+arguments fit, and the handler returns without waiting. What is fixed for such calls is worked out once a tool (`Plan`).
+Whatever turns out not to be plain goes the long way (`mcp_modern`, `mcp_legacy`), from its start or, once the handler has
+begun, from there. The answer leaves when its record is kept; the next message need not wait for that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from strictwire.audit.event import Brief, Form, Origin, make_form
+from strictwire.canon.digest import digest, digest_bytes
+from strictwire.canon.json import JsonObject, JsonValue, NotJson, as_json, render
+from strictwire.contract.handler import Answer
+from strictwire.contract.tool import ToolContract
+from strictwire.fault.failure import Failure
+from strictwire.pipeline.authorise import AllowAll, allows_tier
+from strictwire.pipeline.call import Call, Caller, Kind, Operation
+from strictwire.pipeline.chain import Render
+from strictwire.pipeline.deadline import Deadline
+from strictwire.pipeline.prime import WAITING, Primed
+from strictwire.profiles.era import META_CAPABILITIES, META_VERSION, VERSION_HEADER
+from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply
+from strictwire.profiles.mcp_context import ModernContext
+from strictwire.profiles.mcp_core import PROFILE, Core, Target, make_call
+from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
+from strictwire.profiles.mcp_modern import REVISION, Modern, find_meta_fault
+from strictwire.profiles.mcp_results import Written, summarise
+from strictwire.profiles.mirror import Mirrored, find_argument_mismatch, find_mismatch
+from strictwire.profiles.streams import answer_on
+from strictwire.wire.envelope import Request, RequestId, is_request_id
+from strictwire.wire.revisions import LEGACY_NAMES, MODERN, Revision
+from strictwire.wire.session import LEAVING, MAX_IN_FLIGHT, Cancellable, InFlight
+
+METHOD: Final = "tools/call"
+MEMBERS: Final = 4
+"""Of a request: `jsonrpc`, `id`, `method` and `params`. Whatever has more or fewer is looked at closely."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What is known beforehand of the calls of one tool by one caller."""
+
+    operation: Operation
+    caller: Caller
+    transport: str
+    form: Form
+    accepts: Callable[[JsonValue], bool]
+    promises: Callable[[JsonValue], bool]
+    text_json: bool
+    mirrored: tuple[Mirrored, ...]
+
+
+class Ride(msgspec.Struct, frozen=True):
+    """One plain call: what it takes to answer it, and to go on the long way if it must."""
+
+    plan: Plan
+    request_id: RequestId
+    params: JsonObject
+    arguments: JsonObject
+    inbound: Inbound
+    revision: Revision
+    tail: bytes
+    context: ModernContext | LegacyContext
+    capabilities: Any
+    table: InFlight[Cancellable] | None
+    """The requests of the connection or session; None where every request stands alone."""
+    deliver: Deliver
+    started: float
+
+
+class Lane:
+    """Answers plain calls of one endpoint."""
+
+    def __init__(self, core: Core, modern: Modern, table: InFlight[Cancellable]) -> None:
+        self._core = core
+        self._modern = modern
+        self._table = table
+        self._recorder = core.pipeline.journal.recorder
+        self._clock = core.clock
+        self._offers = core.pipeline.catalog.offers
+        self._plans: dict[str, Plan] = {}
+
+    async def answer(
+        self, value: object, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
+    ) -> bool:
+        """Whether the message was a plain call: then its answer is on its way, otherwise nothing was done."""
+        if type(value) is not dict or len(value) != MEMBERS or value.get("method") != METHOD:
+            return False
+        ride = self._board(value, session, inbound, outlet, deliver)
+        if ride is None:
+            return False
+        operation = ride.plan.operation
+        ride.context.deadline = Deadline(operation.caps.timeout_ms / 1000)
+        begun = Primed(operation.handler, ride.arguments, ride.context)
+        body = self._write(ride, begun.returned)
+        if body is None:
+            await self._carry_on(ride, begun)
+        else:
+            operation.gate.leave()
+            ride.context.end()
+            self._send(ride, *body)
+        return True
+
+    def _board(
+        self, value: JsonObject, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
+    ) -> Ride | None:
+        """Read the message as a plain call; if it is one, a place in its tool's gate is taken."""
+        request_id, params = value.get("id"), value.get("params")
+        if type(params) is not dict or not is_request_id(request_id) or value.get("jsonrpc") != "2.0":
+            return None
+        name, arguments = params.get("name"), params.get("arguments")
+        if type(name) is not str or type(arguments) is not dict or "plan_hash" in arguments or "phase_id" in arguments:
+            return None
+        plan = self._find_plan(name, inbound)
+        if plan is None or not plan.accepts(arguments) or not plan.operation.gate.enter():
+            return None
+        if _is_modern(params, inbound):
+            ride = self._board_modern(plan, value, inbound, outlet, deliver)
+        else:
+            ride = None if session is None else self._board_legacy(plan, value, session, inbound, outlet, deliver)
+        if ride is None:
+            plan.operation.gate.leave()
+        return ride
+
+    def _board_modern(
+        self, plan: Plan, value: JsonObject, inbound: Inbound, outlet: Outlet, deliver: Deliver
+    ) -> Ride | None:
+        params, headers = value["params"], inbound.headers
+        meta, arguments = params.get("_meta"), params["arguments"]
+        table = self._table if headers is None else None
+        if table is not None and (len(table) >= MAX_IN_FLIGHT or value["id"] in table):
+            return None
+        if type(meta) is not dict or meta.get(META_VERSION) != MODERN or find_meta_fault(meta) is not None:
+            return None
+        capabilities = meta.get(META_CAPABILITIES)
+        if type(capabilities) is not dict or "requestState" in params or "inputResponses" in params:
+            return None
+        if headers is not None and (
+            find_mismatch(headers, version=MODERN, method=METHOD, params=params) is not None
+            or find_argument_mismatch(headers, plan.mirrored, arguments) is not None
+        ):
+            return None
+        context = ModernContext(
+            outlet, inbound.caller, transport=inbound.transport, meta=meta, capabilities=capabilities, answers={}
+        )
+        return Ride(
+            plan,
+            value["id"],
+            params,
+            arguments,
+            inbound,
+            REVISION,
+            self._modern.tail,
+            context,
+            capabilities,
+            table,
+            deliver,
+            self._clock.elapsed(),
+        )
+
+    def _board_legacy(
+        self,
+        plan: Plan,
+        value: JsonObject,
+        session: LegacySession,
+        inbound: Inbound,
+        outlet: Outlet,
+        deliver: Deliver,
+    ) -> Ride | None:
+        params, revision, table = value["params"], session.revision, session.in_flight
+        meta = params.get("_meta")
+        if len(table) >= MAX_IN_FLIGHT or value["id"] in table:
+            return None
+        if not revision.structured or (meta is not None and type(meta) is not dict):
+            return None
+        if meta is not None and not is_request_id(meta.get("progressToken", "")):
+            return None
+        if inbound.headers is not None and revision.resumable:
+            stream = session.streams.start(outlet)
+            outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
+        return Ride(
+            plan,
+            value["id"],
+            params,
+            params["arguments"],
+            inbound,
+            revision,
+            CLOSED,
+            LegacyContext(session=session, outlet=outlet, inbound=inbound, meta=meta),
+            session.capabilities,
+            table,
+            deliver,
+            self._clock.elapsed(),
+        )
+
+    def _find_plan(self, name: str, inbound: Inbound) -> Plan | None:
+        offers = self._core.pipeline.catalog.offers
+        if offers is not self._offers:
+            self._offers = offers
+            self._plans.clear()
+        plan = self._plans.get(name)
+        if plan is not None and plan.caller == inbound.caller and plan.transport == inbound.transport:
+            return plan
+        operation = offers.find(Kind.TOOL, name)
+        if operation is None or not self._can_be_plain(operation, inbound.caller):
+            return None
+        plan = self._make_plan(operation, inbound)
+        if plan is not None:
+            self._plans[name] = plan
+        return plan
+
+    def _can_be_plain(self, operation: Operation, caller: Caller) -> bool:
+        simple = operation.is_async and operation.read_only and not operation.capabilities
+        allowed = allows_tier(caller.tier, operation.tier) and (not operation.roles or caller.role in operation.roles)
+        return simple and allowed and isinstance(self._core.pipeline.policy, AllowAll)
+
+    def _make_plan(self, operation: Operation, inbound: Inbound) -> Plan | None:
+        caller, contract, accepts, promises = inbound.caller, operation.contract, operation.accepts, operation.promises
+        if not isinstance(contract, ToolContract) or accepts is None or promises is None:
+            return None
+        origin = Origin(
+            principal=caller.principal,
+            role=caller.role,
+            session_id=caller.session_id,
+            transport=inbound.transport,
+            profile=PROFILE,
+            method=METHOD,
+            tool_name=operation.name,
+            contract=operation.fingerprint,
+            policy=self._core.pipeline.journal.policy_version,
+        )
+        return Plan(
+            operation=operation,
+            caller=caller,
+            transport=inbound.transport,
+            form=make_form(origin),
+            accepts=accepts.accepts,
+            promises=promises.accepts,
+            text_json=contract.text_json,
+            mirrored=self._core.mirrored_of(contract),
+        )
+
+    def _write(self, ride: Ride, returned: object) -> tuple[bytes, JsonObject, bytes] | None:
+        """The answer, the value and its bytes; None if what was returned, or not yet, is not a plain success."""
+        operation = ride.plan.operation
+        if returned is WAITING or type(returned) is Answer or ride.context.attributed is not None:
+            return None
+        try:
+            value, raw = as_json(returned)
+        except NotJson:
+            return None
+        if type(value) is not dict or len(raw) > operation.caps.response_bytes or not ride.plan.promises(value):
+            return None
+        text = render(raw.decode() if ride.plan.text_json else summarise(value))
+        body = b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b%b}' % (
+            render(ride.request_id),
+            text,
+            raw,
+            ride.tail,
+        )
+        return body, value, raw
+
+    def _send(self, ride: Ride, body: bytes, value: JsonObject, raw: bytes) -> None:
+        """Have the call recorded, and the answer leave after that."""
+        if not self._recorder.keeps:
+            ride.deliver(Reply(body=body))
+            return
+        if ride.table is not None:
+            ride.table.add(ride.request_id, LEAVING)
+        brief = Brief(
+            ride.plan.form,
+            self._clock.timestamp(),
+            digest(ride.arguments),
+            digest_bytes(raw),
+            int((self._clock.elapsed() - ride.started) * 1_000_000),
+            ride.arguments,
+            value,
+        )
+        self._recorder.submit(brief, partial(self._let_go, ride, body))
+
+    def _let_go(self, ride: Ride, body: bytes, unrecorded: Failure | None) -> None:
+        if ride.table is not None:
+            ride.table.release(ride.request_id, LEAVING)
+        if unrecorded is None:
+            ride.deliver(Reply(body=body))
+        else:
+            ride.deliver(_reply(self._long_way(ride)[1](unrecorded, ride.plan.operation)))
+
+    async def _carry_on(self, ride: Ride, begun: Primed) -> None:
+        """The long way from here: the handler waits, failed, or gave something that needs a closer look."""
+        task = asyncio.current_task()
+        if ride.table is not None and task is not None:
+            ride.table.add(ride.request_id, task)
+        call, write = self._long_way(ride)
+        try:
+            written = await self._core.pipeline.carry_on(call, ride.plan.operation, begun, write)
+        finally:
+            ride.context.end()
+            if ride.table is not None and task is not None:
+                ride.table.release(ride.request_id, task)
+        ride.deliver(_reply(written))
+
+    def _long_way(self, ride: Ride) -> tuple[Call, Render[Written]]:
+        request = Request(ride.request_id, METHOD, ride.params)
+        target = Target(kind=Kind.TOOL, name=ride.plan.operation.name, arguments=ride.arguments)
+        call = make_call(
+            target,
+            caller=ride.inbound.caller,
+            inbound=ride.inbound,
+            method=METHOD,
+            revision=ride.revision,
+            context=ride.context,
+            capabilities=ride.capabilities,
+        )
+        asking = self._modern.asking_writer(request, target, ride.inbound) if ride.revision.modern else None
+        return call, self._core.writer(request, call, revision=ride.revision, tail=ride.tail, write_asking=asking)
+
+
+def _is_modern(params: JsonObject, inbound: Inbound) -> bool:
+    """As `era.era_of` has it."""
+    if inbound.headers is None:
+        meta = params.get("_meta")
+        return type(meta) is dict and META_VERSION in meta
+    version = inbound.headers.get(VERSION_HEADER)
+    return version is not None and version not in LEGACY_NAMES
+
+
+def _reply(written: Written) -> Reply:
+    return Reply(body=written.body, status=written.status)
