@@ -405,7 +405,7 @@ class DenyAll:
 
 def test_the_policy_has_the_last_word_on_authorisation(executor: ThreadPoolExecutor) -> None:
     bench = Bench(echo, executor)
-    bench.pipeline._policy = DenyAll()
+    bench.pipeline.policy = DenyAll()
 
     assert asyncio.run(bench.perform()) == fail("PERMISSION_DENIED", details={"rule": "all"})
 

@@ -9,6 +9,7 @@ Not here: what the members mean (`event`), where lines are kept (`stores`).
 from __future__ import annotations
 
 import re
+from binascii import hexlify
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -62,7 +63,7 @@ def seal_batch(bodies: Iterable[bytes], *, frontier: Frontier, head: bytes) -> S
     lines: list[bytes] = []
     hashes: list[bytes] = []
     for body in bodies:
-        line = b'{"seq":%d,"prev":"%s",' % (frontier.size, head.hex().encode()) + body[1:]
+        line = b'{"seq":%d,"prev":"%b",%b' % (frontier.size, hexlify(head), body[1:])
         head = leaf_hash(line)
         hashes += frontier.push(head)
         lines.append(line)

@@ -223,6 +223,8 @@ def _is_too_deep(raw: bytes, depth: int) -> bool:
         indented = msgspec.json.format(raw, indent=1)
     except RecursionError:
         return True
+    if b"\n" + b" " * depth not in indented:
+        return False
     # A line that is indented by `depth` and ends in a bracket opens, closes or is a container one level too deep;
     # a string ends in a quote and cannot contain a raw line break.
     return re.search(rb"\n {%d}[^\n]*[][{}],?(?:\n|\Z)" % depth, indented) is not None

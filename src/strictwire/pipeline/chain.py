@@ -20,9 +20,8 @@ from strictwire.pipeline.admit import admit
 from strictwire.pipeline.authorise import Policy, authorise
 from strictwire.pipeline.call import Asking, Call, Kind, Operation, Outcome
 from strictwire.pipeline.offers import Catalog
-from strictwire.pipeline.prime import Primed
 from strictwire.pipeline.record import Answered, Entry, Journal
-from strictwire.pipeline.run import run
+from strictwire.pipeline.run import finish, run
 from strictwire.pipeline.verify import verify
 
 _UNKNOWN: Final = {
@@ -64,9 +63,11 @@ class Pipeline:
         entry = self.journal.open(call, operation)
         return await self._conclude(self._decide(operation, call, entry.intend), operation, entry, render)
 
-    async def carry_on(self, call: Call, operation: Operation, begun: Primed, render: Render[Rendered]) -> Rendered:
+    async def carry_on(
+        self, call: Call, operation: Operation, begun: object, started: float, render: Render[Rendered]
+    ) -> Rendered:
         """The rest of a call that was admitted, needs no intent, and whose handler has begun."""
-        entry = self.journal.open(call, operation)
+        entry = self.journal.open(call, operation, started)
         return await self._conclude(self._finish(operation, call, begun), operation, entry, render)
 
     async def _conclude(
@@ -97,17 +98,19 @@ class Pipeline:
         finally:
             operation.gate.leave()
 
-    async def _finish(self, operation: Operation, call: Call, begun: Primed) -> Outcome:
+    async def _finish(self, operation: Operation, call: Call, begun: object) -> Outcome:
         try:
-            return await self._run(operation, call, begun)
+            returned = await finish(begun, operation, call, debug_stack=self._debug_stack)
         finally:
             operation.gate.leave()
+        return _judge(operation, returned)
 
-    async def _run(self, operation: Operation, call: Call, begun: Primed | None = None) -> Outcome:
-        returned = await run(operation, call, self._executor, begun=begun, debug_stack=self._debug_stack)
-        if isinstance(returned, Failure | Asking):
-            return returned
-        return verify(operation, returned)
+    async def _run(self, operation: Operation, call: Call) -> Outcome:
+        return _judge(operation, await run(operation, call, self._executor, debug_stack=self._debug_stack))
+
+
+def _judge(operation: Operation, returned: object) -> Outcome:
+    return returned if isinstance(returned, Failure | Asking) else verify(operation, returned)
 
 
 def _unknown_details(call: Call) -> JsonObject:

@@ -6,39 +6,28 @@ does wait has its first step kept, and goes on where it stands when it is awaite
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from functools import partial
-from typing import Any, Final
-
-
-class _Waiting:
-    """Not a value: the coroutine waits for something."""
-
-
-WAITING: Final = _Waiting()
+from typing import Any
 
 
 class Primed:
-    """A coroutine whose first step is taken. `returned` is what it returned, or WAITING: then await it, once."""
+    """A coroutine that did not return in its first step. Await it, once: it goes on, or raises what it raised."""
 
-    __slots__ = ("_coroutine", "_raised", "_wants", "returned")
+    __slots__ = ("_coroutine", "_raised", "_wants")
 
-    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
-        self._raised: BaseException | None = None
-        self.returned: Any = WAITING
-        try:
-            self._coroutine = function(*arguments)
-            self._wants = self._coroutine.send(None)
-        except StopIteration as end:
-            self.returned = end.value
-        except BaseException as exc:  # noqa: BLE001 - raised again where it is awaited
-            self._raised = exc
+    def __init__(
+        self, coroutine: Coroutine[Any, Any, Any] | None, wants: object, raised: BaseException | None = None
+    ) -> None:
+        self._coroutine = coroutine
+        self._wants = wants
+        self._raised = raised
 
     def __await__(self) -> Generator[Any, Any, Any]:
         """Go on from where the first step ended, as `await` on the coroutine itself would."""
-        if self._raised is not None:
-            raise self._raised
         coroutine = self._coroutine
+        if self._raised is not None or coroutine is None:
+            raise self._raised or RuntimeError("nothing to go on with")
         while True:
             try:
                 given = yield self._wants
@@ -53,3 +42,16 @@ class Primed:
                 self._wants = step()
             except StopIteration as end:
                 return end.value
+
+
+def begin(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a coroutine function returned in its first step, or the Primed rest of it. Raises nothing."""
+    coroutine = None
+    try:
+        coroutine = function(*arguments)
+        wants = coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    except BaseException as exc:  # noqa: BLE001 - raised again where it is awaited
+        return Primed(coroutine, None, exc)
+    return Primed(coroutine, wants)

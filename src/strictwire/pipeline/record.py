@@ -55,9 +55,9 @@ class Journal:
     clock: Clock
     policy_version: str = "none"
 
-    def open(self, call: Call, operation: Operation | None) -> Entry:
-        """The entry of one call."""
-        return Entry(self, call, operation)
+    def open(self, call: Call, operation: Operation | None, started: float | None = None) -> Entry:
+        """The entry of one call, which began now or at another time of the clock."""
+        return Entry(self, call, operation, self.clock.elapsed() if started is None else started)
 
     def count_malformed(self, kind: str) -> None:
         """Something that never became a call."""
@@ -79,11 +79,11 @@ class Entry:
 
     __slots__ = ("_call", "_intended", "_journal", "_operation", "_origin", "_started")
 
-    def __init__(self, journal: Journal, call: Call, operation: Operation | None) -> None:
+    def __init__(self, journal: Journal, call: Call, operation: Operation | None, started: float) -> None:
         self._journal = journal
         self._call = call
         self._operation = operation
-        self._started = journal.clock.elapsed()
+        self._started = started
         self._origin: event.Origin | None = None
         self._intended = False
 

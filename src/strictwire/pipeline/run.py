@@ -14,26 +14,31 @@ from strictwire.fault.plain import plain
 from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Operation
 from strictwire.pipeline.caps import Gate
 from strictwire.pipeline.deadline import Deadline
-from strictwire.pipeline.prime import WAITING, Primed
+from strictwire.pipeline.prime import Primed, begin
 
 log = logging.getLogger("strictwire.run")
 
 
-async def run(
-    operation: Operation, call: Call, executor: Executor, *, begun: Primed | None = None, debug_stack: bool = False
-) -> object:
+async def run(operation: Operation, call: Call, executor: Executor, *, debug_stack: bool = False) -> object:
     """What the handler returned, or a Failure (TIMEOUT, TOOL_FAILED, or the one it refused with), or an Asking.
 
-    `begun` is a handler whose first step was taken already. Raises CancelledError if the call itself was cancelled.
+    Raises CancelledError if the call itself was cancelled.
     """
-    deadline = call.context.deadline or Deadline(operation.caps.timeout_ms / 1000)
-    call.context.deadline = deadline
+    call.context.deadline = Deadline(operation.caps.timeout_ms / 1000)
+    if operation.is_async:
+        begun = begin(operation.handler, call.arguments, call.context)
+    else:
+        begun = begin(_run_in_thread, operation, call, executor)
+    return await finish(begun, operation, call, debug_stack=debug_stack)
+
+
+async def finish(begun: object, operation: Operation, call: Call, *, debug_stack: bool = False) -> object:
+    """The rest of `run`, for a handler whose first step was taken, within the deadline of its context."""
+    deadline = call.context.deadline
+    if deadline is None or type(begun) is not Primed:
+        return begun
     try:
-        if operation.is_async:
-            primed = begun or Primed(operation.handler, call.arguments, call.context)
-            returned = primed.returned if primed.returned is not WAITING else await _wait(primed, deadline)
-        else:
-            returned = await _wait(_run_in_thread(operation, call, executor), deadline)
+        returned = await _wait(begun, deadline)
     except BaseException as exc:  # noqa: BLE001 - the one place that catches whatever a handler raises
         return settle(exc, operation, call, debug_stack=debug_stack)
     # A handler may swallow the exception that ends it; what it returns after its time is no answer all the same.

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+import msgspec
+
 from strictwire.canon.json import JsonObject, JsonValue, as_json
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Facts, Refused, fail
 from strictwire.pipeline.call import AnswersNeeded, Caller
 from strictwire.pipeline.deadline import Deadline
-from strictwire.profiles.era import META_LOG_LEVEL
 from strictwire.profiles.exchange import Outlet
 from strictwire.wire.envelope import render_notification
-from strictwire.wire.revisions import MODERN
 from strictwire.wire.session import Progress
 
 LEVELS: Final[Mapping[str, int]] = MappingProxyType(
@@ -34,60 +34,62 @@ NEEDS: Final[Mapping[str, str]] = MappingProxyType(
 """The client capability behind each question."""
 
 
-class McpContext:
-    """Progress, logs and diagnostics; `ask` differs by era and is added below."""
+class Home(msgspec.Struct, frozen=True):
+    """Where answers are written: the event loop, and the thread that it runs on."""
 
-    __slots__ = (
-        "_level",
-        "_loop",
-        "_outlet",
-        "_over",
-        "_progress",
-        "_revision",
-        "_thread",
-        "_token",
-        "_transport",
-        "attributed",
-        "caller",
-        "deadline",
-        "diagnostics",
-    )
+    loop: asyncio.AbstractEventLoop
+    thread: int
 
-    def __init__(self, outlet: Outlet, caller: Caller, *, revision: str, transport: str, meta: JsonObject | None) -> None:
-        self._outlet = outlet
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.get_ident()
-        self._progress: Progress | None = None
-        self._token = None if meta is None else meta.get("progressToken")
-        self._level: str | None = None
-        self._revision = revision
-        self._transport = transport
-        self.caller = caller
-        self.diagnostics: list[str] = []
-        self.deadline: Deadline | None = None
-        """The time limit of the running stage, so that waiting for a person does not use it up."""
-        self.attributed: Facts | None = None
-        self._over = False
+    @classmethod
+    def here(cls) -> Home:
+        """The running loop."""
+        return cls(asyncio.get_running_loop(), threading.get_ident())
+
+
+class McpContext(msgspec.Struct):
+    """Progress, logs and diagnostics; `ask` differs by era and is added below. A struct, for every call makes one."""
+
+    outlet: Outlet
+    caller: Caller
+    home: Home
+    revision: str
+    transport: str
+    capabilities: Mapping[str, JsonValue]
+    """What the client declared it can do."""
+    token: str | int | None
+    """Names the call in progress notifications; None where nobody asked for them."""
+    level: str | None
+    """The least severe log messages that the client wants."""
+    deadline: Deadline | None = None
+    """The time limit of the running stage, so that waiting for a person does not use it up."""
+    attributed: Facts | None = None
+    diagnostics: list[str] = msgspec.field(default_factory=list)
+    told: Progress | None = None
+    over: bool = False
 
     @property
     def facts(self) -> Mapping[str, str | None]:
         """Who calls, and how."""
-        return {"principal": self.caller.principal, "revision": self._revision, "transport": self._transport}
+        return {"principal": self.caller.principal, "revision": self.revision, "transport": self.transport}
+
+    def supports(self, capability: str) -> bool:
+        """Whether the client declared it."""
+        return capability in self.capabilities
 
     def end(self) -> None:
         """The call is answered or given up: whatever its handler still has to say is not sent."""
-        self._over = True
+        self.over = True
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Sent only to a caller that gave a token, and only forward. Raises ValueError: not a number JSON can carry."""
         if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
             raise ValueError("progress: expected a finite number")
-        if self._token is None:
+        if self.token is None:
             return
-        self._progress = self._progress or Progress()
-        if not self._progress.advances(progress):
+        self.told = self.told or Progress()
+        if not self.told.advances(progress):
             return
-        params: JsonObject = {"progressToken": self._token, "progress": progress}
+        params: JsonObject = {"progressToken": self.token, "progress": progress}
         params |= {name: value for name, value in (("total", total), ("message", message)) if value is not None}
         self.notify("notifications/progress", params)
 
@@ -95,7 +97,7 @@ class McpContext:
         """Sent only at or above the level that the caller asked for. Raises ValueError: no such level, or no JSON."""
         if level not in LEVELS:
             raise ValueError(f"log level {level!r}: use one of {', '.join(LEVELS)}")
-        if self._level is None or LEVELS[level] < LEVELS[self._level]:
+        if self.level is None or LEVELS[level] < LEVELS[self.level]:
             return
         params: JsonObject = {"level": level, "data": as_json(data)[0]}
         if logger is not None:
@@ -116,47 +118,29 @@ class McpContext:
     def notify(self, method: str, params: JsonObject) -> None:
         """Send a notification on this call's own stream, from any thread."""
         message = render_notification(method, params)
-        if threading.get_ident() == self._thread:
+        if threading.get_ident() == self.home.thread:
             self._deliver(message)
         else:
-            self._loop.call_soon_threadsafe(self._deliver, message)
+            self.home.loop.call_soon_threadsafe(self._deliver, message)
 
     def _deliver(self, message: bytes) -> None:
-        if not self._over:
-            self._outlet.send(message)
+        if not self.over:
+            self.outlet.send(message)
 
 
 class ModernContext(McpContext):
     """Questions end the round: the client comes back with the answers and the handler runs again."""
 
-    __slots__ = ("_answers", "_capabilities")
-
-    def __init__(
-        self,
-        outlet: Outlet,
-        caller: Caller,
-        *,
-        transport: str,
-        meta: JsonObject,
-        capabilities: Mapping[str, JsonValue],
-        answers: Mapping[str, JsonObject],
-    ) -> None:
-        super().__init__(outlet, caller, revision=MODERN, transport=transport, meta=meta)
-        self._capabilities = capabilities
-        self._answers = answers
-        self._level = meta.get(META_LOG_LEVEL)
-
-    def supports(self, capability: str) -> bool:
-        """Whether the client declared it."""
-        return capability in self._capabilities
+    answers: Mapping[str, JsonObject] = msgspec.field(default_factory=dict)
+    """Those that came with the request."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
         """Answers that came with the request; ends the round if one is missing or unusable."""
-        check_capabilities(questions, self._capabilities)
-        missing = {key: ask for key, ask in questions.items() if not is_usable(self._answers.get(key), ask)}
+        check_capabilities(questions, self.capabilities)
+        missing = {key: ask for key, ask in questions.items() if not is_usable(self.answers.get(key), ask)}
         if missing:
             raise AnswersNeeded(missing)
-        return {key: self._answers[key] for key in questions}
+        return {key: self.answers[key] for key in questions}
 
 
 def check_capabilities(questions: Mapping[str, Ask], capabilities: Mapping[str, JsonValue]) -> None:

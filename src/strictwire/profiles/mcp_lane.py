@@ -25,10 +25,10 @@ from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Call, Caller, Kind, Operation
 from strictwire.pipeline.chain import Render
 from strictwire.pipeline.deadline import Deadline
-from strictwire.pipeline.prime import WAITING, Primed
-from strictwire.profiles.era import META_CAPABILITIES, META_VERSION, VERSION_HEADER
+from strictwire.pipeline.prime import Primed, begin
+from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION, VERSION_HEADER
 from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply
-from strictwire.profiles.mcp_context import ModernContext
+from strictwire.profiles.mcp_context import Home, ModernContext
 from strictwire.profiles.mcp_core import PROFILE, Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
 from strictwire.profiles.mcp_modern import REVISION, Modern, find_meta_fault
@@ -53,6 +53,7 @@ class Plan(msgspec.Struct, frozen=True):
     form: Form
     accepts: Callable[[JsonValue], bool]
     promises: Callable[[JsonValue], bool]
+    seconds: float
     text_json: bool
     mirrored: tuple[Mirrored, ...]
 
@@ -84,6 +85,7 @@ class Lane:
         self._table = table
         self._recorder = core.pipeline.journal.recorder
         self._clock = core.clock
+        self._home = Home.here()
         self._offers = core.pipeline.catalog.offers
         self._plans: dict[str, Plan] = {}
 
@@ -97,15 +99,14 @@ class Lane:
         if ride is None:
             return False
         operation = ride.plan.operation
-        ride.context.deadline = Deadline(operation.caps.timeout_ms / 1000)
-        begun = Primed(operation.handler, ride.arguments, ride.context)
-        body = self._write(ride, begun.returned)
-        if body is None:
+        begun = begin(operation.handler, ride.arguments, ride.context)
+        written = None if type(begun) is Primed else self._write(ride, begun)
+        if written is None:
             await self._carry_on(ride, begun)
         else:
             operation.gate.leave()
             ride.context.end()
-            self._send(ride, *body)
+            self._send(ride, *written)
         return True
 
     def _board(
@@ -135,8 +136,6 @@ class Lane:
         params, headers = value["params"], inbound.headers
         meta, arguments = params.get("_meta"), params["arguments"]
         table = self._table if headers is None else None
-        if table is not None and (len(table) >= MAX_IN_FLIGHT or value["id"] in table):
-            return None
         if type(meta) is not dict or meta.get(META_VERSION) != MODERN or find_meta_fault(meta) is not None:
             return None
         capabilities = meta.get(META_CAPABILITIES)
@@ -147,22 +146,23 @@ class Lane:
             or find_argument_mismatch(headers, plan.mirrored, arguments) is not None
         ):
             return None
+        if table is not None and (len(table) >= MAX_IN_FLIGHT or not table.add(value["id"], LEAVING)):
+            return None
         context = ModernContext(
-            outlet, inbound.caller, transport=inbound.transport, meta=meta, capabilities=capabilities, answers={}
-        )
-        return Ride(
-            plan,
-            value["id"],
-            params,
-            arguments,
-            inbound,
-            REVISION,
-            self._modern.tail,
-            context,
+            outlet,
+            inbound.caller,
+            self._home,
+            MODERN,
+            inbound.transport,
             capabilities,
-            table,
-            deliver,
-            self._clock.elapsed(),
+            meta.get("progressToken"),
+            meta.get(META_LOG_LEVEL),
+            Deadline(plan.seconds),
+        )
+        started = self._clock.elapsed()
+        tail = self._modern.tail
+        return Ride(
+            plan, value["id"], params, arguments, inbound, REVISION, tail, context, capabilities, table, deliver, started
         )
 
     def _board_legacy(
@@ -175,16 +175,18 @@ class Lane:
         deliver: Deliver,
     ) -> Ride | None:
         params, revision, table = value["params"], session.revision, session.in_flight
-        meta = params.get("_meta")
-        if len(table) >= MAX_IN_FLIGHT or value["id"] in table:
+        meta = params.get("_meta", {})
+        token = meta.get("progressToken") if type(meta) is dict else None
+        if type(meta) is not dict or (token is not None and not is_request_id(token)) or not revision.structured:
             return None
-        if not revision.structured or (meta is not None and type(meta) is not dict):
-            return None
-        if meta is not None and not is_request_id(meta.get("progressToken", "")):
+        if len(table) >= MAX_IN_FLIGHT or not table.add(value["id"], LEAVING):
             return None
         if inbound.headers is not None and revision.resumable:
             stream = session.streams.start(outlet)
             outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
+        context = session.context(outlet, inbound, token)
+        context.deadline = Deadline(plan.seconds)
+        started, able = self._clock.elapsed(), session.capabilities
         return Ride(
             plan,
             value["id"],
@@ -193,11 +195,11 @@ class Lane:
             inbound,
             revision,
             CLOSED,
-            LegacyContext(session=session, outlet=outlet, inbound=inbound, meta=meta),
-            session.capabilities,
+            context,
+            able,
             table,
             deliver,
-            self._clock.elapsed(),
+            started,
         )
 
     def _find_plan(self, name: str, inbound: Inbound) -> Plan | None:
@@ -243,6 +245,7 @@ class Lane:
             form=make_form(origin),
             accepts=accepts.accepts,
             promises=promises.accepts,
+            seconds=operation.caps.timeout_ms / 1000,
             text_json=contract.text_json,
             mirrored=self._core.mirrored_of(contract),
         )
@@ -250,7 +253,7 @@ class Lane:
     def _write(self, ride: Ride, returned: object) -> tuple[bytes, JsonObject, bytes] | None:
         """The answer, the value and its bytes; None if what was returned, or not yet, is not a plain success."""
         operation = ride.plan.operation
-        if returned is WAITING or type(returned) is Answer or ride.context.attributed is not None:
+        if type(returned) is Answer or ride.context.attributed is not None:
             return None
         try:
             value, raw = as_json(returned)
@@ -270,10 +273,8 @@ class Lane:
     def _send(self, ride: Ride, body: bytes, value: JsonObject, raw: bytes) -> None:
         """Have the call recorded, and the answer leave after that."""
         if not self._recorder.keeps:
-            ride.deliver(Reply(body=body))
+            self._let_go(ride, body, None)
             return
-        if ride.table is not None:
-            ride.table.add(ride.request_id, LEAVING)
         brief = Brief(
             ride.plan.form,
             self._clock.timestamp(),
@@ -293,14 +294,15 @@ class Lane:
         else:
             ride.deliver(_reply(self._long_way(ride)[1](unrecorded, ride.plan.operation)))
 
-    async def _carry_on(self, ride: Ride, begun: Primed) -> None:
+    async def _carry_on(self, ride: Ride, begun: object) -> None:
         """The long way from here: the handler waits, failed, or gave something that needs a closer look."""
         task = asyncio.current_task()
         if ride.table is not None and task is not None:
+            ride.table.release(ride.request_id, LEAVING)
             ride.table.add(ride.request_id, task)
         call, write = self._long_way(ride)
         try:
-            written = await self._core.pipeline.carry_on(call, ride.plan.operation, begun, write)
+            written = await self._core.pipeline.carry_on(call, ride.plan.operation, begun, ride.started, write)
         finally:
             ride.context.end()
             if ride.table is not None and task is not None:

@@ -12,10 +12,11 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Failure, Refused, fail
+from strictwire.pipeline.deadline import Deadline
 from strictwire.profiles.exchange import Inbound, Outlet, Silent
 from strictwire.profiles.listen import WANTS
 from strictwire.profiles.listing import LISTS
-from strictwire.profiles.mcp_context import LEVELS, McpContext, check_capabilities
+from strictwire.profiles.mcp_context import LEVELS, Home, McpContext, check_capabilities
 from strictwire.profiles.mcp_core import BEHIND, CALLS, Core, make_call, malformed, read_target
 from strictwire.profiles.mcp_results import Written
 from strictwire.profiles.streams import Streams
@@ -29,7 +30,7 @@ from strictwire.wire.envelope import (
     render_request,
     render_result,
 )
-from strictwire.wire.revisions import Revision
+from strictwire.wire.revisions import REVISIONS, Revision
 from strictwire.wire.session import Cancellable, InFlight
 
 ASK_SECONDS: Final = 600.0
@@ -62,6 +63,7 @@ class LegacySession:
         capabilities = client.get("capabilities")
         self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
         self._core = core
+        self._home = Home.here()
         self._asked: InFlight[asyncio.Future[Response]] = InFlight()
         self._counter = 0
         self._watched: set[str] = set()
@@ -164,6 +166,20 @@ class LegacySession:
         for waiting in self._asked:
             waiting.cancel()
 
+    def context(self, outlet: Outlet, inbound: Inbound, token: RequestId | None) -> LegacyContext:
+        """What the handler of one call of the session is given."""
+        return LegacyContext(
+            outlet,
+            inbound.caller,
+            self._home,
+            self.revision.name,
+            inbound.transport,
+            self.capabilities,
+            token,
+            self.level,
+            put=self.ask,
+        )
+
     async def _call(self, request: Request, inbound: Inbound, outlet: Outlet) -> Written:
         params = request.params or {}
         target = read_target(request.method, params)
@@ -174,7 +190,7 @@ class LegacySession:
             return await self._refuse(request, malformed("_meta"), inbound)
         if meta.get("progressToken") is not None and not is_request_id(meta["progressToken"]):
             return await self._refuse(request, malformed("progressToken"), inbound)
-        context = LegacyContext(session=self, outlet=outlet, inbound=inbound, meta=meta)
+        context = self.context(outlet, inbound, meta.get("progressToken"))
         call = make_call(
             target,
             caller=inbound.caller,
@@ -246,44 +262,23 @@ _SIMPLE: Final[Mapping[str, Callable[[LegacySession, JsonObject], bytes | Failur
 """Methods that are answered from the session alone."""
 
 
-class LegacyContext(McpContext):
+class LegacyContext(McpContext, kw_only=True):
     """Questions are requests to the client, answered while the handler waits."""
 
-    __slots__ = ("_session",)
-
-    def __init__(self, *, session: LegacySession, outlet: Outlet, inbound: Inbound, meta: JsonObject | None) -> None:
-        super().__init__(outlet, inbound.caller, revision=session.revision.name, transport=inbound.transport, meta=meta)
-        self._session = session
-        self._level = session.level
-
-    def supports(self, capability: str) -> bool:
-        """Whether the client declared it."""
-        return capability in self._session.capabilities
+    put: Callable[[Ask, Outlet], Awaitable[JsonObject]]
+    """Puts one question."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
         """Put the questions one after the other; the tool's own time stands still meanwhile."""
-        check_capabilities(questions, self._session.capabilities)
-        return await self._off_the_clock(
-            lambda: _in_turn({key: self._asker(question) for key, question in questions.items()})
-        )
+        check_capabilities(questions, self.capabilities)
+        deadline = self.deadline or Deadline(0)
+        deadline.pause()
+        try:
+            return {key: await self.put(question, self.outlet) for key, question in questions.items()}
+        finally:
+            deadline.resume()
 
     def close_stream(self) -> None:
         """Where the revision has streams that can be resumed, the client is told to come back."""
-        if self._session.revision.resumable:
-            self._outlet.close()
-
-    def _asker(self, question: Ask) -> Callable[[], Awaitable[JsonObject]]:
-        return lambda: self._session.ask(question, self._outlet)
-
-    async def _off_the_clock(self, wait: Callable[[], Awaitable[Mapping[str, JsonObject]]]) -> Mapping[str, JsonObject]:
-        if self.deadline is None:
-            return await wait()
-        self.deadline.pause()
-        try:
-            return await wait()
-        finally:
-            self.deadline.resume()
-
-
-async def _in_turn(askers: Mapping[str, Callable[[], Awaitable[JsonObject]]]) -> Mapping[str, JsonObject]:
-    return {key: await asker() for key, asker in askers.items()}
+        if REVISIONS[self.revision].resumable:
+            self.outlet.close()

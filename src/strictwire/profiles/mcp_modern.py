@@ -18,7 +18,7 @@ from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_SERV
 from strictwire.profiles.exchange import Inbound, Outlet
 from strictwire.profiles.listen import listen
 from strictwire.profiles.listing import LISTS
-from strictwire.profiles.mcp_context import LEVELS, ModernContext
+from strictwire.profiles.mcp_context import LEVELS, Home, ModernContext
 from strictwire.profiles.mcp_core import BEHIND, CALLS, Core, Target, make_call, malformed, read_target, stamp
 from strictwire.profiles.mcp_results import Written
 from strictwire.profiles.mirror import find_argument_mismatch, find_mismatch
@@ -126,9 +126,12 @@ class Modern:
         context = ModernContext(
             outlet,
             inbound.caller,
-            transport=inbound.transport,
-            meta=stated.meta,
-            capabilities=stated.capabilities,
+            Home.here(),
+            MODERN,
+            inbound.transport,
+            stated.capabilities,
+            stated.meta.get("progressToken"),
+            stated.meta.get(META_LOG_LEVEL),
             answers=answers,
         )
         call = make_call(

@@ -149,7 +149,7 @@ class Server:
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
         """Offer a tool by contract and handler, at any time. Raises ContractRefused or SchemaRefused."""
         mirrored_arguments(contract.input_schema)
-        self.catalog.change(lambda offers: offers.with_tools([(contract, handler)]), "tools")
+        self.catalog.add_tool(contract, handler)
 
     def remove_tool(self, name: str) -> None:
         """Stop offering a tool."""
@@ -213,6 +213,12 @@ def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> 
 def _raw_handler(function: Callable[..., Any]) -> Handler:
     """A tool with schemas of its own takes the arguments as they are, and the Context if it has a second parameter."""
     takes_context = len(inspect.signature(function).parameters) > 1
+    if inspect.iscoroutinefunction(function) and not takes_context:
+
+        async def run(arguments: JsonObject, _call: CallContext) -> Any:
+            return as_answer(await function(arguments), wraps=False)
+
+        return run
 
     def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return ((arguments, Context(call)) if takes_context else (arguments,)), {}
@@ -222,6 +228,9 @@ def _raw_handler(function: Callable[..., Any]) -> Handler:
 
 def as_answer(returned: Any, *, wraps: bool) -> Any:
     """What an author returned, as the pipeline takes it: content items, structured content, or plain text."""
+    if type(returned) is dict:
+        plain = flatten_models(returned)
+        return {RESULT: plain} if wraps else plain
     if isinstance(returned, CONTENT):
         return Answer(content=(returned.as_item(),))
     if isinstance(returned, list | tuple) and _is_content_list(returned):

@@ -100,13 +100,23 @@ class _Turn:
         """Set where somebody waits for the answer to be sent."""
 
 
+class Listener:
+    """What the connections of one listener share."""
+
+    def __init__(self, site: Site) -> None:
+        self.pump = Pump()
+        self.answers = {endpoint: answering(endpoint) for endpoint in site.endpoints.values()}
+        self.connections: set[HttpConnection] = set()
+
+
 class HttpConnection(asyncio.Protocol):
     """One connection: requests one after the other, each answered before the next is begun."""
 
-    def __init__(self, site: Site, pump: Pump, connections: set[HttpConnection]) -> None:
+    def __init__(self, site: Site, listener: Listener) -> None:
         self._site = site
-        self._pump = pump
-        self._connections = connections
+        self._pump = listener.pump
+        self._answers = listener.answers
+        self._connections = listener.connections
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpRequestParser(self)
         self._incoming = _Incoming()
@@ -171,7 +181,9 @@ class HttpConnection(asyncio.Protocol):
     def on_url(self, url: bytes) -> None:
         """A piece of the target."""
         self._incoming.url += url
-        self._count_head(len(url))
+        self._head_size += len(url)
+        if self._head_size > MAX_HEAD:
+            self._refuse_head()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header field."""
@@ -179,7 +191,9 @@ class HttpConnection(asyncio.Protocol):
             self._incoming.length = value
         else:
             self._incoming.pairs.append((name, value))
-        self._count_head(len(name) + len(value))
+        self._head_size += len(name) + len(value)
+        if self._head_size > MAX_HEAD:
+            self._refuse_head()
 
     def on_headers_complete(self) -> None:
         """Judge the head, before any of the body is kept."""
@@ -294,7 +308,7 @@ class HttpConnection(asyncio.Protocol):
         if self.gone and _is_abandoned(turn):
             return
         try:
-            await answering(endpoint)(inbound, outlet, partial(self._deliver, turn))
+            await self._answers[endpoint](inbound, outlet, partial(self._deliver, turn))
         except asyncio.CancelledError:
             # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
             outlet.open()
@@ -413,10 +427,8 @@ class HttpConnection(asyncio.Protocol):
         incoming.size = length
         self._answer_now(incoming)
 
-    def _count_head(self, size: int) -> None:
-        self._head_size += size
-        if self._head_size > MAX_HEAD:
-            self._refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
+    def _refuse_head(self) -> None:
+        self._refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
 
     def _watch(self, seconds: float) -> None:
         """End the connection if nothing happens in time. One timer serves many requests: it looks again when it fires."""
@@ -462,10 +474,9 @@ class HttpServer:
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which the system chooses for 0. Raises OSError: cannot listen there."""
-        loop, pump = asyncio.get_running_loop(), Pump()
-        self._server = await loop.create_server(
-            lambda: HttpConnection(self._site, pump, self._connections), host, port, backlog=1024
-        )
+        loop, listener = asyncio.get_running_loop(), Listener(self._site)
+        self._connections = listener.connections
+        self._server = await loop.create_server(lambda: HttpConnection(self._site, listener), host, port, backlog=1024)
         return int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:

@@ -23,8 +23,11 @@ class LineSplitter:
         """The lines that this chunk completes."""
         *complete, rest = chunk.split(b"\n")
         for part in complete:
-            self._keep(part)
-            yield from self._take()
+            if self._size or len(part) > self._limit:
+                self._keep(part)
+                yield from self._take()
+            elif part.strip(b" \t\r"):
+                yield part
         self._keep(rest)
 
     def finish(self) -> Iterator[bytes | TooLong]:

@@ -33,10 +33,10 @@ LEAVING: Final = _Leaving()
 
 
 class InFlight(Generic[Handle]):
-    """Requests that are not answered yet, keyed by the type and the value of their id."""
+    """Requests that are not answered yet, by id. A string and an integer are never equal, so `1` and `"1"` are two ids."""
 
     def __init__(self) -> None:
-        self._handles: dict[tuple[type, RequestId], Handle] = {}
+        self._handles: dict[RequestId, Handle] = {}
 
     def __len__(self) -> int:
         return len(self._handles)
@@ -45,25 +45,23 @@ class InFlight(Generic[Handle]):
         return iter(tuple(self._handles.values()))
 
     def __contains__(self, request_id: RequestId) -> bool:
-        return (type(request_id), request_id) in self._handles
+        return request_id in self._handles
 
     def add(self, request_id: RequestId, handle: Handle) -> bool:
         """Take a request in; False if one with this id is still running."""
-        key = (type(request_id), request_id)
-        if key in self._handles:
+        if request_id in self._handles:
             return False
-        self._handles[key] = handle
+        self._handles[request_id] = handle
         return True
 
     def pop(self, request_id: RequestId) -> Handle | None:
         """Take a request out; None if it is not there (any more)."""
-        return self._handles.pop((type(request_id), request_id), None)
+        return self._handles.pop(request_id, None)
 
     def release(self, request_id: RequestId, handle: Handle) -> None:
         """Take this very request out; its id may belong to a newer one by now."""
-        key = (type(request_id), request_id)
-        if self._handles.get(key) is handle:
-            del self._handles[key]
+        if self._handles.get(request_id) is handle:
+            del self._handles[request_id]
 
 
 class Progress:
