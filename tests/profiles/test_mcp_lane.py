@@ -1,0 +1,286 @@
+"""The short way of a call and the long one: the same bytes to the client, the same records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strictwire import Server
+from strictwire.canon.json import JsonObject, parse_object, render
+from strictwire.contract.tool import Caps, Safety
+from strictwire.fault.failure import Facts, Refused, fail
+from strictwire.pipeline.call import Caller
+from strictwire.profiles.exchange import Headers, Inbound, Reply, Silent
+from strictwire.profiles.mcp import McpEndpoint
+from strictwire.server.compose import open_runtime
+from strictwire.server.content import Text
+from strictwire.server.context import Context
+from strictwire.settings.model import Settings
+from strictwire.stores.memory import MemoryRecorder
+
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+OPENING = {
+    "jsonrpc": "2.0",
+    "id": "open",
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
+}
+INTEGERS = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
+
+
+async def _double(arguments: JsonObject) -> Any:
+    return {"n": 2 * arguments["n"]}
+
+
+async def _wait(arguments: JsonObject) -> Any:
+    await asyncio.sleep(0)
+    return {"n": arguments["n"]}
+
+
+async def _break(_arguments: JsonObject) -> Any:
+    raise RuntimeError("secret")
+
+
+async def _refuse(_arguments: JsonObject) -> Any:
+    raise Refused(fail("FILE_NOT_FOUND"))
+
+
+async def _lie(_arguments: JsonObject) -> Any:
+    return {"n": "not a number"}
+
+
+async def _no_json(_arguments: JsonObject) -> Any:
+    return {"n": float("nan")}
+
+
+async def _content(_arguments: JsonObject) -> Any:
+    return Text("hello")
+
+
+async def _attribute(arguments: JsonObject, context: Context) -> Any:
+    context._call.attribute(Facts(session_id="s-1", role="WINDSURF"))
+    context.log("error", "seen")
+    return {"n": arguments["n"]}
+
+
+async def _ask(_arguments: JsonObject, context: Context) -> Any:
+    return {"n": len(await context.roots())}
+
+
+def _plain(arguments: JsonObject) -> Any:
+    return {"n": arguments["n"]}
+
+
+TOOLS: Mapping[str, Callable[..., Any]] = {
+    "double": _double,
+    "wait": _wait,
+    "break": _break,
+    "refuse": _refuse,
+    "lie": _lie,
+    "no_json": _no_json,
+    "content": _content,
+    "attribute": _attribute,
+    "ask": _ask,
+    "plain": _plain,
+}
+
+
+def make_server() -> Server:
+    server = Server("lane", version="1.0.0")
+    for name, function in TOOLS.items():
+        server.tool(name=name, description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS)(function)
+    server.tool(name="short", description="Says little.", input_schema=INTEGERS, output_schema=INTEGERS, text_json=False)(
+        _double
+    )
+    server.tool(
+        name="narrow",
+        description="Room for little.",
+        input_schema=INTEGERS,
+        output_schema=INTEGERS,
+        caps=Caps(response_bytes=3),
+    )(_double)
+    server.tool(name="write", description="Writes.", input_schema=INTEGERS, output_schema=INTEGERS, safety=Safety.MUTATING)(
+        _double
+    )
+    server.tool(name="roles", description="For one.", input_schema=INTEGERS, output_schema=INTEGERS, roles=["ADMIN"])(
+        _double
+    )
+    server.tool(name="loose", description="No promise.", input_schema=INTEGERS)(_double)
+    return server
+
+
+def call(name: object, arguments: object, *, meta: JsonObject | None = None, request_id: object = 1) -> bytes:
+    params: JsonObject = {"name": name, "arguments": arguments}
+    if meta is not None:
+        params["_meta"] = meta
+    return render({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params})
+
+
+async def _by_serving(endpoint: McpEndpoint, inbound: Inbound) -> Reply:
+    return await endpoint.serve(inbound, Silent())
+
+
+async def _by_answering(endpoint: McpEndpoint, inbound: Inbound) -> Reply:
+    delivered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+    await endpoint.answer(inbound, Silent(), delivered.set_result)
+    return await delivered
+
+
+def talk(
+    way: Callable[[McpEndpoint, Inbound], Any],
+    messages: Iterable[bytes],
+    *,
+    role: str | None = None,
+    headers: Headers | None = None,
+    failure: str | None = None,
+) -> tuple[list[Reply], list[bytes]]:
+    """The answers and the records of a conversation."""
+
+    async def main() -> tuple[list[Reply], list[bytes]]:
+        recorder = MemoryRecorder()
+        async with (
+            asyncio.timeout(20),
+            open_runtime(make_server(), Settings(), deterministic=True, recorder=recorder) as runtime,
+        ):
+            endpoint = McpEndpoint(runtime.core)
+            replies = []
+            for message in messages:
+                recorder.failure = None if failure is None or b"initialize" in message else fail(failure)
+                inbound = Inbound(body=message, transport="stdio", caller=Caller(role=role), headers=headers)
+                replies.append(await way(endpoint, inbound))
+            await endpoint.close()
+            return replies, recorder.lines
+
+    return asyncio.run(main())
+
+
+NAMES = [*TOOLS, "short", "narrow", "write", "roles", "loose", "nobody"]
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+@pytest.mark.parametrize("role", [None, "ADMIN"])
+@pytest.mark.parametrize("name", NAMES)
+def test_both_ways_give_the_same_bytes_and_the_same_records(name: str, role: str | None, era: str) -> None:
+    opening = [] if era == "modern" else [render(OPENING)]
+    meta = MODERN if era == "modern" else None
+    messages = [
+        *opening,
+        call(name, {"n": 4}, meta=meta),
+        call(name, {"n": "4"}, meta=meta, request_id="a"),
+        call(name, {"n": 4, "plan_hash": "x"}, meta=meta),
+        call(
+            name,
+            {"n": 5},
+            meta=None if meta is None else meta | {"progressToken": 1, "io.modelcontextprotocol/logLevel": "info"},
+        ),
+        call(name, [], meta=meta),
+    ]
+
+    assert talk(_by_answering, messages, role=role) == talk(_by_serving, messages, role=role)
+
+
+@pytest.mark.parametrize("era", ["modern", "legacy"])
+def test_a_record_that_cannot_be_kept_is_told_the_same_way(era: str) -> None:
+    messages = [render(OPENING), call("double", {"n": 4}, meta=MODERN if era == "modern" else None)]
+
+    short, long = (
+        talk(_by_answering, messages, failure="AUDIT_UNAVAILABLE"),
+        talk(_by_serving, messages, failure="AUDIT_UNAVAILABLE"),
+    )
+
+    assert short == long
+    assert b"AUDIT_UNAVAILABLE" in (short[0][-1].body or b"")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "double"},
+        {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "wait"},
+        {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list", "mcp-name": "double"},
+        {"mcp-protocol-version": "2026-07-28", "mcp-name": "double"},
+        {"mcp-protocol-version": "2025-11-25"},
+        {"mcp-protocol-version": "2031-01-01", "mcp-method": "tools/call", "mcp-name": "double"},
+        {},
+    ],
+)
+def test_headers_are_judged_the_same_way(headers: dict[str, str]) -> None:
+    messages = [call("double", {"n": 4}, meta=MODERN)]
+
+    short = talk(_by_answering, messages, headers=Headers(headers.items()))
+
+    assert short == talk(_by_serving, messages, headers=Headers(headers.items()))
+
+
+scraps = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["double", "2.0", "tools/call", "wait", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["n", "name", "arguments"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+metas = st.fixed_dictionaries(
+    {},
+    optional={
+        "io.modelcontextprotocol/protocolVersion": st.sampled_from(["2026-07-28", "2025-11-25", 1]),
+        "io.modelcontextprotocol/clientCapabilities": st.sampled_from([{}, {"roots": {}}, None]),
+        "io.modelcontextprotocol/logLevel": st.sampled_from(["info", "loud", None]),
+        "progressToken": st.sampled_from([1, "t", None, True, 1.5]),
+    },
+)
+params = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from([*NAMES, "", 7]),
+        "arguments": st.sampled_from([{"n": 1}, {"n": 2.0}, {"n": True}, {}, None]) | scraps,
+        "_meta": metas | scraps,
+        "requestState": scraps,
+        "inputResponses": scraps,
+    },
+)
+requests = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.sampled_from(["2.0", "2.0", "2.0", "1.0", 2]),
+        "id": st.sampled_from([1, "a", None, 1.5, True]),
+        "method": st.sampled_from(["tools/call", "tools/call", "ping", 1]),
+        "params": params | scraps,
+        "result": scraps,
+        "extra": scraps,
+    },
+)
+
+
+@pytest.mark.slow
+@given(st.lists(requests, min_size=1, max_size=6), st.booleans())
+def test_both_ways_agree_on_whatever_is_sent(sent: list[JsonObject], opened: bool) -> None:
+    messages = [*([render(OPENING)] if opened else []), *(render(each) for each in sent)]
+
+    assert talk(_by_answering, messages) == talk(_by_serving, messages)
+
+
+def test_an_id_stays_in_use_until_its_answer_leaves() -> None:
+    async def main() -> list[JsonObject]:
+        recorder = MemoryRecorder()
+        async with asyncio.timeout(20), open_runtime(make_server(), Settings(), recorder=recorder) as runtime:
+            endpoint, replies = McpEndpoint(runtime.core), []
+            for _ in range(2):
+                inbound = Inbound(body=call("double", {"n": 1}, meta=MODERN), transport="stdio", caller=Caller())
+                await endpoint.answer(inbound, Silent(), lambda reply: replies.append(parse_object(reply.body or b"")))
+            await asyncio.sleep(0)
+            inbound = Inbound(body=call("double", {"n": 1}, meta=MODERN), transport="stdio", caller=Caller())
+            await endpoint.answer(inbound, Silent(), lambda reply: replies.append(parse_object(reply.body or b"")))
+            await asyncio.sleep(0)
+            return replies
+
+    refused, first, third = asyncio.run(main())
+    assert refused["error"]["data"]["code"] == "DUPLICATE_ID"
+    assert first["result"]["structuredContent"] == third["result"]["structuredContent"] == {"n": 2}
