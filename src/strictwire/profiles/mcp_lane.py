@@ -1,7 +1,7 @@
 """The short way of a plain tools/call, which nearly every message is: same bytes, same record, less machinery.
 
-A call is plain if its tool is read-only, needs nothing of the client and promises a schema, the caller may use it, the
-arguments fit, and the handler returns without waiting. What is fixed for such calls is worked out once a tool (`Plan`).
+A call is plain if its tool is read-only, needs nothing of the client and promises a schema, the caller may use it, and
+the handler returns without waiting. What is fixed for such calls is worked out once a tool (`Plan`).
 Whatever turns out not to be plain goes the long way (`mcp_modern`, `mcp_legacy`), from its start or, once the handler has
 begun, from there. The answer leaves when its record is kept; the next message need not wait for that.
 """
@@ -20,7 +20,8 @@ from strictwire.canon.digest import digest, digest_bytes
 from strictwire.canon.json import JsonObject, JsonValue, NotJson, as_json, render
 from strictwire.contract.handler import Answer
 from strictwire.contract.tool import ToolContract
-from strictwire.fault.failure import Failure
+from strictwire.fault.failure import Failure, fail
+from strictwire.pipeline.accept import accept
 from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Call, Caller, Kind, Operation
 from strictwire.pipeline.chain import Render
@@ -99,6 +100,9 @@ class Lane:
         if ride is None:
             return False
         operation = ride.plan.operation
+        if not ride.plan.accepts(ride.arguments):
+            self._refuse(ride)
+            return True
         begun = begin(operation.handler, ride.arguments, ride.context)
         written = None if type(begun) is Primed else self._write(ride, begun)
         if written is None:
@@ -120,7 +124,7 @@ class Lane:
         if type(name) is not str or type(arguments) is not dict or "plan_hash" in arguments or "phase_id" in arguments:
             return None
         plan = self._find_plan(name, inbound)
-        if plan is None or not plan.accepts(arguments) or not plan.operation.gate.enter():
+        if plan is None or not plan.operation.gate.enter():
             return None
         if _is_modern(params, inbound):
             ride = self._board_modern(plan, value, inbound, outlet, deliver)
@@ -250,6 +254,15 @@ class Lane:
             mirrored=self._core.mirrored_of(contract),
         )
 
+    def _refuse(self, ride: Ride) -> None:
+        """Arguments that do not fit: the one failure that callers meet daily."""
+        ride.plan.operation.gate.leave()
+        call, write = self._long_way(ride)
+        failure = accept(ride.plan.operation, call) or fail("INTERNAL")
+        written = write(failure, ride.plan.operation)
+        entry = self._core.pipeline.journal.open(call, ride.plan.operation, ride.started)
+        entry.submit(failure, written, partial(self._let_go, ride, _reply(written)))
+
     def _write(self, ride: Ride, returned: object) -> tuple[bytes, JsonObject, bytes] | None:
         """The answer, the value and its bytes; None if what was returned, or not yet, is not a plain success."""
         operation = ride.plan.operation
@@ -272,8 +285,9 @@ class Lane:
 
     def _send(self, ride: Ride, body: bytes, value: JsonObject, raw: bytes) -> None:
         """Have the call recorded, and the answer leave after that."""
+        reply = Reply(body=body)
         if not self._recorder.keeps:
-            self._let_go(ride, body, None)
+            self._let_go(ride, reply, None)
             return
         brief = Brief(
             ride.plan.form,
@@ -284,13 +298,13 @@ class Lane:
             ride.arguments,
             value,
         )
-        self._recorder.submit(brief, partial(self._let_go, ride, body))
+        self._recorder.submit(brief, partial(self._let_go, ride, reply))
 
-    def _let_go(self, ride: Ride, body: bytes, unrecorded: Failure | None) -> None:
+    def _let_go(self, ride: Ride, reply: Reply, unrecorded: Failure | None) -> None:
         if ride.table is not None:
             ride.table.release(ride.request_id, LEAVING)
         if unrecorded is None:
-            ride.deliver(Reply(body=body))
+            ride.deliver(reply)
         else:
             ride.deliver(_reply(self._long_way(ride)[1](unrecorded, ride.plan.operation)))
 
