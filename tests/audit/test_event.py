@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strictwire.audit.event import (
     _RENDERERS,
     NOWHERE,
+    Brief,
     Call,
     End,
     Event,
@@ -21,7 +22,10 @@ from strictwire.audit.event import (
     Prune,
     Recovery,
     Refusal,
+    Turned,
     Values,
+    make_form,
+    make_turned,
     render_body,
 )
 from strictwire.canon.json import is_rendered, parse_object
@@ -149,3 +153,20 @@ def test_every_body_reads_back_to_its_own_bytes_and_has_no_line_break(arguments:
 
     assert is_rendered(body)
     assert b"\n" not in body
+
+
+FORM = make_form(Origin(principal='o"neil', transport="stdio", profile="mcp", method="tools/call", tool_name="add"))
+TURNED = make_turned(
+    stage="accept", error_code="INVALID_PARAMS", invariant_id=None, envelope={"error": {"token": "hunter2", "at": "/a"}}
+)
+
+
+@pytest.mark.parametrize("values", list(Values))
+@pytest.mark.parametrize("turned", [None, TURNED])
+def test_a_brief_is_written_as_the_record_it_stands_for(values: Values, turned: Turned | None):
+    digest = None if turned else "sha256:bb"
+    result = None if turned else {"sum": 3}
+    brief = Brief(FORM, "2026-01-01T00:00:00.000Z", "sha256:aa", digest, 12, {"password": "x", "a": 1}, result, turned)
+
+    assert render_body(brief, values) == render_body(brief.as_event(), values)
+    assert (b'"arguments"' in render_body(brief, values)) is (values is Values.STORED)

@@ -336,3 +336,21 @@ def _slow_accepts(raw: bytes) -> bool:
 def _depth(value: Any) -> int:
     members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     return 0 if members is None else 1 + max(map(_depth, members), default=0)
+
+
+_BRACKETED = st.recursive(
+    st.text(alphabet='[]{}",:\\a\n', max_size=6) | st.integers(0, 9),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(alphabet='[]{}"a', max_size=4), inner, max_size=3),
+    max_leaves=40,
+)
+
+
+@given(_BRACKETED, st.integers(1, 8), st.booleans())
+def test_nesting_is_judged_whatever_texts_hold(value: Any, depth: int, spaced: bool) -> None:
+    raw = json.dumps(value, ensure_ascii=spaced, separators=(" , ", " : ") if spaced else (",", ":")).encode()
+    if _depth(value) <= depth:
+        assert parse(raw, Limits(depth=depth)) == value
+    else:
+        with pytest.raises(NotStrict) as refused:
+            parse(raw, Limits(depth=depth))
+        assert refused.value.fault is Fault.TOO_DEEP

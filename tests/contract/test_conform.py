@@ -152,3 +152,26 @@ def test_a_catastrophic_pattern_is_refused_in_bounded_time() -> None:
 )  # fmt: skip
 def test_json_types_have_their_schema_names(value: object, name: str) -> None:
     assert json_type(value) == name
+
+
+@pytest.mark.parametrize(
+    ("keyword", "bound", "value"),
+    [
+        ("minimum", 1.0, 0),
+        ("maximum", -1.0, 0),
+        ("exclusiveMinimum", 0.0, 0),
+        ("exclusiveMaximum", 1e3, 1000),
+        ("multipleOf", 2.0, 1),
+    ],
+)
+def test_a_whole_bound_is_compiled_as_a_whole_number_however_it_is_written(keyword: str, bound: float, value: int) -> None:
+    """The engine takes ten times as long to compare with a float."""
+    conformer = compile_schema({"type": "object", "properties": {"a": {keyword: bound, "description": "0.5"}}})
+
+    assert conformer.find_violations({"a": value}) == (Violation(path="/a", keyword=keyword, expected=str(int(bound))),)
+
+
+def test_a_bound_between_whole_numbers_stays_what_it_is() -> None:
+    conformer = compile_schema({"type": "object", "properties": {"a": {"minimum": 0.5}, "b": {"maximum": 1.0}}})
+
+    assert [conformer.accepts({"a": value, "b": value}) for value in (0, 0.5, 1, 1.5)] == [False, True, True, False]

@@ -13,9 +13,20 @@ from hypothesis import strategies as st
 from tests.fault.failure_strategies import json_values
 
 from strictwire.canon.json import as_json, parse, render
+from strictwire.fault import plain as rules
 from strictwire.fault.dialects.system_v1 import GovernedError
 from strictwire.fault.failure import Facts
-from strictwire.fault.plain import MAX_CHARACTERS, MAX_ITEMS, MAX_TEXT, MORE, plain, plain_text
+from strictwire.fault.plain import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_NAME,
+    MAX_NODES,
+    MAX_TEXT,
+    MORE,
+    plain,
+    plain_text,
+)
 
 
 class StrRaises(Exception):
@@ -91,6 +102,13 @@ def _deep_list() -> list[Any]:
     return deep
 
 
+def _laughs() -> list[Any]:
+    laughs: list[Any] = ["ha"]
+    for _ in range(12):
+        laughs = [laughs] * 40
+    return laughs
+
+
 BAD: dict[str, Callable[[], object]] = {
     "exception": lambda: ValueError("wrong"),
     "exception without text": ValueError,
@@ -111,6 +129,7 @@ BAD: dict[str, Callable[[], object]] = {
     "cyclic exception": _cyclic_exception,
     "ten thousand causes": _deep_cause,
     "a hundred thousand levels": _deep_list,
+    "a billion laughs": _laughs,
     "a hundred thousand members": lambda: {str(number): number for number in range(100_000)},
     "str raises": StrRaises,
     "code raises": CodeRaises,
@@ -274,3 +293,40 @@ def test_a_text_is_within_its_limit_and_stays(text: str, limit: int) -> None:
 
     assert len(once) <= limit
     assert plain_text(once, limit) == once
+
+
+@given(value=json_values)
+def test_a_value_that_is_copied_is_as_it_would_have_been_written(value: Any) -> None:
+    assert plain(value) == rules._write(value)
+
+
+def _nested(levels: int) -> Any:
+    return [] if levels == 1 else [_nested(levels - 1)]
+
+
+AT_THE_BOUNDS: dict[str, Any] = {
+    "levels": [_nested(MAX_DEPTH - 1), _nested(MAX_DEPTH), _nested(MAX_DEPTH + 1)],
+    "items": [[0] * MAX_ITEMS, [0] * (MAX_ITEMS + 1)],
+    "members": [dict.fromkeys(map(str, range(MAX_ITEMS))), dict.fromkeys(map(str, range(MAX_ITEMS + 1)))],
+    "nodes": [[[0] * 50] * 4 + [[0] * size] for size in (49, 50)] + [[[0] * 50] * 5 + [0] * size for size in (0, 1)],
+    "text": ["x" * MAX_TEXT, "x" * (MAX_TEXT + 1), "é" * MAX_TEXT],
+    "name": [{"x" * MAX_NAME: 1}, {"x" * (MAX_NAME + 1): 1}],
+    "characters": [["x" * 1000] * 8 + ["x" * size] for size in (191, 192, 193)],
+    "integers": [2**63 - 1, 2**63, -(2**63), 1.5, 1e300],
+    "secrets": [{"password": "x"}, {"tokens": ["x"]}, {"a": "password=hunter2"}, {"password=hunter2": 1}],
+    "types": [(1, 2), {"a": (1,)}, {1: 2}, MappingProxyType({"a": 1}), b"x", StrangeText("x"), {StrangeText("x"): 1}],
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_BOUNDS)
+def test_at_its_bounds_a_value_is_copied_as_it_would_have_been_written(name: str) -> None:
+    assert [plain(value) for value in AT_THE_BOUNDS[name]] == [rules._write(value) for value in AT_THE_BOUNDS[name]]
+    assert MAX_NODES == 256
+
+
+def test_a_copy_shares_nothing_that_could_be_changed() -> None:
+    value = {"a": [{"b": 1}]}
+    copied = plain(value)
+    value["a"][0]["b"] = 2
+
+    assert copied == {"a": [{"b": 1}]}

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import random
+import re
+import sys
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.fault.redact import MARK, redact, redact_text
+from strictwire.fault import redact as rules
+from strictwire.fault.redact import KNOWN, MARK, MAX_KEPT, MAX_REMEMBERED, is_harmless, is_plain_name, redact, redact_text
 
 SECRET_NAMES = [
     "password",
@@ -162,3 +167,170 @@ def test_redacting_twice_is_redacting_once(text: str):
 @pytest.mark.parametrize("text", SECRET_TEXTS)
 def test_what_was_redacted_stays_as_it_is(text: str):
     assert redact_text(SECRET_TEXTS[text]) == SECRET_TEXTS[text]
+
+
+def by_definition(text: str) -> str:
+    """The forms themselves, tried on every text."""
+    text = rules._SHAPES.sub(MARK, text)
+    for form in (rules._ASSIGNED, rules._SCHEME, rules._USERINFO):
+        text = form.sub(rf"\g<1>{MARK}", text)
+    return text
+
+
+PIECES = [
+    *("sk-", "sk_live_", "rk-test-", "pk_", "ghp_", "gho_", "github_pat_", "glpat-", "xoxb-", "xox", "AKIA", "ASIA", "AIza"),
+    *("npm_", "pypi-", "hf_", "SG.", "whsec_", "eyJ", "PRIVATE+KEY+", "AGE-SECRET-KEY-1", "-----BEGIN ", "RSA PRIVATE KEY"),
+    *(
+        "-----",
+        "-----END ",
+        "password",
+        "Passwd",
+        "PASSPHRASE",
+        "pa\u017f\u017fword",
+        "pwd",
+        "secret",
+        "TOKEN",
+        "to\u212aen",
+    ),
+    *("api_key", "ap\u0131key", "AP\u0130key", "access-key", "s\u0131g", "SIG", "signature", "design", "key", "keys"),
+    *(
+        "bearer",
+        "Bearer ",
+        "ba\u017fic ",
+        "BASIC\t",
+        "digest ",
+        "d\u0131gest ",
+        "http://",
+        "postgres://u:",
+        "://",
+        "@",
+        "@host",
+    ),
+    *("=", ":", ": ", '": "', "'", '"', " ", "\n", "_", "-", ".", "+", "/", ",", "&", "1", "a", "é", "\u3000", MARK),
+    *(
+        "a1B2" * 3,
+        "a1B2" * 5,
+        "Z9" * 9,
+        "abcdefgh",
+        "0123456789abcdef",
+        "dXNlcjpwdw==",
+        "hunter2",
+        "x" * 40,
+        "words and more",
+    ),
+]
+"""Parts of what is redacted and of what only looks like it."""
+
+WHOLE = [
+    *SECRET_TEXTS,
+    *(f"{kind}{gap}{use}{gap}abc_def-ghi01" for kind in ("sk", "rk", "pk") for gap in "-_" for use in ("live", "ant", "or")),
+    *(f"{prefix}_{'a1B2' * 5}" for prefix in ("ghp", "gho", "ghu", "ghs", "ghr", "github_pat")),
+    *("sk-" + "a1B2" * 5, "glpat-" + "a-_1" * 4, "xoxs-0123456789", "ASIA" + "Z9" * 8, "AIza" + "a1B2_" * 7),
+    *("npm_" + "a1B2" * 8, "pypi-" + "a1B2-" * 8, "hf_" + "a1B2" * 8, "SG." + "a-_1" * 4 + "." + "b-_2" * 4),
+    *("whsec_" + "a1B2" * 4, "AGE-SECRET-KEY-1" + "Q9" * 10, "PRIVATE+KEY+x", "eyJ01234567.01234567.", "pa\u017fscode=x"),
+    *(
+        "ACCES\u017f_KEY=1",
+        "my_s\u0131g: ab12x3456",
+        "\u212aey to\u212aen=1",
+        "D\u0130GEST abcdefghijk0",
+        "x://:p@",
+        "pwd=1",
+        "client_secret=1",
+    ),
+]
+"""A secret in each of the forms."""
+
+
+def _compare(seed: int, texts: int) -> tuple[int, int]:
+    """How many texts are redacted, and how many are known to be harmless."""
+    chance, redacted, harmless = random.Random(seed), 0, 0
+    for _ in range(texts):
+        pieces = chance.choices(PIECES, k=chance.randint(0, 6)) + chance.sample(WHOLE, chance.randint(0, 1))
+        text = "".join(chance.sample(pieces, len(pieces)))
+        expected = by_definition(text)
+
+        assert redact_text(text) == expected, (seed, text)
+        assert redact_text(text) == expected, (seed, text)
+        redacted, harmless = redacted + (expected != text), harmless + is_harmless(text)
+    return redacted, harmless
+
+
+def test_looking_for_marks_first_changes_nothing() -> None:
+    texts = 3_000
+    redacted, harmless = _compare(seed=1, texts=texts)
+
+    assert redacted > texts / 10
+    assert harmless > texts / 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 4))
+def test_looking_for_marks_first_changes_nothing_in_many_texts(seed: int) -> None:
+    _compare(seed, texts=20_000)
+
+
+@pytest.mark.parametrize("text", [*WHOLE, *PLAIN_TEXTS])
+def test_looking_for_marks_first_changes_nothing_in_the_examples(text: str) -> None:
+    assert redact_text(text) == by_definition(text)
+    assert (by_definition(text) != text) == (text in WHOLE)
+    assert not (is_harmless(text) and text in WHOLE)
+
+
+@given(st.text())
+def test_looking_for_marks_first_changes_nothing_in_any_text(text: str) -> None:
+    assert redact_text(text) == by_definition(text)
+
+
+def test_every_letter_that_counts_as_an_ascii_one_is_folded_to_it() -> None:
+    """Where case is ignored, some letters beyond ASCII match one: a mark in such letters must be found."""
+    letters = re.compile("[a-z]", re.IGNORECASE)
+    alike = [letter for letter in map(chr, range(128, sys.maxunicode + 1)) if letters.match(letter)]
+
+    assert alike == ["\u0130", "\u0131", "\u017f", "\u212a"]
+    assert [letter.translate(rules._FOLDED).lower() for letter in alike] == ["i", "i", "s", "k"]
+
+
+def _value_by_definition(value: Any) -> Any:
+    if isinstance(value, str):
+        return by_definition(value)
+    if isinstance(value, list):
+        return [_value_by_definition(item) for item in value]
+    if isinstance(value, dict):
+        return {by_definition(name): _member_by_definition(name, item) for name, item in value.items()}
+    return value
+
+
+def _member_by_definition(name: str, value: Any) -> Any:
+    treatment = rules._treatment_of(name)
+    return _value_by_definition(value) if treatment is redact else treatment(value)
+
+
+_names = st.sampled_from([*SECRET_NAMES[:12], *PLAIN_NAMES, "tokens", "a=b", "x" * 200]) | st.text(max_size=5)
+_texts = st.sampled_from([*SECRET_TEXTS, *PLAIN_TEXTS]) | st.text(max_size=8)
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | _texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_names, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(_values)
+def test_a_value_is_redacted_by_the_same_rules_the_first_time_and_again(value: Any) -> None:
+    expected = _value_by_definition(value)
+
+    assert redact(value) == expected
+    assert redact(value) == expected
+
+
+def test_what_is_remembered_is_bounded_and_never_a_secret() -> None:
+    for number in range(2 * MAX_REMEMBERED):
+        is_harmless(f"an ordinary text, number {number}")
+        is_plain_name(f"ordinary_{number}")
+    for text in (*SECRET_TEXTS, "x" * (MAX_KEPT + 1), "é" * 20):
+        redact({text: text})
+
+    assert len(KNOWN) <= MAX_REMEMBERED
+    assert len(rules.KNOWN_NAMES) <= MAX_REMEMBERED
+    assert KNOWN.isdisjoint([text for text in SECRET_TEXTS if by_definition(text) != text])
+    assert max(map(len, KNOWN)) <= MAX_KEPT
+    assert all(map(str.isascii, KNOWN))

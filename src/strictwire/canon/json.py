@@ -217,7 +217,7 @@ def _first_bad_byte(raw: bytes) -> int | None:
 
 def _is_too_deep(raw: bytes, depth: int) -> bool:
     """Fewer brackets than the limit cannot nest beyond it; otherwise indentation shows the depth at native speed."""
-    if raw.count(b"{") + raw.count(b"[") <= depth:
+    if raw.count(b"{") + raw.count(b"[") <= depth or _cancels_out(raw, min(_ROUNDS, depth // 2)):
         return False
     try:
         indented = msgspec.json.format(raw, indent=1)
@@ -228,6 +228,28 @@ def _is_too_deep(raw: bytes, depth: int) -> bool:
     # A line that is indented by `depth` and ends in a bracket opens, closes or is a container one level too deep;
     # a string ends in a quote and cannot contain a raw line break.
     return re.search(rb"\n {%d}[^\n]*[][{}],?(?:\n|\Z)" % depth, indented) is not None
+
+
+_ROUNDS: Final = 16
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b'[]{}"'))
+
+
+def _cancels_out(raw: bytes, rounds: int) -> bool:
+    """Whether all brackets go away when pairs are taken out from the inside, two levels a round at most.
+
+    Without escapes the quotes of a text that holds no bracket stand together and cancel out; the first text that does
+    hold one leaves a quote over, and then nothing is said.
+    """
+    if b"\\" in raw:
+        return False
+    left = raw.translate(None, _NO_BRACKETS).replace(b'""', b"")
+    if b'"' in left:
+        return False
+    for _ in range(rounds):
+        if not left:
+            return True
+        left = left.replace(b"{}", b"").replace(b"[]", b"")
+    return not left
 
 
 def _has_duplicate_keys(raw: bytes, value: JsonValue) -> bool:

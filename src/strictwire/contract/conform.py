@@ -6,17 +6,19 @@ The engine is jsonschema-rs, offline. Everything it is given has bounded depth (
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
 
 import jsonschema_rs
+from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
+from strictwire.contract.typed import Judge, hasten
 
 MAX_VIOLATIONS: Final = 10
 """Enough to mend a call in one round; more only repeats (A.6 names ten)."""
@@ -24,12 +26,14 @@ MAX_VIOLATIONS: Final = 10
 CACHED: Final = 4096
 """Compiled validators kept. Two tools with equal schemas share one."""
 
+_SMALL: Final = 512
+"""Bytes of a schema whose values the engine judges as fast as anything could."""
+
 _PATTERN_OPTIONS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000)
 """Bounds the work of one pattern on one string; past it the value is refused, not waited for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct, frozen=True, kw_only=True):
     """One way in which a value does not fit. Names and words of the schema only, never the value."""
 
     path: str
@@ -41,8 +45,12 @@ class Violation:
 
     def as_details(self) -> JsonObject:
         """The form that failures carry."""
-        known = {"path": self.path, "keyword": self.keyword, "expected": self.expected, "actual": self.actual}
-        return {name: text for name, text in known.items() if text or name in ("path", "keyword")}
+        details: JsonObject = {"path": self.path, "keyword": self.keyword}
+        if self.expected:
+            details["expected"] = self.expected
+        if self.actual:
+            details["actual"] = self.actual
+        return details
 
 
 class Conformer:
@@ -50,19 +58,17 @@ class Conformer:
 
     __slots__ = ("_validator", "accepts")
 
-    def __init__(self, validator: Any) -> None:
+    def __init__(self, validator: Any, accepts: Judge) -> None:
         self._validator = validator
-        self.accepts: Callable[[JsonValue], bool] = validator.is_valid
+        self.accepts = accepts
         """Whether the value fits; the fast question, asked first."""
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
         """Why the value does not fit, in a fixed order; empty if it does."""
-        found = (
-            each
-            for error in islice(self._validator.iter_errors(value), 4 * MAX_VIOLATIONS)
-            for each in _explain(error, value)
-        )
-        return tuple(sorted(set(found), key=_order)[:MAX_VIOLATIONS])
+        found: set[Violation] = set()
+        for error in islice(self._validator.iter_errors(value), 4 * MAX_VIOLATIONS):
+            found.update(_explain(error, value))
+        return tuple(sorted(found, key=_order)[:MAX_VIOLATIONS])
 
 
 def _order(violation: Violation) -> tuple[bool, str, str, str]:
@@ -73,20 +79,24 @@ def _order(violation: Violation) -> tuple[bool, str, str, str]:
 
 def compile_schema(schema: JsonObject) -> Conformer:
     """Compile, or take from the cache by content. Raises SchemaRefused: see `schema.Problem`."""
-    check_schema(schema)
-    return _compile(render(schema))
+    return _compile(check_schema(schema))
 
 
 @lru_cache(maxsize=CACHED)
 def _compile(raw: bytes) -> Conformer:
     schema = parse_object(raw)
     try:
-        engine = _ENGINES[draft_of(schema)]
-        return Conformer(
-            engine(_with_whole_bounds(schema), offline=True, validate_formats=True, pattern_options=_PATTERN_OPTIONS)
+        compiled = _ENGINES[draft_of(schema)](
+            _with_whole_bounds(schema) if _FRACTION.search(raw) else schema,
+            offline=True,
+            validate_formats=True,
+            pattern_options=_PATTERN_OPTIONS,
+            mask="",
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
         raise SchemaRefused(Problem.INVALID) from exc
+    hastened = len(raw) > _SMALL and draft_of(schema) == jsonschema_rs.Draft202012
+    return Conformer(compiled, hasten(schema, compiled.is_valid) if hastened else compiled.is_valid)
 
 
 _ENGINES: Final[Mapping[int, Any]] = MappingProxyType(
@@ -110,6 +120,8 @@ def _with_whole_bounds(schema: Any) -> Any:
 
 
 _BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_FRACTION: Final = re.compile(rb'"(?:m|exclusiveM)(?:inimum|aximum|ultipleOf)":-?[0-9]+[.eE]')
+"""A bound that is written as a float: without one there is nothing to change."""
 
 
 def _whole(name: str, member: Any) -> Any:
@@ -117,35 +129,55 @@ def _whole(name: str, member: Any) -> Any:
     return int(member) if is_whole else member
 
 
-def _explain(error: Any, value: JsonValue) -> Iterator[Violation]:
-    """One violation for each name that is missing or unknown, otherwise one for the error."""
-    path = "".join("/" + escape_pointer(str(part)) for part in error.instance_path)
-    keyword = str(error.schema_path[-1]) if error.schema_path else "false"
-    kind = error.kind
-    match kind:
-        case jsonschema_rs.ValidationErrorKind.Required():
-            yield Violation(path=f"{path}/{escape_pointer(kind.property)}", keyword="required")
-        case jsonschema_rs.ValidationErrorKind.AdditionalProperties():
-            for name in kind.unexpected:
-                yield Violation(path=f"{path}/{escape_pointer(name)}", keyword="additionalProperties")
-        case jsonschema_rs.ValidationErrorKind.UnevaluatedProperties():
-            for name in kind.unexpected:
-                yield Violation(path=f"{path}/{escape_pointer(name)}", keyword="unevaluatedProperties")
-        case jsonschema_rs.ValidationErrorKind.Type():
-            actual = json_type(_part_at(value, error.instance_path))
-            yield Violation(path=path, keyword="type", expected=" or ".join(kind.types), actual=actual)
-        case _:
-            yield Violation(path=path, keyword=keyword if not keyword.isdigit() else kind.name, expected=_expected(kind))
+_Kind: Final = jsonschema_rs.ValidationErrorKind
 
+
+def _explain(error: Any, value: JsonValue) -> Iterable[Violation]:
+    """One violation for each name that is missing or unknown, otherwise one for the error."""
+    path = ""
+    for part in error.instance_path:
+        path += "/" + (escape_pointer(part) if isinstance(part, str) else str(part))
+    return _EXPLAINED.get(type(error.kind), _explain_other)(error, path, value)
+
+
+def _explain_missing(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
+    return (Violation(path=f"{path}/{escape_pointer(error.kind.property)}", keyword="required"),)
+
+
+def _explain_unknown(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
+    keyword = "additionalProperties" if type(error.kind) is _Kind.AdditionalProperties else "unevaluatedProperties"
+    return (Violation(path=f"{path}/{escape_pointer(name)}", keyword=keyword) for name in error.kind.unexpected)
+
+
+def _explain_type(error: Any, path: str, value: JsonValue) -> Iterable[Violation]:
+    actual = json_type(_part_at(value, error.instance_path))
+    return (Violation(path=path, keyword="type", expected=" or ".join(error.kind.types), actual=actual),)
+
+
+def _explain_other(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
+    keyword = str(error.schema_path[-1]) if error.schema_path else "false"
+    shown = error.kind.name if keyword.isdigit() else keyword
+    return (Violation(path=path, keyword=shown, expected=_expected(error.kind)),)
+
+
+_EXPLAINED: Final[Mapping[type, Callable[[Any, str, JsonValue], Iterable[Violation]]]] = MappingProxyType(
+    {
+        _Kind.Required: _explain_missing,
+        _Kind.AdditionalProperties: _explain_unknown,
+        _Kind.UnevaluatedProperties: _explain_unknown,
+        _Kind.Type: _explain_type,
+    }
+)
+"""Kinds of error that are told in their own way."""
 
 _LIMITED: Final = ("limit", "format", "pattern", "multiple_of")
 """Fields of the engine's error kinds that hold a word of the schema worth showing."""
 
 
 def _expected(kind: Any) -> str:
-    if isinstance(kind, jsonschema_rs.ValidationErrorKind.Enum):
+    if isinstance(kind, _Kind.Enum):
         return _shown(kind.options)
-    if isinstance(kind, jsonschema_rs.ValidationErrorKind.Constant):
+    if isinstance(kind, _Kind.Constant):
         return _shown(kind.expected_value)
     shown = next((getattr(kind, name) for name in _LIMITED if hasattr(kind, name)), "")
     return str(shown)[:200]
@@ -161,14 +193,17 @@ def _part_at(value: Any, path: list[str | int]) -> Any:
     return value
 
 
-_TYPES: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
-    (type(None), "null"),
-    (bool, "boolean"),
-    (int, "integer"),
-    (float, "number"),
-    (str, "string"),
-    ((list, tuple), "array"),
-    (dict, "object"),
+_TYPES: Final[Mapping[type, str]] = MappingProxyType(
+    {
+        type(None): "null",
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+        list: "array",
+        tuple: "array",
+        dict: "object",
+    }
 )
 
 
@@ -176,4 +211,4 @@ def json_type(value: object) -> str:
     """The JSON Schema name of a value's type; `1.0` is an integer there."""
     if isinstance(value, float) and value.is_integer():
         return "integer"
-    return next((name for kind, name in _TYPES if isinstance(value, kind)), "unknown")
+    return _TYPES.get(type(value)) or next((name for kind, name in _TYPES.items() if isinstance(value, kind)), "unknown")

@@ -34,8 +34,8 @@ class Registry:
         """Raises ContractRefused: name, duplicate, or a schema problem."""
         known = dict(self.tools)
         for tool in tools:
-            check_tool(tool)
-            _claim(known, tool.name, tool)
+            check_new_tool(known, tool)
+            known[tool.name] = tool
         return replace(self, tools=MappingProxyType(known))
 
     def without_tool(self, name: str) -> Registry:
@@ -73,16 +73,20 @@ def check_tool(tool: ToolContract) -> None:
         raise ContractRefused(f"tool {tool.name!r}, input: {exc}") from exc
 
 
+def check_new_tool(known: Mapping[str, ToolContract], tool: ToolContract) -> None:
+    """Raises ContractRefused: what is wrong with the tool itself, or its name is taken."""
+    check_tool(tool)
+    _check_free(known, tool.name)
+
+
 def _added(known: Mapping[str, Offer], name: str, offer: Offer) -> Mapping[str, Offer]:
-    more = dict(known)
-    _claim(more, name, offer)
-    return MappingProxyType(more)
+    _check_free(known, name)
+    return MappingProxyType({**known, name: offer})
 
 
-def _claim(known: dict[str, Offer], name: str, offer: Offer) -> None:
+def _check_free(known: Mapping[str, Offer], name: str) -> None:
     if name in known:
         raise ContractRefused(f"{name!r} is offered already; names are unique")
-    known[name] = offer
 
 
 def _without(known: Mapping[str, Offer], name: str) -> Mapping[str, Offer]:

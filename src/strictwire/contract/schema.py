@@ -58,6 +58,9 @@ class SchemaRefused(ValueError):
         return f"schema refused: {self.problem.value.replace('_', ' ')} at '{self.pointer}'"
 
 
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
 def draft_of(schema: JsonObject) -> int:
     """The dialect a schema is written in. Raises SchemaRefused: a dialect we do not know."""
     named = schema.get("$schema", DIALECT)
@@ -67,13 +70,20 @@ def draft_of(schema: JsonObject) -> int:
     return draft
 
 
-def check_schema(schema: JsonObject) -> None:
-    """Refuse what cannot be a contract. Raises SchemaRefused: see Problem, in its order."""
+def check_schema(schema: JsonObject) -> bytes:
+    """Refuse what cannot be a contract; its bytes if it can be one. Raises SchemaRefused: see Problem, in its order."""
     draft_of(schema)
-    _check_depth(schema)
-    if len(render(schema)) > MAX_BYTES:
+    try:
+        raw = render(schema)
+    except RecursionError:
+        raise SchemaRefused(Problem.TOO_DEEP) from None
+    if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH:
+        _check_depth(schema)
+    if len(raw) > MAX_BYTES:
         raise SchemaRefused(Problem.TOO_LARGE)
-    _check_references(schema)
+    if b'"$ref"' in raw or b'Ref"' in raw:
+        _check_references(schema)
+    return raw
 
 
 def check_tool_input(schema: JsonObject) -> None:
@@ -117,7 +127,7 @@ def _check_references(schema: JsonObject) -> None:
     """A reference may name a place in this document, or a resource that this document embeds by `$id`."""
     embedded = {part["$id"] for _, part in walk(schema) if isinstance(part.get("$id"), str)}
     for pointer, part in walk(schema):
-        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        for keyword in _REFERENCES:
             target = part.get(keyword)
             if isinstance(target, str) and not _is_local(target, embedded):
                 raise SchemaRefused(Problem.REMOTE_REF, f"{pointer}/{keyword}")

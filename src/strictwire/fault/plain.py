@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from strictwire.canon.json import JsonValue, render_sorted
-from strictwire.fault.redact import MARK, redact, redact_text
+from strictwire.canon.json import JsonValue, render, render_sorted
+from strictwire.fault.redact import KNOWN, KNOWN_NAMES, MARK, is_harmless, is_plain_name, redact, redact_text
 
 Answer = TypeVar("Answer")
 
@@ -57,6 +57,13 @@ _LONE: Final = re.compile("[\ud800-\udfff]")
 
 def plain(value: object) -> JsonValue:
     """The value as JSON, within the bounds above."""
+    try:
+        return _copy_plain(value)
+    except _NotPlainYet:
+        return _write(value)
+
+
+def _write(value: object) -> JsonValue:
     writer = _Writer()
     written = writer.write(value, MAX_DEPTH)
     result = redact(written)
@@ -68,6 +75,8 @@ def plain(value: object) -> JsonValue:
 
 def plain_text(text: str, limit: int = MAX_TEXT) -> str:
     """A text that UTF-8 can carry, without secrets, of at most `limit` characters."""
+    if len(text) <= limit and (text in KNOWN or (text.isascii() and is_harmless(text))):
+        return text
     for _ in range(_STEADY):
         shorter = _cut(text, limit)
         if shorter == text:
@@ -85,6 +94,49 @@ def _cut(text: str, limit: int) -> str:
     # A mark that is cut in half would look like a secret to the next reader.
     halves = (kept[: -len(MARK[:size])] for size in range(len(MARK) - 1, 0, -1) if kept.endswith(MARK[:size]))
     return next(halves, kept) + MORE
+
+
+class _NotPlainYet(Exception):
+    """Something has to be written otherwise, or there may be more than fits."""
+
+
+def _copy_plain(value: object) -> JsonValue:
+    """A copy of a value that is plain already, as most are. Raises _NotPlainYet: `_write` might change something."""
+    copied = _copy(value, MAX_DEPTH, [MAX_NODES - 1])
+    # JSON is never shorter than the characters in it.
+    if type(copied) is not str and len(render(copied)) >= MAX_CHARACTERS:
+        raise _NotPlainYet
+    return copied
+
+
+def _copy(value: Any, depth: int, left: list[int]) -> JsonValue:
+    """The value, if it is plain and has no more parts than are left."""
+    kind = type(value)
+    if kind is str:
+        if value in KNOWN or (len(value) <= MAX_TEXT and value.isascii() and is_harmless(value)):
+            return value  # type: ignore[no-any-return]
+    elif kind is dict or kind is list:
+        left[0] -= len(value)
+        if depth > 1 and len(value) <= MAX_ITEMS and left[0] >= 0:
+            return (
+                _copy_members(value, depth - 1, left) if kind is dict else [_copy(each, depth - 1, left) for each in value]
+            )
+    elif value is None or kind is bool or (kind is int and value.bit_length() <= _EXACT_BITS):
+        return value  # type: ignore[no-any-return]
+    raise _NotPlainYet
+
+
+def _copy_members(members: dict[Any, Any], depth: int, left: list[int]) -> JsonValue:
+    return {
+        name if type(name) is str and name in KNOWN_NAMES else _copy_name(name): _copy(value, depth, left)
+        for name, value in members.items()
+    }
+
+
+def _copy_name(name: object) -> str:
+    if type(name) is str and len(name) <= MAX_NAME and name.isascii() and is_plain_name(name):
+        return name
+    raise _NotPlainYet
 
 
 class _LeftOut(Exception):

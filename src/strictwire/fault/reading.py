@@ -9,8 +9,10 @@ the failure gives what was read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse_object
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS

@@ -8,9 +8,10 @@ name. No violation holds a value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.fault.failure import Failure
@@ -27,8 +28,7 @@ UNKNOWN: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
 MALFORMED: Final = frozenset({"pattern", "format", "contentEncoding", "contentMediaType", "propertyNames"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct, frozen=True, kw_only=True):
     """One way in which arguments do not fit."""
 
     path: str
@@ -86,7 +86,7 @@ def summarise(violations: tuple[Violation, ...]) -> str:
     if not violations:
         return ""
     others = len(violations) - 1
-    return order_by_gravity(violations)[0].sentence + (f" (and {others} more)" if others else "")
+    return min(violations, key=_rank).sentence + (f" (and {others} more)" if others else "")
 
 
 _SYSTEM_CODES: Final = (
@@ -99,14 +99,13 @@ _SYSTEM_CODES: Final = (
 """By rank."""
 
 
+_RANKS: Final[Mapping[str, int]] = dict.fromkeys(MISSING, 1) | {"type": 2} | dict.fromkeys(MALFORMED, 3)
+
+
 def _rank(violation: Violation) -> int:
-    kinds = (
-        violation.keyword == "type" and not violation.parameter,
-        violation.keyword in MISSING,
-        violation.keyword == "type",
-        violation.keyword in MALFORMED,
-    )
-    return kinds.index(True) if True in kinds else len(kinds)
+    if violation.keyword == "type" and not violation.parameter:
+        return 0
+    return _RANKS.get(violation.keyword, 4)
 
 
 _COMPLAINTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -123,20 +122,23 @@ def _complaint(violation: Violation) -> str:
 
 
 def _as_violation(item: JsonValue) -> Violation | None:
-    if not isinstance(item, Mapping):
+    if not isinstance(item, dict) and not isinstance(item, Mapping):
         return None
-    texts = {name: text for name, text in item.items() if isinstance(text, str)}
-    if not {"path", "keyword"} <= texts.keys():
+    path, keyword = item.get("path"), item.get("keyword")
+    if not isinstance(path, str) or not isinstance(keyword, str):
         return None
-    texts = {name: plain_text(text, MAX_WORD) for name, text in texts.items()}
     return Violation(
-        path=_pointer(texts["path"]),
-        keyword=texts["keyword"],
-        expected=texts.get("expected", ""),
-        actual=texts.get("actual", ""),
-        message=texts.get("message", ""),
-        schema_path=texts.get("schemaPath", ""),
+        path=_pointer(plain_text(path, MAX_WORD)),
+        keyword=plain_text(keyword, MAX_WORD),
+        expected=_word(item.get("expected")),
+        actual=_word(item.get("actual")),
+        message=_word(item.get("message")),
+        schema_path=_word(item.get("schemaPath")),
     )
+
+
+def _word(value: JsonValue) -> str:
+    return plain_text(value, MAX_WORD) if value and isinstance(value, str) else ""
 
 
 def _pointer(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strictwire.contract.conform import Violation
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Call, Operation
 
@@ -10,5 +11,9 @@ def accept(operation: Operation, call: Call) -> Failure | None:
     """INVALID_PARAMS with what does not fit."""
     if operation.accepts is None or operation.accepts.accepts(call.arguments):
         return None
-    violations = operation.accepts.find_violations(call.arguments)
+    return misfit(operation.accepts.find_violations(call.arguments))
+
+
+def misfit(violations: tuple[Violation, ...]) -> Failure:
+    """The failure of arguments that do not fit."""
     return fail("INVALID_PARAMS", details={"violations": [each.as_details() for each in violations]})

@@ -18,7 +18,7 @@ from strictwire.canon.digest import digest
 from strictwire.canon.json import JsonObject
 from strictwire.contract.conform import Conformer, compile_schema
 from strictwire.contract.handler import Handler
-from strictwire.contract.registry import Registry, check_tool
+from strictwire.contract.registry import Registry, check_new_tool
 from strictwire.contract.tool import PromptContract, ResourceContract, Safety, ToolContract
 from strictwire.pipeline.call import Kind, Operation
 from strictwire.pipeline.caps import MAX_RUNNING, Gate
@@ -45,10 +45,10 @@ class Offers:
 
     def with_tools(self, tools: Mapping[ToolContract, Handler] | list[tuple[ToolContract, Handler]]) -> Offers:
         """Add tools. Raises ContractRefused or SchemaRefused."""
-        pairs = list(tools.items()) if isinstance(tools, Mapping) else tools
-        registry = self.registry.with_tools([contract for contract, _ in pairs])
-        added = {(Kind.TOOL, contract.name): self._bind_tool(contract, handler) for contract, handler in pairs}
-        return replace(self, registry=registry, operations=MappingProxyType({**self.operations, **added}))
+        draft = Draft(self)
+        for contract, handler in tools.items() if isinstance(tools, Mapping) else tools:
+            draft.add_tool(contract, handler)
+        return draft.finish()
 
     def without_tool(self, name: str) -> Offers:
         """Take a tool away; one that is not there is no error."""
@@ -94,8 +94,8 @@ class Offers:
             is_async=is_async(handler),
         )
 
-    def _bind_tool(self, contract: ToolContract, handler: Handler) -> Operation:
-        check_tool(contract)
+    def bind_tool(self, contract: ToolContract, handler: Handler) -> Operation:
+        """The operation of a tool, under the gate of these offers. Raises SchemaRefused."""
         promises: Conformer | None = None
         if contract.output_schema is not None:
             promises = compile_schema(contract.output_schema)
@@ -118,19 +118,65 @@ class Offers:
         )
 
 
+class Draft:
+    """Offers in the making: adding a tool costs the same however many there are. One that is finished is used up."""
+
+    def __init__(self, offers: Offers) -> None:
+        self._offers = offers
+        self._tools = dict(offers.registry.tools)
+        self._operations = dict(offers.operations)
+
+    def add_tool(self, contract: ToolContract, handler: Handler) -> None:
+        """One tool more, or none. Raises ContractRefused or SchemaRefused."""
+        check_new_tool(self._tools, contract)
+        self._operations[Kind.TOOL, contract.name] = self._offers.bind_tool(contract, handler)
+        self._tools[contract.name] = contract
+
+    def finish(self) -> Offers:
+        """The offers that this was made from, with what was added."""
+        registry = replace(self._offers.registry, tools=MappingProxyType(self._tools))
+        return replace(self._offers, registry=registry, operations=MappingProxyType(self._operations))
+
+
 class Catalog:
     """The snapshot in force, and who wants to know when it changes."""
 
     def __init__(self, offers: Offers) -> None:
-        self.offers = offers
+        self._offers = offers
+        self._draft: Draft | None = None
         self._watchers: set[Callable[[str, str | None], None]] = set()
         self._lock = threading.Lock()
+
+    @property
+    def offers(self) -> Offers:
+        """The snapshot in force; the same value until something changes."""
+        return self._offers if self._draft is None else self._settle()
 
     def change(self, make: Callable[[Offers], Offers], changed: str) -> None:
         """Put a new snapshot in force, from any thread. `changed` is `tools`, `prompts`, `resources` or `completions`."""
         with self._lock:
-            self.offers = make(self.offers)
+            self._offers = make(self._finish_draft())
         self.announce(changed)
+
+    def add_tool(self, contract: ToolContract, handler: Handler) -> None:
+        """Offer one tool more, from any thread. Raises ContractRefused or SchemaRefused.
+
+        The snapshot is made when it is next asked for, so that adding many tools in a row does not copy the offers for each.
+        """
+        with self._lock:
+            draft = self._draft or Draft(self._offers)
+            draft.add_tool(contract, handler)
+            self._draft = draft
+        self.announce("tools")
+
+    def _settle(self) -> Offers:
+        with self._lock:
+            return self._finish_draft()
+
+    def _finish_draft(self) -> Offers:
+        if self._draft is not None:
+            self._offers, self._draft = self._draft.finish(), None
+        return self._offers
 
     def announce(self, changed: str, uri: str | None = None) -> None:
         """Tell the watchers that a list changed, or (with a URI) that one resource did."""

@@ -8,7 +8,6 @@ from typing import Protocol
 import msgspec
 
 from strictwire.audit import event
-from strictwire.audit.recorder import Done as Told
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.digest import digest, digest_bytes
 from strictwire.canon.json import JsonValue
@@ -99,13 +98,6 @@ class Entry:
     async def close(self, outcome: Outcome, answered: Answered | None) -> Failure | None:
         """Record how it ended; a Failure if that could not be kept."""
         return await self._journal.recorder.record(self._ended(outcome, answered))
-
-    def submit(self, outcome: Outcome, answered: Answered | None, done: Told) -> None:
-        """The same without waiting: `done` is told how it went, now if nothing is kept."""
-        if self._journal.recorder.keeps:
-            self._journal.recorder.submit(self._ended(outcome, answered), done)
-        else:
-            done(None)
 
     def _ended(self, outcome: Outcome, answered: Answered | None) -> event.Event:
         now, end = self._journal.clock.timestamp(), self._end(outcome, answered)

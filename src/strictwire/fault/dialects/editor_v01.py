@@ -8,9 +8,11 @@ execution error, with the code in the details.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS

@@ -11,9 +11,10 @@ the three that the specification defines.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from strictwire.canon.json import JsonObject
 from strictwire.canon.json import render as render_json
@@ -86,8 +87,7 @@ def is_modern(facts: Facts) -> bool:
     return facts.revision >= FIRST_MODERN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFailure:
+class ToolFailure(Struct, frozen=True, kw_only=True):
     """How a tool's failure travels: exactly one of the two is there."""
 
     result: JsonObject | None = None

@@ -6,9 +6,10 @@ The class is not called SystemError: Python has one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Final, cast
+
+from msgspec.structs import asdict, replace
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
@@ -121,9 +122,8 @@ class GovernedError(Refused):
 
     def facts_within(self, boundary: Facts) -> Facts:
         """The facts of the boundary, completed by those of this error where the boundary knows none (S9)."""
-        own = {each.name: getattr(self.facts, each.name) for each in fields(Facts)}
-        known = {each.name: getattr(boundary, each.name) for each in fields(Facts)}
-        return replace(boundary, **{name: value or own[name] for name, value in known.items()})
+        own = asdict(self.facts)
+        return replace(boundary, **{name: value or own[name] for name, value in asdict(boundary).items()})
 
     @classmethod
     def from_unknown(

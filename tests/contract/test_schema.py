@@ -1,0 +1,54 @@
+"""Which schemas may be part of a contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from strictwire.canon.json import render
+from strictwire.contract.schema import MAX_BYTES, MAX_DEPTH, Problem, SchemaRefused, check_schema
+
+
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        schema = {"items": schema}
+    return schema
+
+
+def cyclic() -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    schema["items"] = schema
+    return schema
+
+
+def wide() -> dict[str, Any]:
+    """More brackets than levels are allowed, but not deep."""
+    return {"properties": {f"p{number}": {"items": [{}]} for number in range(2 * MAX_DEPTH)}}
+
+
+@pytest.mark.parametrize("schema", [{}, nested(MAX_DEPTH), wide(), {"$ref": "#/$defs/a", "$defs": {"a": {}}}], ids=str)
+def test_a_bounded_schema_of_its_own_is_taken_as_its_bytes(schema: dict[str, Any]) -> None:
+    assert check_schema(schema) == render(schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem", "pointer"),
+    [
+        ({"$schema": "x"}, Problem.UNKNOWN_DIALECT, "/$schema"),
+        (nested(MAX_DEPTH + 1), Problem.TOO_DEEP, ""),
+        (nested(100_000), Problem.TOO_DEEP, ""),
+        (cyclic(), Problem.TOO_DEEP, ""),
+        ({"description": "x" * MAX_BYTES}, Problem.TOO_LARGE, ""),
+        ({"properties": {"a/b": {"$ref": "http://x/y"}}}, Problem.REMOTE_REF, "/properties/a~1b/$ref"),
+        ({"items": {"$dynamicRef": "other.json#x"}}, Problem.REMOTE_REF, "/items/$dynamicRef"),
+        ({"items": {"$recursiveRef": "other.json#x"}}, Problem.REMOTE_REF, "/items/$recursiveRef"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, str) else type(value).__name__,
+)
+def test_what_cannot_be_a_contract_is_refused_with_its_place(schema: Any, problem: Problem, pointer: str) -> None:
+    with pytest.raises(SchemaRefused) as refused:
+        check_schema(schema)
+
+    assert (refused.value.problem, refused.value.pointer) == (problem, pointer)
