@@ -10,7 +10,7 @@ import tempfile
 import venv
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -113,6 +113,7 @@ def _node() -> str:
 OURS: Final = _ours("batched")
 OURS_SYNC: Final = _ours("sync")
 OURS_OFF: Final = _ours("off")
+OURS_TWO: Final = replace(OURS, name="ours-two", title="strictwire, two workers", command=(*OURS.command, "--workers", "2"))
 SDK_LOW: Final = Contender(
     name="sdk-low",
     title="Python SDK, low level",

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from benchmarks.field import Cells, Scenario, survey
+from benchmarks.field import Cells, Scenario, measure, opened, survey
 from benchmarks.fixture import add_questions, echo_questions
-from benchmarks.peers import ALL, BENCH, OURS, OURS_SYNC, PEERS, SDK_HIGH, SDK_LOW, TYPESCRIPT_V1, Contender
+from benchmarks.peers import ALL, BENCH, OURS, OURS_SYNC, OURS_TWO, PEERS, SDK_HIGH, SDK_LOW, TYPESCRIPT_V1, Contender
 from benchmarks.results import Effort, Found, Goal, Summary, Table, at_least, at_most, not_measured
+from benchmarks.talk import Wire
 
 ADD: Final = "add"
 ECHO: Final = "echo 10 KB"
@@ -28,9 +29,23 @@ def scenarios() -> list[Scenario]:
 def run(effort: Effort) -> Found:
     """Measure and compare."""
     cells = survey(ALL, scenarios(), effort, Cells())
+    workers = two_workers(effort, cells.troubles)
     sync = fdatasync_microseconds()
     note = f"Median fdatasync of 200 bytes in this run: {sync:.0f} us. " + "; ".join(cells.troubles)
-    return Found(part="server", tables=[_rates(cells, note), _costs(cells)], goals=goals(cells, sync))
+    return Found(part="server", tables=[_rates(cells, note), _costs(cells)], goals=[*goals(cells, sync), workers])
+
+
+def two_workers(effort: Effort, troubles: list[str]) -> Goal:
+    """What a second process costs: small calls over 32 connections, one worker beside two."""
+    asked = Scenario(name=ADD, questions=add_questions(), in_flight=MANY)
+    cells = Cells(troubles=troubles)
+    with opened([OURS, OURS_TWO], http=True, wire=Wire.MODERN, cells=cells) as channels:
+        found = measure(channels, asked, Wire.MODERN, effort, troubles)
+    one, two = found.get(OURS.name), found.get(OURS_TWO.name)
+    text = "CPU time a call with two worker processes, times that with one"
+    if one is None or two is None:
+        return not_measured(text, "a server did not run")
+    return at_most(text, 1.15, two.cpu / one.cpu, f" ({two.cpu:.0f} us against {one.cpu:.0f} us)")
 
 
 def fdatasync_microseconds(times: int = 100) -> float:
@@ -116,7 +131,6 @@ class Compare:
 def goals(cells: Cells, sync: float) -> list[Goal]:
     """The figures to reach."""
     compare = Compare(cells)
-    workers = not_measured("CPU time a call with two worker processes, times that with one", "this version has no workers")
     sdk = (SDK_LOW, SDK_HIGH)
     return [
         compare.rate("stdio add, 32 in flight, times the official Python SDK", 20, sdk, http=False, scenario=ADD),
@@ -133,5 +147,4 @@ def goals(cells: Cells, sync: float) -> list[Goal]:
         compare.rate(
             "stdio 10 KB, 32 in flight, times TypeScript SDK v1 low level", 1.5, [TYPESCRIPT_V1], http=False, scenario=ECHO
         ),
-        workers,
     ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from strictwire.settings.guard_model import GuardSettings
 from strictwire.settings.model import AuditSettings, LogSettings, ServerSettings, Settings, TokenSettings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
@@ -76,6 +77,14 @@ def test_variables_are_read_by_the_type_of_their_setting(tmp_path: Path) -> None
 
     assert found.server.allowed_hosts == ("a.example", "b.example")
     assert found.audit == AuditSettings(mode="off", store_values=True)
+
+
+def test_tables_of_the_guard_have_no_variables_but_its_words_do(tmp_path: Path) -> None:
+    found = read(tmp_path, environment={"STRICTWIRE_GUARD_DRY_RUN": "true", "STRICTWIRE_GUARD_MODE": "warn"})
+
+    assert found.guard == GuardSettings(dry_run=True, mode="warn")
+    with pytest.raises(SettingsRefused, match="unknown setting"):
+        read(tmp_path, environment={"STRICTWIRE_GUARD_UPSTREAMS": "x"})
 
 
 @pytest.mark.parametrize(("value", "on"), [("true", True), ("false", False), ("1", False), ("TRUE", False)])

@@ -86,21 +86,32 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True):
-    """A Call that went well, as the hot path makes it: what all calls of one tool share is in `form`, once."""
+    """A Call that went well, or a Refusal, as the hot path makes it: what many of them share is written once."""
 
     form: Form
     timestamp: str
     args_digest: str
-    result_digest: str
+    result_digest: str | None
     duration_us: int
     arguments: JsonValue
-    result: JsonValue
+    result: JsonValue = None
+    turned: Turned | None = None
+    """How it was refused; None if it was not."""
 
-    def as_call(self) -> Call:
-        """The same as a Call."""
+    def as_event(self) -> Call | Refusal:
+        """The record that it stands for."""
         origin = structs.replace(self.form.origin, args_digest=self.args_digest)
-        end = End(duration_us=self.duration_us, result_digest=self.result_digest)
-        return Call(timestamp=self.timestamp, origin=origin, end=end, arguments=self.arguments, result=self.result)
+        turned = self.turned
+        if turned is None:
+            end = End(duration_us=self.duration_us, result_digest=self.result_digest)
+            return Call(timestamp=self.timestamp, origin=origin, end=end, arguments=self.arguments, result=self.result)
+        end = End(
+            duration_us=self.duration_us,
+            error_code=turned.error_code,
+            invariant_id=turned.invariant_id,
+            envelope=turned.envelope,
+        )
+        return Refusal(timestamp=self.timestamp, stage=turned.stage, origin=origin, end=end, arguments=self.arguments)
 
 
 class Form(Struct, frozen=True):
@@ -108,6 +119,17 @@ class Form(Struct, frozen=True):
 
     origin: Origin
     written: str
+
+
+class Turned(Struct, frozen=True):
+    """The part of a Brief refusal that is known beforehand; `before` and `after` are it as JSON, around the duration."""
+
+    stage: str
+    error_code: str
+    invariant_id: str | None
+    envelope: JsonValue
+    before: str
+    after: str
 
 
 class Intent(Struct, frozen=True, kw_only=True):
@@ -173,6 +195,14 @@ def make_form(origin: Origin) -> Form:
     return Form(origin, render({name: getattr(origin, name) for name in _BEFORE_ARGUMENTS})[1:-1].decode())
 
 
+def make_turned(*, stage: str, error_code: str, invariant_id: str | None, envelope: JsonValue) -> Turned:
+    """The same for refusals of one kind."""
+    members: JsonObject = {"stage": stage}
+    _add_end(members, End(duration_us=0, error_code=error_code, invariant_id=invariant_id, envelope=envelope))
+    before, _, after = render(members)[1:-1].partition(b'"duration_us":0')
+    return Turned(stage, error_code, invariant_id, envelope, before.decode(), after.decode())
+
+
 _BEFORE_ARGUMENTS: Final = (
     "call_id",
     "principal",
@@ -199,12 +229,18 @@ def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
 
 
 def _write_brief(event: Brief) -> bytes:
-    """The bytes of the Call that it stands for, without building it; a test holds the two against each other."""
-    return (
-        f'{{"kind":"call","timestamp":"{event.timestamp}",{event.form.written},"args_digest":"{event.args_digest}",'
-        f'"plan_hash":null,"phase_id":null,"outcome":"ok","result_digest":"{event.result_digest}","error_code":null,'
-        f'"invariant_id":null,"cause":null,"duration_us":{event.duration_us}}}'
-    ).encode()
+    """The bytes of the record that it stands for, without building it; a test holds the two against each other."""
+    turned = event.turned
+    opening = (
+        f'"timestamp":"{event.timestamp}",{event.form.written},"args_digest":"{event.args_digest}",'
+        f'"plan_hash":null,"phase_id":null'
+    )
+    if turned is None:
+        return (
+            f'{{"kind":"call",{opening},"outcome":"ok","result_digest":"{event.result_digest}","error_code":null,'
+            f'"invariant_id":null,"cause":null,"duration_us":{event.duration_us}}}'
+        ).encode()
+    return (f'{{"kind":"refusal",{opening},{turned.before}"duration_us":{event.duration_us}{turned.after}}}').encode()
 
 
 def _call(event: Call, values: Values) -> JsonObject:
@@ -215,7 +251,8 @@ def _call(event: Call, values: Values) -> JsonObject:
 
 
 def _brief(event: Brief, values: Values) -> JsonObject:
-    return _call(event.as_call(), values)
+    full = event.as_event()
+    return _call(full, values) if isinstance(full, Call) else _refusal(full, values)
 
 
 def _intent(event: Intent, values: Values) -> JsonObject:

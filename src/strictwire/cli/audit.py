@@ -79,6 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = verbs.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
     made.add_argument("--folder", type=Path, metavar="DIR", help="the trail (default: audit.folder of the settings)")
+    made.add_argument("--worker", type=int, metavar="N", help="the trail of one worker of a server with several")
     made.add_argument("--key", type=Path, metavar="FILE", help="the signing key (default: audit.key of the settings)")
     sourcing.add_config(made)
     return made
@@ -125,11 +126,14 @@ def _fail(arguments: argparse.Namespace, text: str, exit_code: int) -> int:
 def _trail(arguments: argparse.Namespace) -> Trail:
     from dataclasses import replace
 
-    from strictwire.server.compose import trail_of
+    from strictwire.server.compose import trail_of, worker_folder
     from strictwire.settings.read import read_settings
 
     trail = trail_of(read_settings(file=arguments.config).audit)
-    return replace(trail, folder=arguments.folder or trail.folder, key_path=arguments.key or trail.key_path)
+    folder = arguments.folder or trail.folder
+    if arguments.worker is not None:
+        folder = worker_folder(folder, arguments.worker)
+    return replace(trail, folder=folder, key_path=arguments.key or trail.key_path)
 
 
 def _filters(arguments: argparse.Namespace) -> Filters:
@@ -146,6 +150,23 @@ def _public_key(trail: Trail) -> Any:
 
 
 def _verify(_arguments: argparse.Namespace, trail: Trail) -> int:
+    """The trail, and those of the workers beside it: every one of them has to hold."""
+    from dataclasses import replace
+
+    from strictwire.server.compose import worker_folders
+    from strictwire.stores.trail.layout import ACTIVE
+
+    workers = [replace(trail, folder=folder) for folder in worker_folders(trail.folder)]
+    if not workers:
+        return _verify_one(trail)
+    codes = [0] if not (trail.folder / ACTIVE).exists() else [_verify_one(trail)]
+    for each in workers:
+        print(f"{each.folder.name}: ", end="")
+        codes.append(_verify_one(each))
+    return max(codes)
+
+
+def _verify_one(trail: Trail) -> int:
     from strictwire.stores.trail.judge import verify_trail
 
     anchor = trail.anchor_path

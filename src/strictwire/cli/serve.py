@@ -18,6 +18,7 @@ EXAMPLES: Final = """examples:
   strictwire serve --stdio --pack basics        one pack on standard input and output
   strictwire serve my_module:server --stdio     a server of your own
   strictwire serve --http 127.0.0.1:0           any free port
+  strictwire serve --workers 4                  four processes behind one address
 """
 
 
@@ -27,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--stdio", action="store_true", help="serve standard input and output")
     way.add_argument("--http", metavar="HOST:PORT", help="serve HTTP there (default: server.host and server.port)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes that serve HTTP (default: server.workers)")
     parser.add_argument("--pack", action="append", metavar="NAME", help="offer this pack; may be repeated")
     parser.add_argument("--profile", choices=sorted(PATHS), default="mcp", help="the contract spoken on stdio")
     parser.add_argument("--deterministic", action="store_true", help="fix time and ids, so that a run repeats to the byte")
@@ -53,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         exact_v0=arguments.exact_v0,
         profile=arguments.profile,
         deterministic=arguments.deterministic,
+        workers=arguments.workers,
         announce=_announce,
     )
     if arguments.exact_v0:

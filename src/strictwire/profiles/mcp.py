@@ -11,8 +11,19 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue, Limits
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
-from strictwire.profiles.era import SESSION_HEADER, VERSION_HEADER, Era, era_of
+from strictwire.profiles.era import SESSION_HEADER, Era, era_of
 from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply
+from strictwire.profiles.front import (
+    ACCEPTED,
+    cancels_on_disconnect,
+    find_stream_fault,
+    find_verb_fault,
+    hold_stream,
+    reply_of,
+    revision_of,
+    said,
+    sessionless,
+)
 from strictwire.profiles.mcp_core import Core, malformed
 from strictwire.profiles.mcp_lane import Lane
 from strictwire.profiles.mcp_legacy import LegacySession
@@ -31,9 +42,6 @@ from strictwire.wire.envelope import (
     render_result,
 )
 from strictwire.wire.revisions import (
-    LEGACY_NAMES,
-    MODERN,
-    REVISIONS,
     Revision,
     negotiate_legacy,
 )
@@ -45,9 +53,6 @@ MAX_SESSIONS: Final = 10_000
 MAX_BATCH: Final = 100
 """Messages in one batch of a 2025-03-26 session."""
 
-ACCEPTED: Final = Reply(status=202)
-"""Nothing to say: a notification, or an answer to us."""
-
 
 class McpEndpoint:
     """Speaks MCP over one transport.
@@ -58,8 +63,10 @@ class McpEndpoint:
 
     answers_in = ("application/json", "text/event-stream")
 
-    def __init__(self, core: Core, *, limits: Limits | None = None) -> None:
+    def __init__(self, core: Core, *, limits: Limits | None = None, session_prefix: str = "") -> None:
+        """`session_prefix` begins every session's id: it says which of several processes has the session."""
         self._core = core
+        self._prefix = session_prefix
         self._limits = limits or Limits()
         self._modern = Modern(core)
         self._in_flight: InFlight[Cancellable] = InFlight()
@@ -69,10 +76,7 @@ class McpEndpoint:
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:
         """In the stateless era the end of the stream is the cancellation; in the legacy era only that of a GET is."""
-        if inbound.verb == "GET":
-            return True
-        version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
-        return version is not None and version not in LEGACY_NAMES
+        return cancels_on_disconnect(inbound)
 
     async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:
         """Answer one message."""
@@ -120,7 +124,7 @@ class McpEndpoint:
         message = read_message(inbound.body, self._limits)
         request_id = None if isinstance(message, Notification | Response) else message.id
         facts = Facts(timestamp=self._core.clock.timestamp(), revision=self._revision_of(inbound, None).name)
-        return _reply(write_failure(request_id, fail("INTERNAL"), facts))
+        return reply_of(write_failure(request_id, fail("INTERNAL"), facts))
 
     async def _serve_message(
         self, message: Message, session: LegacySession | None, inbound: Inbound, outlet: Outlet
@@ -145,7 +149,7 @@ class McpEndpoint:
 
     async def _serve_modern(self, request: Request, inbound: Inbound, outlet: Outlet) -> Reply:
         if inbound.headers is not None:
-            return _reply(await self._modern.serve(request, inbound, outlet))
+            return reply_of(await self._modern.serve(request, inbound, outlet))
         serve = self._modern.serve(request, inbound, outlet)
         return await self._serve_once(request, self._in_flight, serve, inbound)
 
@@ -172,7 +176,7 @@ class McpEndpoint:
             serve.close()
             return await self._refuse(request, fail("OVERLOADED" if full else "DUPLICATE_ID"), inbound)
         try:
-            return _reply(await serve)
+            return reply_of(await serve)
         finally:
             in_flight.release(request.id, task)
 
@@ -185,7 +189,7 @@ class McpEndpoint:
         served = await asyncio.gather(
             *(self._serve_member(classify(each), session, inbound, outlet) for each in messages), return_exceptions=True
         )
-        bodies = [body for reply in served if (body := _said(reply)) is not None]
+        bodies = [body for reply in served if (body := said(reply)) is not None]
         return Reply(body=b"[" + b",".join(bodies) + b"]") if bodies else ACCEPTED
 
     async def _serve_member(self, message: Message, session: LegacySession, inbound: Inbound, outlet: Outlet) -> Reply:
@@ -196,7 +200,7 @@ class McpEndpoint:
 
     async def _serve_unbound(self, request: Request, inbound: Inbound) -> Reply:
         """Before a session only `ping` is answered; everything else is told how to begin."""
-        missing = _sessionless(inbound.headers)
+        missing = sessionless(inbound.headers)
         if request.method == "ping" and missing.code == "SESSION_REQUIRED":
             return Reply(body=render_result(request.id, b"{}"))
         return await self._refuse(request, missing, inbound)
@@ -204,41 +208,27 @@ class McpEndpoint:
     async def _serve_verb(self, inbound: Inbound, outlet: Outlet) -> Reply:
         """GET and DELETE exist in the legacy era alone."""
         headers = inbound.headers or Headers(())
-        version = headers.get(VERSION_HEADER)
-        if inbound.verb not in ("GET", "DELETE") or (version is not None and version not in LEGACY_NAMES):
-            return self._refuse_unreadable(Unreadable(fail("HTTP_METHOD_DENIED")), inbound, None)
+        refused = find_verb_fault(inbound)
+        if refused is not None:
+            return self._refuse_unreadable(Unreadable(refused), inbound, None)
         session = self._find_session(inbound)
         if session is None:
-            return self._refuse_unreadable(Unreadable(_sessionless(headers)), inbound, None)
+            return self._refuse_unreadable(Unreadable(sessionless(headers)), inbound, None)
         if inbound.verb == "DELETE":
             self._sessions.pop(str(session.id), None)
             session.close()
             return Reply(status=204)
-        return await self._hold_stream(session, headers, inbound, outlet)
-
-    async def _hold_stream(self, session: LegacySession, headers: Headers, inbound: Inbound, outlet: Outlet) -> Reply:
-        """Keep a GET stream open for what the server has to say, or resume one that broke off."""
-        if "text/event-stream" not in (headers.get("accept") or ""):
-            return self._refuse_unreadable(Unreadable(fail("NOT_ACCEPTABLE")), inbound, None)
-        last = headers.get("last-event-id")
-        resumed = session.streams.resume(last, outlet) if last is not None else None
-        if resumed is not None:
-            await resumed.ended.wait()
-            return ACCEPTED
-        outlet.open()
-        session.attach(outlet)
-        try:
-            await session.closed.wait()
-        finally:
-            session.detach(outlet)
-        return ACCEPTED
+        refused = find_stream_fault(headers)
+        if refused is not None:
+            return self._refuse_unreadable(Unreadable(refused), inbound, None)
+        return await hold_stream(session, headers, outlet)
 
     def _open(self, request: Request, inbound: Inbound, outlet: Outlet) -> Reply:
         """Begin a legacy session. On stdio a second `initialize` begins it anew."""
         params = request.params or {}
         revision = negotiate_legacy(params.get("protocolVersion"))
         over_http = inbound.headers is not None
-        session_id = secrets.token_urlsafe(24) if over_http else None
+        session_id = self._prefix + secrets.token_urlsafe(24) if over_http else None
         session = LegacySession(
             self._core, session_id=session_id, revision=revision, client=params, principal=inbound.caller.principal
         )
@@ -270,7 +260,7 @@ class McpEndpoint:
     def _hear(self, message: Notification, era: Era | Failure, session: LegacySession | None, inbound: Inbound) -> Reply:
         """Take a notification. Over HTTP one that belongs nowhere is told so: its sender has lost its session."""
         if inbound.headers is not None and session is None and era is not Era.MODERN:
-            failure = era if isinstance(era, Failure) else _sessionless(inbound.headers)
+            failure = era if isinstance(era, Failure) else sessionless(inbound.headers)
             return self._refuse_unreadable(Unreadable(failure), inbound, None)
         if session is not None and era is not Era.MODERN:
             session.hear(message)
@@ -294,7 +284,7 @@ class McpEndpoint:
         return self._refuse_unreadable(Unreadable(failure), inbound, None)
 
     async def _refuse(self, request: Request, failure: Failure, inbound: Inbound) -> Reply:
-        return _reply(await self._core.refuse(request, failure, inbound, self._revision_of(inbound, None)))
+        return reply_of(await self._core.refuse(request, failure, inbound, self._revision_of(inbound, None)))
 
     def _refuse_unreadable(self, message: Unreadable, inbound: Inbound, session: LegacySession | None) -> Reply:
         """Bytes that are no message: counted, and told why. Over HTTP this is a bad request in either era."""
@@ -305,31 +295,10 @@ class McpEndpoint:
         return Reply(body=written.body, status=written.status, headers=headers)
 
     def _revision_of(self, inbound: Inbound, session: LegacySession | None) -> Revision:
-        if session is not None:
-            return session.revision
-        version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
-        return REVISIONS[version] if version in LEGACY_NAMES else REVISIONS[MODERN]
+        return revision_of(inbound) if session is None else session.revision
 
 
 def find_opening_fault(params: JsonObject) -> Failure | None:
     """MALFORMED_PARAMS for an `initialize` that leaves out, or bends, what every revision requires of it."""
     kinds: Mapping[str, type] = {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}
     return next((malformed(name) for name, kind in kinds.items() if not isinstance(params.get(name), kind)), None)
-
-
-def _sessionless(headers: Headers | None) -> Failure:
-    named = headers.get(SESSION_HEADER) if headers is not None else None
-    return fail("SESSION_UNKNOWN" if named else "SESSION_REQUIRED")
-
-
-def _said(served: Reply | BaseException) -> bytes | None:
-    """The answer of one message of a batch; a request that its sender cancelled has none."""
-    if isinstance(served, Reply):
-        return served.body
-    if isinstance(served, asyncio.CancelledError):
-        return None
-    raise served
-
-
-def _reply(written: Written) -> Reply:
-    return Reply(body=written.body, status=written.status)

@@ -15,13 +15,15 @@ from typing import Any, Final
 
 import msgspec
 
-from strictwire.audit.event import Brief, Form, Origin, make_form
+from strictwire.audit.event import Brief, Form, Origin, Turned, make_form, make_turned
 from strictwire.canon.digest import digest, digest_bytes
 from strictwire.canon.json import JsonObject, JsonValue, NotJson, as_json, render
+from strictwire.contract.conform import Violation
 from strictwire.contract.handler import Answer
 from strictwire.contract.tool import ToolContract
-from strictwire.fault.failure import Failure, fail
-from strictwire.pipeline.accept import accept
+from strictwire.fault.failure import Failure
+from strictwire.fault.redact import MAX_KEPT, is_harmless
+from strictwire.pipeline.accept import misfit
 from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Call, Caller, Kind, Operation
 from strictwire.pipeline.chain import Render
@@ -36,11 +38,14 @@ from strictwire.profiles.mcp_modern import REVISION, Modern, find_meta_fault
 from strictwire.profiles.mcp_results import Written, summarise
 from strictwire.profiles.mirror import Mirrored, find_argument_mismatch, find_mismatch
 from strictwire.profiles.streams import answer_on
-from strictwire.wire.envelope import Request, RequestId, is_request_id
+from strictwire.wire.envelope import Request, RequestId, is_request_id, render_result
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN, Revision
 from strictwire.wire.session import LEAVING, MAX_IN_FLIGHT, Cancellable, InFlight
 
 METHOD: Final = "tools/call"
+MAX_REFUSALS: Final = 64
+"""Wordings of refusals kept for one tool."""
+
 MEMBERS: Final = 4
 """Of a request: `jsonrpc`, `id`, `method` and `params`. Whatever has more or fewer is looked at closely."""
 
@@ -57,6 +62,19 @@ class Plan(msgspec.Struct, frozen=True):
     seconds: float
     text_json: bool
     mirrored: tuple[Mirrored, ...]
+    find_violations: Callable[[JsonValue], tuple[Violation, ...]]
+    refusals: dict[tuple[tuple[Violation, ...], str], Refusal]
+    """Refusals that were worded already, by what did not fit and the revision."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """How arguments that do not fit in one particular way are answered and recorded."""
+
+    reply: Reply
+    """To the call that it was worded for."""
+    result: bytes
+    """The same for any other; empty where the answer is an error of the protocol."""
+    turned: Turned
 
 
 class Ride(msgspec.Struct, frozen=True):
@@ -110,7 +128,8 @@ class Lane:
         else:
             operation.gate.leave()
             ride.context.end()
-            self._send(ride, *written)
+            body, value_given, raw = written
+            self._record(ride, Reply(body=body), value_given, raw, None)
         return True
 
     def _board(
@@ -252,16 +271,42 @@ class Lane:
             seconds=operation.caps.timeout_ms / 1000,
             text_json=contract.text_json,
             mirrored=self._core.mirrored_of(contract),
+            find_violations=accepts.find_violations,
+            refusals={},
         )
 
     def _refuse(self, ride: Ride) -> None:
-        """Arguments that do not fit: the one failure that callers meet daily."""
-        ride.plan.operation.gate.leave()
-        call, write = self._long_way(ride)
-        failure = accept(ride.plan.operation, call) or fail("INTERNAL")
+        """Arguments that do not fit, the one failure that callers meet daily: the same mistake has the same answer."""
+        plan = ride.plan
+        plan.operation.gate.leave()
+        violations = plan.find_violations(ride.arguments)
+        key = (violations, ride.revision.name)
+        known = plan.refusals.get(key)
+        if known is None:
+            known = self._word_refusal(ride, violations)
+            if len(plan.refusals) >= MAX_REFUSALS:
+                plan.refusals.clear()
+            if plan.operation.dialect == "mcp" and all(map(_is_worth_keeping, violations)):  # others show the time
+                plan.refusals[key] = known
+        reply = Reply(body=render_result(ride.request_id, known.result)) if known.result else known.reply
+        self._record(ride, reply, None, None, known.turned)
+
+    def _word_refusal(self, ride: Ride, violations: tuple[Violation, ...]) -> Refusal:
+        _, write = self._long_way(ride)
+        failure = misfit(violations)
         written = write(failure, ride.plan.operation)
-        entry = self._core.pipeline.journal.open(call, ride.plan.operation, ride.started)
-        entry.submit(failure, written, partial(self._let_go, ride, _reply(written)))
+        opening = render_result(ride.request_id, b"")[:-1]
+        is_result = written.body.startswith(opening)
+        return Refusal(
+            _reply(written),
+            written.body[len(opening) : -1] if is_result else b"",
+            make_turned(
+                stage=failure.stage.value,
+                error_code=failure.code,
+                invariant_id=failure.invariant_id,
+                envelope=written.envelope,
+            ),
+        )
 
     def _write(self, ride: Ride, returned: object) -> tuple[bytes, JsonObject, bytes] | None:
         """The answer, the value and its bytes; None if what was returned, or not yet, is not a plain success."""
@@ -283,9 +328,8 @@ class Lane:
         )
         return body, value, raw
 
-    def _send(self, ride: Ride, body: bytes, value: JsonObject, raw: bytes) -> None:
+    def _record(self, ride: Ride, reply: Reply, value: JsonValue, raw: bytes | None, turned: Turned | None) -> None:
         """Have the call recorded, and the answer leave after that."""
-        reply = Reply(body=body)
         if not self._recorder.keeps:
             self._let_go(ride, reply, None)
             return
@@ -293,10 +337,11 @@ class Lane:
             ride.plan.form,
             self._clock.timestamp(),
             digest(ride.arguments),
-            digest_bytes(raw),
+            None if raw is None else digest_bytes(raw),
             int((self._clock.elapsed() - ride.started) * 1_000_000),
             ride.arguments,
             value,
+            turned,
         )
         self._recorder.submit(brief, partial(self._let_go, ride, reply))
 
@@ -346,6 +391,11 @@ def _is_modern(params: JsonObject, inbound: Inbound) -> bool:
         return type(meta) is dict and META_VERSION in meta
     version = inbound.headers.get(VERSION_HEADER)
     return version is not None and version not in LEGACY_NAMES
+
+
+def _is_worth_keeping(violation: Violation) -> bool:
+    """A path may hold a name of the caller's choosing: neither large ones nor what may be a secret are kept."""
+    return len(violation.path) <= MAX_KEPT and is_harmless(violation.path)
 
 
 def _reply(written: Written) -> Reply:

@@ -13,6 +13,7 @@ from typing import Final
 
 from strictwire.audit.event import Values
 from strictwire.audit.recorder import Recorder
+from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, Limits
 from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import Caller
@@ -28,12 +29,14 @@ from strictwire.profiles.mcp_core import Core
 from strictwire.profiles.runlog import Ids, RunLog
 from strictwire.profiles.seal import Sealer
 from strictwire.server.author import Server
+from strictwire.server.system_user import system_user
 from strictwire.settings.model import AuditSettings, ServerSettings, Settings
 from strictwire.settings.places import state_folder
 from strictwire.stores.jsonl import Clock as TrailClock
 from strictwire.stores.jsonl import Mode, Trail, open_recorder
 from strictwire.stores.memory import NoRecorder
 from strictwire.stores.runlog import FileRunLog
+from strictwire.stores.trail.view import FolderTrail
 from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
@@ -47,6 +50,8 @@ class Runtime:
     pipeline: Pipeline
     run_log: RunLog
     deterministic: bool = False
+    session_prefix: str = ""
+    """Begins the ids of sessions where several processes serve one address."""
 
     @property
     def limits(self) -> Limits:
@@ -59,8 +64,8 @@ class Runtime:
 
     @property
     def caller(self) -> Caller:
-        """Who calls where no token says so."""
-        return Caller(tier=self.settings.server.tier)
+        """Who calls over stdio: the user of the operating system who started us."""
+        return Caller(principal=system_user(), tier=self.settings.server.tier)
 
     def gatekeeper(self) -> Gatekeeper:
         """The rules of the HTTP listener."""
@@ -81,7 +86,7 @@ def gatekeeper_of(server: ServerSettings) -> Gatekeeper:
 
 
 def _mcp(runtime: Runtime) -> Endpoint:
-    return McpEndpoint(runtime.core, limits=runtime.limits)
+    return McpEndpoint(runtime.core, limits=runtime.limits, session_prefix=runtime.session_prefix)
 
 
 def _envelope(runtime: Runtime) -> Endpoint:
@@ -130,7 +135,13 @@ PATHS: Mapping[str, str] = {"mcp": "/mcp", "envelope/v1": "/rpc/envelope", "edit
 
 @asynccontextmanager
 async def open_runtime(
-    server: Server, settings: Settings, *, deterministic: bool = False, recorder: Recorder | None = None
+    server: Server,
+    settings: Settings,
+    *,
+    deterministic: bool = False,
+    recorder: Recorder | None = None,
+    seal_key: bytes | None = None,
+    session_prefix: str = "",
 ) -> AsyncIterator[Runtime]:
     """Everything a server needs, opened and, at the end, closed in reverse. Raises LogFault: no audit trail, no server."""
     clock = deterministic_clock() if deterministic else Clock()
@@ -147,7 +158,7 @@ async def open_runtime(
             executor=executor,
             debug_stack=settings.debug_stack,
         )
-        key = hashlib.sha256(b"deterministic").digest() if deterministic else secrets.token_bytes(32)
+        key = hashlib.sha256(b"deterministic").digest() if deterministic else seal_key or secrets.token_bytes(32)
         core = Core(identity=server.identity, pipeline=pipeline, sealer=Sealer(key, clock.now), clock=clock)
         run_log = LazyRunLog(Path(settings.server.run_logs), clock.now)
         stack.callback(run_log.close)
@@ -158,6 +169,7 @@ async def open_runtime(
             pipeline=pipeline,
             run_log=run_log,
             deterministic=deterministic,
+            session_prefix=session_prefix,
         )
 
 
@@ -171,6 +183,22 @@ def trail_of(audit: AuditSettings) -> Trail:
         values=Values.STORED if audit.store_values else Values.DIGESTED,
         rotate_bytes=audit.rotate_bytes,
     )
+
+
+def worker_folder(folder: Path, number: int) -> Path:
+    """Where one of several processes keeps its trail: each has its own, so that none waits for another."""
+    return folder / f"worker-{number}"
+
+
+def worker_folders(folder: Path) -> list[Path]:
+    """The trails of workers that there are, by number."""
+    found = [each for each in folder.glob("worker-*") if each.name.removeprefix("worker-").isdecimal()]
+    return sorted(found, key=lambda each: int(each.name.removeprefix("worker-")))
+
+
+def view_of(audit: AuditSettings) -> TrailView | None:
+    """The trail for those who only read it; None where none is kept."""
+    return None if audit.mode == "off" else FolderTrail(trail_of(audit))
 
 
 async def open_recorder_of(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:

@@ -1,15 +1,14 @@
-"""Builds a guard from its parts and runs it: one upstream, one endpoint, one transport."""
+"""Builds a guard from its parts and runs it: its upstreams, one endpoint, one transport."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import secrets
-import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Final
 
 import strictwire
 from strictwire.audit.recorder import Recorder
@@ -17,20 +16,34 @@ from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
 from strictwire.gateway.drift import Drift
 from strictwire.gateway.endpoint import GuardEndpoint
-from strictwire.gateway.policy import ToolPolicy
-from strictwire.gateway.terms import Terms
-from strictwire.gateway.upstream import Target, Upstream
+from strictwire.gateway.house import House, ManyHouse, OneHouse
+from strictwire.gateway.policy import GuardPolicy, Statutes
+from strictwire.gateway.rates import Rates
+from strictwire.gateway.survey import Seen, clashes_of, survey
+from strictwire.gateway.upstream import Upstream
 from strictwire.gateway.warden import Warden
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.record import Journal
+from strictwire.profiles.mcp_core import Identity as ServerIdentity
 from strictwire.profiles.seal import Sealer
 from strictwire.server.compose import PATHS, gatekeeper_of, open_recorder_of
-from strictwire.server.run import StartRefused, check_exposure, report_start_failure, set_up_logging
+from strictwire.server.guarded import Guarded
+from strictwire.server.run import (
+    StartRefused,
+    cannot_listen,
+    check_exposure,
+    report_start_failure,
+    rest_collector,
+    set_up_logging,
+    stop_event,
+    trail_refused,
+    url_of,
+)
 from strictwire.settings.model import Settings
-from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
+from strictwire.stores.memory import NoRecorder
 from strictwire.stores.trail.fault import LogFault
 from strictwire.transport.http import HttpServer, Site
 from strictwire.transport.stdio import serve_stdio
@@ -38,17 +51,18 @@ from strictwire.transport.stdio import serve_stdio
 log = logging.getLogger("strictwire.guard")
 
 
+MAX_CLASHES: Final = 5
+"""Clashes that are told at once; whoever sets a prefix mends them all."""
+
+IDENTITY: Final = Identity(name="strictwire-guard", version=strictwire.__version__)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarding:
     """What to guard, and how."""
 
-    target: Target
-    terms: Terms = field(default_factory=Terms)
-    policy: ToolPolicy = field(default_factory=ToolPolicy)
-    lock: Path | None = None
-    """The lock file whose tools may be used."""
-    trust_on_first_use: bool = False
-    """Whether a lock file that is not there yet is written from the first list of tools."""
+    upstreams: tuple[Guarded, ...]
+    statutes: Statutes = field(default_factory=Statutes)
     http: tuple[str, int] | None = None
     """Host and port; None serves standard input and output."""
     announce: Callable[[str], None] = lambda _url: None
@@ -59,34 +73,62 @@ class Guarding:
 async def open_guard(
     guarding: Guarding, settings: Settings, *, recorder: Recorder | None = None
 ) -> AsyncIterator[GuardEndpoint]:
-    """The guard's endpoint with everything behind it. Raises LogFault: no audit trail; StartRefused: no lock file."""
+    """The guard's endpoint with everything behind it. Raises LogFault: no audit trail; StartRefused."""
     clock = Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
-        policy = guarding.policy
-        drift = _open_drift(guarding)
-        warden = Warden(
-            Upstream(guarding.target, Identity(name="strictwire-guard", version=strictwire.__version__)),
-            guarding.terms,
-            journal=Journal(recorder=keeper, clock=clock, policy_version=policy.version),
-            policy=policy,
-            clock=clock,
-            sealer=Sealer(secrets.token_bytes(32), clock.now),
-            drift=drift,
-        )
-        endpoint = GuardEndpoint(warden, limits=Limits(size=settings.server.max_request_bytes))
+        house = await open_house(guarding, keeper, clock)
+        endpoint = GuardEndpoint(house, limits=Limits(size=settings.server.max_request_bytes))
         stack.push_async_callback(endpoint.close)
         yield endpoint
 
 
-def _open_drift(guarding: Guarding) -> Drift | None:
+async def open_house(guarding: Guarding, recorder: Recorder, clock: Clock) -> House:
+    """One upstream under its own names is relayed as it is; anything else goes through a switch. Raises StartRefused."""
+    wardens = wardens_of(guarding, recorder, clock)
+    if len(wardens) == 1 and wardens[0].naming.is_plain:
+        return OneHouse(wardens[0])
+    seen = await survey(wardens)
+    clashes = clashes_of(seen)
+    if clashes:
+        await asyncio.gather(*(warden.close() for warden in wardens))
+        raise StartRefused("; ".join(str(clash) for clash in clashes[:MAX_CLASHES]))
+    for each in seen:
+        if each.problem is not None:
+            log.warning("upstream %s is left out for now: %s", each.upstream, each.problem)
+    return ManyHouse(wardens, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
+
+
+def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[Warden]:
+    """What holds each upstream to its terms. Raises StartRefused: no lock file."""
+    statutes = guarding.statutes
+    version = statutes.version([each.chosen for each in guarding.upstreams])
+    journal = Journal(recorder=recorder, clock=clock, policy_version=version)
+    rates, sealer = Rates(statutes.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
+    return [
+        Warden(
+            Upstream(each.target, IDENTITY),
+            each.terms,
+            journal=journal,
+            policy=GuardPolicy(statutes, rates, upstream=each.target.name, chosen=each.chosen, version=version),
+            clock=clock,
+            sealer=sealer,
+            drift=_open_drift(each),
+            naming=each.naming,
+            resources=each.resources,
+        )
+        for each in guarding.upstreams
+    ]
+
+
+def _open_drift(guarded: Guarded) -> Drift | None:
     """Raises StartRefused: the lock file is not there or cannot be read."""
-    if guarding.lock is None:
+    if guarded.lock is None:
         return None
-    if guarding.trust_on_first_use and not guarding.lock.exists():
-        return Drift(guarding.lock)
+    if guarded.trust_on_first_use and not guarded.lock.exists():
+        return Drift(guarded.lock)
     try:
-        return Drift(guarding.lock, tools=read_lock(guarding.lock))
+        return Drift(guarded.lock, tools=read_lock(guarded.lock))
     except SourceRefused as exc:
         raise StartRefused(f"{exc}; write it with `strictwire pin`, or start with --trust-on-first-use") from exc
 
@@ -97,18 +139,17 @@ async def guard(guarding: Guarding, settings: Settings) -> None:
         check_exposure(guarding.http[0], settings)
     try:
         async with open_guard(guarding, settings) as endpoint:
+            rest_collector()
             if guarding.http is None:
                 await _guard_stdio(endpoint, guarding, settings)
             else:
                 await _guard_http(endpoint, guarding, settings, guarding.http)
     except LogFault as exc:
-        raise StartRefused(
-            f"the audit trail cannot be kept ({exc}); set audit.folder to a writable folder, or audit.mode to off"
-        ) from exc
+        raise trail_refused(exc) from exc
 
 
 async def _guard_stdio(endpoint: GuardEndpoint, guarding: Guarding, settings: Settings) -> None:
-    log.info("guarding %s on stdio", guarding.target.name)
+    log.info("guarding %s on stdio", ", ".join(each.target.name for each in guarding.upstreams))
     caller = Caller(tier=settings.server.tier)
     await serve_stdio(endpoint, caller=caller, max_line=settings.server.max_request_bytes)
 
@@ -124,26 +165,29 @@ async def _guard_http(endpoint: GuardEndpoint, guarding: Guarding, settings: Set
     try:
         port = await http.start(host, port)
     except OSError as exc:
-        raise StartRefused(f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT") from exc
-    shown = f"[{host}]" if ":" in host else host
-    guarding.announce(f"http://{shown}:{port}{PATHS['mcp']}")
-    stopped = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # no signal handlers on this platform's loop
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    await stopped.wait()
+        raise StartRefused(cannot_listen(host, port, exc)) from exc
+    guarding.announce(url_of(host, port))
+    await stop_event().wait()
     await http.stop()
 
 
-def run_guard(guarding: Guarding, *, file: Path | None) -> int:
+def run_guard(guarding: Guarding, settings: Settings) -> int:
     """Guard and return the exit code: 0 after a clean end, 1 if it could not start."""
+    set_up_logging(settings.log.level)
     try:
-        settings = read_settings(file=file)
-        set_up_logging(settings.log.level)
         asyncio.run(guard(guarding, settings))
-    except (SettingsRefused, StartRefused) as exc:
-        report_start_failure("BOOTSTRAP_FAILURE", str(exc))
+    except StartRefused as exc:
+        report_start_failure(exc.code, str(exc))
         return 1
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+async def look_at(guarding: Guarding) -> list[Seen]:
+    """Start every upstream once, see what it offers, and end it. Raises StartRefused."""
+    wardens = wardens_of(guarding, NoRecorder(), Clock())
+    try:
+        return await survey(wardens)
+    finally:
+        await asyncio.gather(*(warden.close() for warden in wardens))

@@ -9,12 +9,14 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from strictwire.audit.view import TrailView
 from strictwire.contract.handler import Handler
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused
 from strictwire.contract.tool import ToolContract
-from strictwire.packs.pack import ENTRY_POINTS, Environment, Pack, PackRefused
+from strictwire.packs.pack import ENTRY_POINTS, LOCAL, Environment, Pack, PackRefused
 from strictwire.server.author import Server
+from strictwire.server.system_user import system_user
 from strictwire.sources.shipped import SHIPPED, load_contract
 
 
@@ -34,15 +36,23 @@ def find_pack(name: str) -> Pack:
 
 @asynccontextmanager
 async def open_packs(
-    server: Server, names: Sequence[str], settings: Mapping[str, Mapping[str, Any]], state: Path | None = None
+    server: Server,
+    names: Sequence[str],
+    settings: Mapping[str, Mapping[str, Any]],
+    state: Path | None = None,
+    *,
+    trail: TrailView | None = None,
+    alone: bool = True,
 ) -> AsyncIterator[None]:
     """Offer the tools of these packs until the end. Raises PackRefused; then none of them is left open."""
+    local = frozenset({LOCAL, system_user()})
     async with AsyncExitStack() as stack:
         for name in names:
             pack = find_pack(name)
             contracts = read_contracts(pack)
             stack.push_async_callback(pack.close)
-            handlers = await pack.open(Environment(settings=settings.get(name, {}), state=state))
+            told = Environment(settings=settings.get(name, {}), state=state, trail=trail, local=local, alone=alone)
+            handlers = await pack.open(told)
             _offer(server, pack, contracts, handlers)
         yield
 

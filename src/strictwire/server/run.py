@@ -12,8 +12,8 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -23,13 +23,15 @@ from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.author import Server
-from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, view_of
+from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
+from strictwire.server.crew import Crew, Share, open_share
 from strictwire.server.packs import open_packs
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.recovery import DAMAGED
+from strictwire.transport.handover import SEPARATOR, elsewhere_of
 from strictwire.transport.http import HttpServer, Site
 from strictwire.transport.stdio import serve_stdio
 
@@ -61,6 +63,10 @@ class Serving:
     """Speak the frozen surface of Context Resolve v0 on stdio, and nothing else."""
     announce: Callable[[str], None] = lambda _url: None
     """Told the URL once the server listens."""
+    workers: int | None = None
+    """Processes, if they are not to be as many as the settings say."""
+    share: Share | None = None
+    """Set in each of several processes that serve one address."""
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -73,17 +79,27 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def serve(server: Server, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
+    if serving.share is not None:
+        folder = worker_folder(trail_of(settings.audit).folder, serving.share.number)
+        settings = replace(settings, audit=replace(settings.audit, folder=str(folder)))
     host, port = serving.http or (settings.server.host, settings.server.port)
     if not serving.stdio:
         check_exposure(host, settings)
     try:
         async with (
-            open_packs(server, packs, settings.packs, state_folder() / "packs", trail=view_of(settings.audit)),
-            open_runtime(server, settings, deterministic=serving.deterministic) as runtime,
+            open_packs(
+                server,
+                packs,
+                settings.packs,
+                state_folder() / "packs",
+                trail=view_of(settings.audit),
+                alone=serving.share is None,
+            ),
+            _open_runtime(server, settings, serving) as runtime,
         ):
             if settings.server.lock is not None:
                 _check_lock(server, settings.server.lock)
-            _rest_collector()
+            rest_collector()
             if serving.stdio:
                 await _serve_stdio(runtime, serving)
             else:
@@ -91,15 +107,22 @@ async def serve(server: Server, settings: Settings, serving: Serving, packs: Seq
     except PackRefused as exc:
         raise StartRefused(str(exc)) from exc
     except LogFault as exc:
-        if exc.reason == DAMAGED:
-            text = f"the audit trail does not hold ({exc}); see strictwire audit verify, and move it away to begin a new one"
-            raise StartRefused(text, "SELF_AUDIT_FAILURE") from exc
-        raise StartRefused(
-            f"the audit trail cannot be kept ({exc}); set audit.folder to a writable folder, or audit.mode to off"
-        ) from exc
+        raise trail_refused(exc) from exc
 
 
-def _rest_collector() -> None:
+def _open_runtime(server: Server, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
+    if serving.share is None:
+        return open_runtime(server, settings, deterministic=serving.deterministic)
+    return open_runtime(
+        server,
+        settings,
+        deterministic=serving.deterministic,
+        seal_key=serving.share.seal_key,
+        session_prefix=f"{serving.share.number}{SEPARATOR}",
+    )
+
+
+def rest_collector() -> None:
     """What a server is made of stays until it ends, and a decoded message has no cycles: both need no looking through.
 
     By default every 700 containers start a collection, which is one in every second message of 10 KB.
@@ -153,21 +176,73 @@ async def _serve_exact(runtime: Runtime) -> None:
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
-    endpoints = {PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS}
-    site = Site(endpoints=endpoints, gatekeeper=runtime.gatekeeper(), max_body=runtime.settings.server.max_request_bytes)
+    share = serving.share
+    site = Site(
+        endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
+        gatekeeper=runtime.gatekeeper(),
+        max_body=runtime.settings.server.max_request_bytes,
+        elsewhere=None if share is None else elsewhere_of(share.doors, share.number),
+    )
     http = HttpServer(site)
-    try:
-        port = await http.start(host, port)
-    except OSError as exc:
-        raise StartRefused(f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT") from exc
-    shown = f"[{host}]" if ":" in host else host
-    serving.announce(f"http://{shown}:{port}{PATHS['mcp']}")
+    if share is not None:
+        await http.start_on(share.listening[share.number], share.doors[share.number])
+    else:
+        try:
+            port = await http.start(host, port)
+        except OSError as exc:
+            raise StartRefused(cannot_listen(host, port, exc)) from exc
+        serving.announce(url_of(host, port))
+    stopped = stop_event()
+    if share is not None:
+        asyncio.get_running_loop().add_reader(share.hold_lifeline(), stopped.set)
+    await stopped.wait()
+    await http.stop()
+
+
+def stop_event() -> asyncio.Event:
+    """Set when the process is told to stop."""
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         with suppress(NotImplementedError):  # no signal handlers on this platform's loop
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    await stopped.wait()
-    await http.stop()
+    return stopped
+
+
+def trail_refused(exc: LogFault) -> StartRefused:
+    """An audit trail that does not hold, or cannot be kept, as the reason not to start."""
+    if exc.reason == DAMAGED:
+        text = f"the audit trail does not hold ({exc}); see strictwire audit verify, and move it away to begin a new one"
+        return StartRefused(text, "SELF_AUDIT_FAILURE")
+    text = f"the audit trail cannot be kept ({exc}); set audit.folder to a writable folder, or audit.mode to off"
+    return StartRefused(text)
+
+
+def url_of(host: str, port: int) -> str:
+    """Where MCP is served."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}{PATHS['mcp']}"
+
+
+def cannot_listen(host: str, port: int, exc: OSError) -> str:
+    """What to do about an address that is taken."""
+    return f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT"
+
+
+def _serve_with_crew(server: Server, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
+    """Serve one address with several processes; the exit code. Raises StartRefused."""
+    host, port = serving.http or (settings.server.host, settings.server.port)
+    check_exposure(host, settings)
+    try:
+        share = open_share(host, port, count)
+    except OSError as exc:
+        raise StartRefused(cannot_listen(host, port, exc)) from exc
+
+    def work(number: int) -> int:
+        own = replace(serving, share=replace(share, number=number))
+        return _serve_until_stopped(server, settings, own, packs)
+
+    serving.announce(url_of(host, share.listening[0].getsockname()[1]))
+    return Crew(count, work).run()
 
 
 def report_start_failure(code: str, text: str) -> None:
@@ -191,9 +266,15 @@ def run_from_arguments(server: Server, argv: Sequence[str] | None = None) -> Non
     way.add_argument("--stdio", action="store_true", help="serve standard input and output (default)")
     way.add_argument("--http", metavar="HOST:PORT", type=parse_address, help="serve HTTP, such as 127.0.0.1:8808")
     parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if there is one)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes that serve HTTP (default: server.workers)")
     given = parser.parse_args(argv)
-    serving = Serving(stdio=given.http is None, http=given.http, announce=lambda url: print(url, file=sys.stderr))  # noqa: T201 - for the person
+    serving = Serving(stdio=given.http is None, http=given.http, workers=given.workers, announce=_say)
     sys.exit(run_server(server, file=given.config, serving=serving))
+
+
+def _say(url: str) -> None:
+    sys.stderr.write(f"{url}\n")
+    sys.stderr.flush()
 
 
 def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tuple[str, ...] | None = ()) -> int:
@@ -204,10 +285,22 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
     try:
         settings = read_settings(file=file)
         set_up_logging(settings.log.level)
-        asyncio.run(serve(server, settings, serving, settings.server.packs if packs is None else packs))
+        offered = settings.server.packs if packs is None else packs
+        count = serving.workers or settings.server.workers
+        if count > 1 and not serving.stdio:
+            return _serve_with_crew(server, settings, serving, offered, count)
     except SettingsRefused as exc:
         report_start_failure("BOOTSTRAP_FAILURE", str(exc))
         return 1
+    except StartRefused as exc:
+        report_start_failure(exc.code, str(exc))
+        return 1
+    return _serve_until_stopped(server, settings, serving, offered)
+
+
+def _serve_until_stopped(server: Server, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
+    try:
+        asyncio.run(serve(server, settings, serving, packs))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

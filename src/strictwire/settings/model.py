@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from strictwire.settings.bounds import check_range
+from strictwire.settings.guard_model import GuardSettings
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSettings:
@@ -52,11 +55,14 @@ class ServerSettings:
     """Folder of the run logs of `envelope/v1`; made when its first request comes."""
     worker_threads: int = 32
     """Threads for handlers that are plain functions."""
+    workers: int = 1
+    """Processes that serve HTTP side by side; one for each processor is the most that helps."""
 
     def __post_init__(self) -> None:
-        _check_range("port", self.port, 0, 65535)
-        _check_range("max_request_bytes", self.max_request_bytes, 1024, 1024**3)
-        _check_range("worker_threads", self.worker_threads, 1, 1024)
+        check_range("port", self.port, 0, 65535)
+        check_range("max_request_bytes", self.max_request_bytes, 1024, 1024**3)
+        check_range("worker_threads", self.worker_threads, 1, 1024)
+        check_range("workers", self.workers, 1, 256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +81,7 @@ class AuditSettings:
     """Size at which a new log file is begun."""
 
     def __post_init__(self) -> None:
-        _check_range("rotate_bytes", self.rotate_bytes, 4096, 1024**4)
+        check_range("rotate_bytes", self.rotate_bytes, 4096, 1024**4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +99,7 @@ class Settings:
     server: ServerSettings = field(default_factory=ServerSettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
     packs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """`[packs.<name>]`: what each pack is told; its own page says what it knows."""
     lint: Mapping[str, Any] = field(default_factory=dict)
@@ -101,8 +108,3 @@ class Settings:
     """`[breaking]`: the same for the comparison of contracts."""
     debug_stack: bool = False
     """Whether `system/1.0` failures carry a stack trace; only the variable DEBUG_STACK=true sets it."""
-
-
-def _check_range(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise ValueError(f"{name}: expected a number from {low} to {high}")

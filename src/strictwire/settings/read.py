@@ -80,6 +80,9 @@ def _check_member(value: Any, hint: Any, path: str) -> None:
     elif typing.get_origin(hint) is tuple and isinstance(value, list):
         for each in value:
             _check_member(each, typing.get_args(hint)[0], path)
+    elif typing.get_origin(hint) is Mapping and isinstance(value, dict):
+        for name, each in value.items():
+            _check_member(each, typing.get_args(hint)[1], f"{path}{name}.")
 
 
 def _unknown(name: str, near: list[str], path: str, known: list[str]) -> str:
@@ -94,13 +97,18 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, dic
         for section, model in typing.get_type_hints(Settings).items()
         if dataclasses.is_dataclass(model)
         for name, hint in typing.get_type_hints(model).items()
-        if name != "tokens"
+        if not _holds_tables(hint)
     }
     for variable in sorted(name for name in environment if name.startswith(PREFIX)):
         if variable not in fields:
             raise SettingsRefused(_unknown(variable, difflib.get_close_matches(variable, fields, n=1), "", sorted(fields)))
         section, name, hint = fields[variable]
         yield section, {name: _parse(variable, environment[variable], hint)}
+
+
+def _holds_tables(hint: Any) -> bool:
+    """Whether a setting is a list or a mapping of tables, which no single variable can say."""
+    return any(dataclasses.is_dataclass(each) for each in typing.get_args(hint))
 
 
 _WORDS: Final = {"true": True, "false": False}

@@ -9,14 +9,21 @@ import itertools
 import typing
 from typing import Any, Final
 
-from strictwire.settings import model
+from strictwire.settings import guard_model, model
 
 _SECTIONS: Final = (
     ("server", model.ServerSettings),
     ("[server.tokens]", model.TokenSettings),
     ("audit", model.AuditSettings),
     ("log", model.LogSettings),
+    ("guard", guard_model.GuardSettings),
+    ("guard.upstreams.NAME", guard_model.UpstreamSettings),
+    ("guard.upstreams.NAME.tools.TOOL", guard_model.GuardedToolSettings),
+    ("[guard.rules]", guard_model.RuleSettings),
+    ("[guard.limits]", guard_model.LimitSettings),
 )
+
+_MODE: Final = "Literal['observe', 'warn', 'enforce']"
 
 _INTRO: Final = """# Settings
 
@@ -62,9 +69,14 @@ def render_reference() -> str:
 
 
 def _row(field: dataclasses.Field[Any], docs: dict[str, str]) -> str:
-    default = "required" if field.default is dataclasses.MISSING else f"`{_shown(field.default)}`"
-    kind = str(field.type).replace("|", "or").replace("typing.", "")
-    return f"| `{field.name}` | {kind} | {default} | {docs[field.name].replace('|', chr(92) + '|')} |"
+    kind = str(field.type).replace("Mode", _MODE).replace("|", "or").replace("typing.", "")
+    return f"| `{field.name}` | {kind} | {_default(field)} | {docs[field.name].replace('|', chr(92) + '|')} |"
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    if field.default is not dataclasses.MISSING:
+        return f"`{_shown(field.default)}`"
+    return "required" if field.default_factory is dataclasses.MISSING else "`{}`"
 
 
 def _shown(default: object) -> str:

@@ -1,13 +1,12 @@
-"""The audit trail on disk as the pipeline sees it: group commit on a thread of its own.
+"""The audit trail on disk as the pipeline sees it: group commit.
 
-Records that come while a commit is under way wait together and share the next one: one write, one sync. The event loop
-only puts a record's bytes in a list and is told, once a commit, how it went. A caller that has gone away in the meantime is
-not waited for.
+Records of one turn of the event loop share one write, which the loop does itself, for it goes to the system's memory; what
+would have to wait for anything is left to a thread. The thread also syncs: records that are written while a sync is under
+way share the next one. A caller that has gone away in the meantime is not waited for.
 
     sync       the answer leaves after the record is on disk: a power cut loses no answered call
     batched    the answer leaves after the record is written: a crash of the process loses nothing, a power cut may lose
-               the last `sync_seconds`. Such a write goes to the system's memory, so the event loop does it itself, once
-               a turn; whenever it would have to wait for anything, the thread does
+               the last `sync_seconds`
     off        `stores.memory.NoRecorder`: nothing is recorded
 
 Below: `stores.trail`. Above: the composition root, which owns the lifetime: `open_recorder`, then `close`.
@@ -19,6 +18,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -31,6 +31,12 @@ from strictwire.stores.trail.log import TrailLog
 from strictwire.stores.trail.opening import SYSTEM_CLOCK, Clock, Mode, Schedule, Trail, open_log
 
 __all__ = ["SYSTEM_CLOCK", "Clock", "JsonlRecorder", "Mode", "Schedule", "Trail", "open_log", "open_recorder"]
+
+MAX_TRIES: Final = 8
+"""Turns of the event loop for which a commit waits for the lock of another process by itself."""
+
+SYNC_AFTER: Final = 16
+"""Records gathered in one turn of the event loop after which a sync begins: it goes on while the rest are worked on."""
 
 MAX_WAITING: Final = 100_000
 """Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
@@ -63,7 +69,7 @@ class JsonlRecorder:
     ) -> None:
         self._log = log
         self._append = log.append if mode is Mode.SYNC else log.append_unsynced
-        self._inline = mode is Mode.BATCHED
+        self._syncs = mode is Mode.SYNC
         self._values = values
         self._schedule = schedule
         self._clock = clock
@@ -75,6 +81,9 @@ class JsonlRecorder:
         """For the next commit of the writer's thread."""
         self._gathered: list[tuple[bytes, Done]] = []
         """For the end of this turn of the event loop."""
+        self._written: list[Done] = []
+        """Those whose records the event loop has written and the thread has yet to sync."""
+        self._tries = 0
         self._flood = FloodGauge()
         self._closing = False
         self._ended = self._loop.create_future()
@@ -101,45 +110,69 @@ class JsonlRecorder:
 
     def submit_body(self, body: bytes, done: Done) -> None:
         """For callers that render bodies themselves: a JSON object as `audit.event.render_body` writes it."""
-        if not self._inline:
-            self._enqueue([(body, done)])
-            return
         self._gathered.append((body, done))
         if len(self._gathered) == 1:
             self._loop.call_soon(self._commit_gathered)
+        elif self._syncs and len(self._gathered) == SYNC_AFTER:
+            self._commit_gathered()
 
     def _enqueue(self, batch: list[tuple[bytes, Done]]) -> None:
+        """Leave records to the thread, as many as there is room for."""
         with self._ready:
-            if not self._closing and len(self._waiting) < MAX_WAITING:
-                self._waiting += batch
-                if len(self._waiting) == len(batch):
-                    self._ready.notify()
-                return
-        fault = LogFault("closed" if self._closing else "backlog")
-        self._loop.call_soon(self._deliver, deque(done for _, done in batch), fault.as_failure())
+            room = 0 if self._closing else max(0, MAX_WAITING - len(self._waiting) - len(self._written))
+            kept, left = batch[:room], batch[room:]
+            self._waiting += kept
+            if kept and len(self._waiting) == len(kept):
+                self._ready.notify()
+        if left:
+            fault = LogFault("closed" if self._closing else "backlog")
+            self._loop.call_soon(self._deliver, deque(done for _, done in left), fault.as_failure())
 
     def _commit_gathered(self) -> None:
         """On the event loop: write what came in this turn, or leave it to the thread."""
         batch, self._gathered = self._gathered, []
         if not batch:
             return
-        if self._waiting or self._closing or not self._busy.acquire(blocking=False):
+        crowded = self._waiting or len(self._written) + len(batch) > MAX_WAITING
+        if crowded or self._closing or not self._busy.acquire(blocking=False):
             self._enqueue(batch)
             return
         try:
             if not self._log.try_append_unsynced([body for body, _ in batch]):
-                self._enqueue(batch)
+                self._try_again(batch)
                 return
+            self._tries = 0
             self._trouble = None
         except LogFault as fault:
             self._trouble = fault
         finally:
             self._busy.release()
+        dones = deque(done for _, done in batch)
+        if self._trouble is None and self._syncs:
+            self._have_synced(dones)
+            return
         if self._sync_due is None:
             with self._ready:
                 self._set_dues(self._clock.monotonic())
                 self._ready.notify()
-        self._deliver(deque(done for _, done in batch), self.trouble)
+        self._loop.call_soon(self._deliver, dones, self.trouble)
+
+    def _have_synced(self, dones: deque[Done]) -> None:
+        with self._ready:
+            self._sign_due = self._sign_due or self._clock.monotonic() + self._schedule.checkpoint_seconds
+            self._written += dones
+            if len(self._written) == len(dones):
+                self._ready.notify()
+
+    def _try_again(self, batch: list[tuple[bytes, Done]]) -> None:
+        """Another process holds the lock, most likely for a moment: look again in the next turns before the thread waits."""
+        self._tries += 1
+        if self._tries > MAX_TRIES:
+            self._tries = 0
+            self._enqueue(batch)
+            return
+        self._gathered = batch + self._gathered
+        self._loop.call_soon(self._commit_gathered)
 
     def count_malformed(self, kind: str) -> None:
         """Count input that never became a call. One Flood record an interval holds the counts."""
@@ -156,7 +189,9 @@ class JsonlRecorder:
 
     async def close(self) -> None:
         """Write what waits, sign a last checkpoint and give the files back. Later records are refused."""
-        self._commit_gathered()
+        batch, self._gathered = self._gathered, []
+        if batch:
+            self._enqueue(batch)
         with self._ready:
             self._closing = True
             self._ready.notify()
@@ -167,8 +202,10 @@ class JsonlRecorder:
         """The writer's thread. Whatever ends it, nobody is left waiting."""
         batch: list[tuple[bytes, Done]] = []
         try:
-            while not self._closing or self._waiting:
-                batch = self._take()
+            while not self._closing or self._waiting or self._written:
+                batch, written = self._take()
+                if written:
+                    self._sync_written(written)
                 if batch:
                     self._commit(batch)
                     batch = []
@@ -178,23 +215,39 @@ class JsonlRecorder:
             with self._ready:
                 self._closing = True
                 left, self._waiting = batch + self._waiting, []
-            self._tell(left, LogFault("closed"))
+                written, self._written = self._written, []
+            self._tell([*(done for _, done in left), *written], LogFault("closed"))
             self._call_loop(partial(_resolve, self._ended, None))
 
-    def _take(self) -> list[tuple[bytes, Done]]:
-        """What waits; if nothing does, wait for it or for the schedule."""
+    def _take(self) -> tuple[list[tuple[bytes, Done]], list[Done]]:
+        """What waits to be written, and what to be synced; if nothing does, wait for it or for the schedule."""
         with self._ready:
-            if not self._waiting and not self._closing:
+            if not self._waiting and not self._written and not self._closing:
                 self._ready.wait(self._seconds_left())
             batch, self._waiting = self._waiting, []
-        return batch
+            written, self._written = self._written, []
+        return batch, written
+
+    def _sync_written(self, written: list[Done]) -> None:
+        """Sync what the event loop wrote, while it writes more. If that fails, nothing unsynced is left behind."""
+        try:
+            self._log.sync_written()
+        except LogFault as fault:
+            with self._busy, suppress(LogFault):
+                self._log.take_back()
+            with self._ready:
+                more, self._written = self._written, []
+            self._trouble = fault
+            self._tell(written + more, fault)
+            return
+        self._tell(written, None)
 
     def _commit(self, batch: list[tuple[bytes, Done]]) -> None:
         now = self._clock.monotonic()
         fault = self._attempt(partial(self._append, [body for body, _ in batch]))
         if fault is None:
             self._set_dues(now)
-        self._tell(batch, fault)
+        self._tell([done for _, done in batch], fault)
 
     def _set_dues(self, now: float) -> None:
         self._sync_due = self._sync_due or now + self._schedule.sync_seconds
@@ -210,10 +263,10 @@ class JsonlRecorder:
         self._trouble = None
         return None
 
-    def _tell(self, batch: list[tuple[bytes, Done]], fault: LogFault | None) -> None:
-        if batch:
+    def _tell(self, dones: list[Done], fault: LogFault | None) -> None:
+        if dones:
             failure = None if fault is None else fault.as_failure()
-            self._call_loop(partial(self._deliver, deque(done for _, done in batch), failure))
+            self._call_loop(partial(self._deliver, deque(dones), failure))
 
     def _deliver(self, waiting: deque[Done], failure: Failure | None) -> None:
         """On the event loop. A callback that raises does not keep the others from theirs."""

@@ -46,7 +46,7 @@ class MemoryRecorder:
         if self.failure is None:
             sealed = seal_batch([render_body(event, self._values)], frontier=self._tree, head=self._head)
             self._head = sealed.head
-            self.events.append(event.as_call() if isinstance(event, Brief) else event)
+            self.events.append(event.as_event() if isinstance(event, Brief) else event)
             self.lines.append(sealed.lines[:-1])
         return self.failure
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import socket
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
 from strictwire.transport import cors
 from strictwire.transport.gatekeeper import Gatekeeper
+from strictwire.transport.handover import Door, Elsewhere
 from strictwire.transport.http_head import NO_HEAD, Head, judge_head
 from strictwire.transport.http_stream import StreamOutlet
 from strictwire.transport.pump import Pump
@@ -64,6 +66,8 @@ class Site:
     gatekeeper: Gatekeeper
     max_body: int
     health: bytes = b'{"status":"ok"}'
+    elsewhere: Elsewhere | None = None
+    """Which requests belong to another process, where there are several."""
 
 
 class _Incoming:
@@ -265,11 +269,26 @@ class HttpConnection(asyncio.Protocol):
             return
         self._expires = math.inf
         incoming = self._waiting.popleft()
+        if self._site.elsewhere is not None and self._moved(incoming, self._site.elsewhere):
+            return
         self._keep, self._verb = incoming.keep_alive, incoming.verb
         if self._waiting:
             self._transport.pause_reading()
         self._turn = _Turn(incoming)
         self._pump.submit(self._respond, self._turn)
+
+    def _moved(self, incoming: _Incoming, elsewhere: Elsewhere) -> bool:
+        """Whether the connection went to the process that this request belongs to."""
+        give = elsewhere(incoming.head.headers) if incoming.refusal is None else None
+        # What is only half read cannot be passed on. No client sends a request before the answer to the last.
+        if give is None or self._reading or self._deaf:
+            return False
+        raw = b"".join(map(_written, (incoming, *self._waiting)))
+        if not give(self._transport.get_extra_info("socket").fileno(), raw):
+            return False
+        self._closing = True
+        self._transport.abort()
+        return True
 
     async def _respond(self, turn: _Turn) -> None:
         incoming = turn.incoming
@@ -457,6 +476,19 @@ class HttpConnection(asyncio.Protocol):
             self._transport.abort()
 
 
+def _written(incoming: _Incoming) -> bytes:
+    """A request as it could have been sent."""
+    lines = [b"%b: %b\r\n" % pair for pair in incoming.pairs if pair[0].lower() != b"transfer-encoding"]
+    body = b"".join(incoming.body)
+    head = b"%b %b HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n" % (
+        incoming.verb.encode(),
+        incoming.url,
+        b"".join(lines),
+        len(body),
+    )
+    return head + body
+
+
 def _is_abandoned(turn: _Turn) -> bool:
     """Whether a client that goes away no longer wants this answered."""
     if turn.endpoint is None or turn.inbound is None:
@@ -469,15 +501,35 @@ class HttpServer:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._connections: set[HttpConnection] = set()
+        self._listener = Listener(site)
+        self._connections = self._listener.connections
         self._server: asyncio.Server | None = None
+        self._adopting: set[asyncio.Task[None]] = set()
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which the system chooses for 0. Raises OSError: cannot listen there."""
-        loop, listener = asyncio.get_running_loop(), Listener(self._site)
-        self._connections = listener.connections
-        self._server = await loop.create_server(lambda: HttpConnection(self._site, listener), host, port, backlog=1024)
+        self._server = await asyncio.get_running_loop().create_server(self._connect, host, port, backlog=1024)
         return int(self._server.sockets[0].getsockname()[1])
+
+    async def start_on(self, listening: socket.socket, door: Door) -> None:
+        """Take connections from a socket that other processes listen on too, and those that they pass on."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._connect, sock=listening)
+        loop.add_reader(door.fileno(), self._take_in, door)
+
+    def _connect(self) -> HttpConnection:
+        return HttpConnection(self._site, self._listener)
+
+    def _take_in(self, door: Door) -> None:
+        taken = door.take()
+        if taken is not None:
+            task = asyncio.get_running_loop().create_task(self._adopt(*taken))
+            self._adopting.add(task)
+            task.add_done_callback(self._adopting.discard)
+
+    async def _adopt(self, connection: socket.socket, raw: bytes) -> None:
+        _, protocol = await asyncio.get_running_loop().connect_accepted_socket(self._connect, connection)
+        protocol.data_received(raw)
 
     async def stop(self) -> None:
         """Stop listening, let running calls end, close every connection."""

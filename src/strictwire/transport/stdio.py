@@ -58,15 +58,16 @@ class Lines:
     def write(self, line: bytes) -> None:
         """Write a line before the event loop waits again."""
         if not self._gathered:
-            self._loop.call_soon(self._flush)
+            self._loop.call_soon(self.flush)
         self._gathered += (line, b"\n")
 
     async def close(self) -> None:
         """Return when everything is written or cannot be."""
-        self._flush()
+        self.flush()
         await self._writer.close()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what was gathered."""
         if self._gathered:
             gathered, self._gathered = self._gathered, []
             self._writer.write(b"".join(gathered))
@@ -154,6 +155,8 @@ class StdioServer:
     def _deliver(self, reply: Reply) -> None:
         if reply.body is not None:
             self._lines.write(reply.body)
+            if self._owed == 1:  # nothing else is about to leave with it
+                self._lines.flush()
         self._settle()
 
     def _settle(self) -> None:

@@ -34,6 +34,7 @@ COLUMNS: Final[Mapping[str, type]] = MappingProxyType(
         "args_digest": str,
         "plan_hash": str,
         "phase_id": str,
+        "workspace_root": str,
         "stage": str,
         "outcome": str,
         "result_digest": str,

@@ -55,6 +55,8 @@ class TrailLog:
         self._doubtful = False
         """Whether the end of the log has to be read again before anything is written behind it."""
         self._aside: list[Recovery] = []
+        self._durable = 0
+        """Bytes of the newest file that are on disk for certain."""
         self.unsynced = False
         """Whether something was written since the last sync."""
         self.unsigned = 0
@@ -78,8 +80,8 @@ class TrailLog:
             self._maybe_rotate()
 
     def try_append_unsynced(self, bodies: Sequence[bytes]) -> bool:
-        """`append_unsynced` where nothing has to be waited for, else False: then another process writes, the end of the
-        log has to be looked for, or a new file is due. Raises LogFault: the disk refused."""
+        """`append_unsynced` where nothing has to be waited for, else False: then another process writes right now or wrote
+        a lot, the end of the log has to be looked for, or a new file is due. Raises LogFault: the disk refused."""
         tail, lock = self._tail, self._place.lock
         if tail is None or self._doubtful or self._aside or tail.size >= self._place.rotate_bytes:
             return False
@@ -87,18 +89,46 @@ class TrailLog:
             return False
         try:
             with mapped_errors():
-                if not tail.matches(self._disk.look(ACTIVE)):
+                found = self._disk.look(ACTIVE)
+                if not tail.matches(found) and not self._catch_up_quickly(tail, found):
                     return False
                 self._write(tail, bodies)
         finally:
             lock.release()
         return True
 
+    def _catch_up_quickly(self, tail: Tail, found: Look | None) -> bool:
+        """Take in the few records that another process wrote since; False if it is more than that."""
+        if found is None or found.size - tail.size > BLOCK or not catch_up(self._disk, tail, found, self._set_aside):
+            return False
+        self.unsigned = tail.tree.size - tail.signed
+        return not self._aside
+
     def sync(self) -> None:
         """Make what was written durable. Raises LogFault."""
         if self.unsynced:
             with self._locked():
                 self._sync(self._current())
+
+    def sync_written(self) -> None:
+        """Make durable what `try_append_unsynced` wrote; more may be written meanwhile, by another thread.
+
+        Raises LogFault: call `take_back` then.
+        """
+        tail = self._tail
+        if tail is not None:
+            written = tail.size
+            with mapped_errors():
+                tail.file.sync()
+            self._durable = written
+
+    def take_back(self) -> None:
+        """After a sync that failed: the system may hold the pages for clean, so what is not on disk for certain goes."""
+        self._doubtful = True
+        with self._locked():
+            tail = self._tail
+            if tail is not None and tail.matches(self._disk.look(ACTIVE)):
+                tail.file.truncate(self._durable)
 
     def sign(self) -> Checkpoint | None:
         """Sign a checkpoint of the log as it stands; None when the last one still covers it. Raises LogFault."""
@@ -125,6 +155,7 @@ class TrailLog:
         self._doubtful = True
         self._disk.rename(ACTIVE, sealed_name(tail.first))
         tail.begin(self._disk.open(ACTIVE, create=True))
+        self._durable = 0
         self._disk.sync()
         self._doubtful = False
 
@@ -161,6 +192,7 @@ class TrailLog:
             self._forget()
             tail = self._tail = load_tail(self._disk, self._key.public, self._read_anchor(), self._set_aside)
             self._doubtful = False
+            self._durable = tail.size
         self.unsigned = tail.tree.size - tail.signed
         return tail
 
@@ -198,6 +230,7 @@ class TrailLog:
 
     def _sync(self, tail: Tail) -> None:
         tail.file.sync()
+        self._durable = tail.size
         self.unsynced = False
 
     def _maybe_rotate(self) -> None:

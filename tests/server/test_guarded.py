@@ -1,0 +1,153 @@
+"""What the settings say about the guard, as values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from strictwire.gateway.naming import Naming
+from strictwire.gateway.policy import Statutes
+from strictwire.gateway.rates import Limit
+from strictwire.gateway.rules import Effect, Filter, Rule
+from strictwire.gateway.terms import Mode, Terms
+from strictwire.gateway.upstream import Target
+from strictwire.server.guarded import Guarded, guarded_of, statutes_of
+from strictwire.settings.guard_model import GuardSettings
+from strictwire.settings.read import SettingsRefused, read_settings
+
+WHOLE = """
+[guard]
+mode = "warn"
+default = "deny"
+
+[guard.upstreams.files]
+command = ["files", "--root", "/srv"]
+env = ["FILES_*"]
+set_env = { DEBUG = "1" }
+cwd = "/srv"
+prefix = "fs_"
+rename = { list = "ls" }
+allow = ["read*"]
+deny = ["*all"]
+resources = ["file:///srv/*"]
+lock = "files.lock"
+tier = "pro"
+roles = ["editor"]
+timeout_seconds = 5
+max_concurrent = 3
+
+[guard.upstreams.files.tools.read]
+mode = "enforce"
+roles = []
+timeout_seconds = 1.5
+
+[guard.upstreams.far]
+url = "https://far.example/mcp"
+token_env = "FAR_TOKEN"
+mode = "observe"
+mask = false
+bridge = false
+
+[[guard.rules]]
+effect = "deny"
+tools = ["fs_*"]
+arguments = { path = "/etc/*" }
+
+[[guard.rules]]
+name = "staff"
+effect = "allow"
+roles = ["staff"]
+
+[[guard.limits]]
+calls = 10
+"""
+
+ENVIRONMENT = {"PATH": "/bin", "LC_ALL": "C", "FILES_KEY": "k", "FAR_TOKEN": "t", "OTHER_SECRET": "s"}
+
+
+def guard_of(tmp_path: Path, text: str) -> GuardSettings:
+    (tmp_path / "strictwire.toml").write_text(text)
+    return read_settings(file=tmp_path / "strictwire.toml", environment={}).guard
+
+
+def test_everything_about_an_upstream_can_be_said_in_the_file(tmp_path: Path) -> None:
+    files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT)
+    terms = Terms(mode=Mode.WARN, silence_seconds=5, concurrency=3, tier="pro", roles=frozenset({"editor"}))
+    read = Terms(mode=Mode.ENFORCE, silence_seconds=1.5, concurrency=3, tier="pro")
+    handed = {"PATH": "/bin", "LC_ALL": "C", "FILES_KEY": "k", "DEBUG": "1"}
+
+    assert files == Guarded(
+        target=Target(name="files", command=("files", "--root", "/srv"), env=handed, cwd="/srv"),
+        terms=Terms(
+            mode=terms.mode,
+            silence_seconds=5,
+            concurrency=3,
+            tier="pro",
+            roles=terms.roles,
+            tools={"read": read},
+        ),
+        chosen=Filter(allow=("read*",), deny=("*all",)),
+        naming=Naming(prefix="fs_", rename={"list": "ls"}),
+        resources=("file:///srv/*",),
+        lock=Path("files.lock"),
+    )
+    assert far.target.headers == {"Authorization": "Bearer t"}
+    assert far.terms == Terms(mode=Mode.OBSERVE, mask=False, bridge=False, tools={})
+
+
+def test_a_mode_of_the_command_line_is_for_everything(tmp_path: Path) -> None:
+    files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT, Mode.OBSERVE)
+
+    assert {files.terms.mode, files.terms.tools["read"].mode, far.terms.mode} == {Mode.OBSERVE}
+
+
+def test_rules_and_limits_have_names_for_the_record(tmp_path: Path) -> None:
+    deny = Rule(name="guard.rules[0]", effect=Effect.DENY, tools=("fs_*",), arguments={"path": "/etc/*"})
+    staff = Rule(name="staff", effect=Effect.ALLOW, roles=("staff",))
+    limit = Limit(name="guard.limits[0]", calls=10, seconds=60.0, burst=10)
+
+    assert statutes_of(guard_of(tmp_path, WHOLE), dry_run=True) == Statutes(
+        rules=(deny, staff), limits=(limit,), default=Effect.DENY, dry_run=True
+    )
+
+
+def test_a_token_that_is_not_there_is_told_with_its_upstream(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"guard\.upstreams\.far: the variable FAR_TOKEN"):
+        guarded_of(guard_of(tmp_path, WHOLE), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[guard.upstreams.a]", "either a command or a url"),
+        ("[guard.upstreams.a]\ncommand = ['x']\nurl = 'http://x'", "either a command or a url"),
+        ("[guard.upstreams.a]\nurl = 'ftp://x'", "begins with http:// or https://"),
+        ("[guard.upstreams.a]\ncommand = ['x']\ntoken_env = 'T'", "hand it on with env"),
+        ("[guard.upstreams.a]\ncommand = 'x y'", "guard.upstreams"),
+        ("[guard.upstreams.a]\ncomand = ['x']", "did you mean 'guard.upstreams.a.command'?"),
+        ("[guard.upstreams.a.tools.t]\nmod = 'warn'", "did you mean 'guard.upstreams.a.tools.t.mode'?"),
+        ("[guard.upstreams.a]\ncommand = ['x']\nprefix = 'a b'", "prefix: expected"),
+        ("[guard.upstreams.a]\ncommand = ['x']\nrename = { a = 'x', b = 'x' }", "two tools with the same new name"),
+        ("[guard.upstreams.a]\ncommand = ['x']\nrename = { a = '' }", "rename: a: expected"),
+        ("[guard.upstreams.a]\ncommand = ['x']\ntrust_on_first_use = true", "name the lock file"),
+        ("[guard.upstreams.a]\ncommand = ['x']\ntimeout_seconds = 0", "timeout_seconds: expected"),
+        ("[guard.upstreams.a]\ncommand = ['x']\nmax_response_bytes = 1", "max_response_bytes: expected"),
+        (
+            "[guard.upstreams.a]\ncommand = ['x']\n[guard.upstreams.a.tools.t]\nmax_concurrent = 0",
+            "max_concurrent: expected",
+        ),
+        ("[guard.upstreams.'a.b']\ncommand = ['x']", "'a.b': expected at most 64"),
+        ("[[guard.rules]]\ntools = ['x']", "effect"),
+        ("[[guard.rules]]\neffect = 'maybe'", "effect"),
+        ("[[guard.rules]]\neffect = 'deny'\nrole = ['x']", "did you mean 'guard.rules.roles'?"),
+        ("[[guard.limits]]\ncalls = 0", "calls: expected"),
+        ("[[guard.limits]]\ncalls = 1\nseconds = 0", "seconds: expected"),
+        ("[guard]\nmode = 'loose'", "mode"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_what_to_do(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(SettingsRefused) as caught:
+        guard_of(tmp_path, text)
+
+    assert words in str(caught.value)
