@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from strictwire.fault.failure import Refused, fail
 from strictwire.packs.workspace.pack import KEY
 from strictwire.packs.workspace.verbs import (
     Answer,
@@ -16,6 +17,7 @@ from strictwire.packs.workspace.verbs import (
     guarded,
     is_hash,
     run_approve,
+    run_diff,
     run_lint,
     run_list,
     run_new,
@@ -29,6 +31,8 @@ EXAMPLES: Final = """examples:
   strictwire plan lint draft.md
   strictwire plan list
   strictwire plan approve HASH              asks at the terminal, and signs
+  strictwire plan diff HASH                 what was changed under it
+  strictwire plan diff HASH --each          the same, change by change
 
 exit codes: 0 fine, 100 findings, 1 could not run, 2 usage
 """
@@ -42,6 +46,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _verb(verbs, "approve", "vouch for a plan, after reading it").add_argument("hash")
     _verb(verbs, "list", "list the plans and whether each can be used")
     _verb(verbs, "show", "print a plan").add_argument("hash")
+    diff = _verb(verbs, "diff", "show what was changed under a plan, as unified diffs")
+    diff.add_argument("hash")
+    diff.add_argument("--phase", metavar="ID", help="only changes of this phase")
+    diff.add_argument("--each", action="store_true", help="every change by itself, instead of the first against the last")
 
 
 def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
@@ -70,6 +78,8 @@ def _run(arguments: argparse.Namespace, place: Place) -> Answer:
             return _approve(place, arguments.hash)
         case "list":
             return run_list(place)
+        case "diff":
+            return run_diff(place, plan_hash=_as_hash(arguments.hash), phase_id=arguments.phase, is_each=arguments.each)
         case _:
             return run_show(place, plan_hash=arguments.hash)
 
@@ -84,13 +94,21 @@ def _approve(place: Place, plan_hash: str) -> Answer:
     return run_approve(place, plan_hash=plan_hash, approver=_person())
 
 
+def _as_hash(text: str) -> str:
+    """Raises Refused: PLAN_NOT_FOUND what is no hash names no plan."""
+    if not is_hash(text):
+        raise Refused(fail("PLAN_NOT_FOUND", text="expected the 64 hexadecimal digits that name a plan; see plan list"))
+    return text
+
+
 def _person() -> str:
     return f"terminal:{getpass.getuser()}"
 
 
 def place_of(root: Path) -> Place:
     """A workspace with the key of this user's server."""
-    return Place(root=root, key=state_folder() / "packs" / KEY, now=time.time)
+    state = state_folder() / "packs"
+    return Place(root=root, key=state / KEY, now=time.time, state=state)
 
 
 def write(answer: Answer) -> int:

@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
+from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonValue
 from strictwire.contract.handler import Handler
 
 ENTRY_POINTS: Final = "strictwire.packs"
 """The entry point group."""
+
+LOCAL: Final = "local"
+"""Who calls over HTTP where no token is asked for. In the settings of packs it stands for everyone who needs none."""
 
 
 class PackRefused(Exception):
@@ -38,6 +42,12 @@ class Environment:
     """The table `[packs.<name>]` of the settings file."""
     state: Path | None = None
     """A folder where the pack may keep files of its own; None if it may not."""
+    trail: TrailView | None = None
+    """The audit trail, for reading; None where none is kept."""
+    local: frozenset[str] = frozenset({LOCAL})
+    """Principals that need no token: `local` over HTTP, the user of the operating system over stdio."""
+    alone: bool = True
+    """Whether this process serves alone; otherwise the next call of a caller may reach another process."""
 
 
 class Pack(Protocol):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from strictwire import Server
+from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, parse_object
 from strictwire.packs.pack import Environment
 from strictwire.packs.workspace.pack import WorkspacePack
@@ -55,10 +56,10 @@ class Desk:
 
     root: Path
     clock: Clock
-    recorder: MemoryRecorder
+    recorder: Any
     connections: dict[str, MemoryConnection] = field(default_factory=dict)
 
-    async def call(self, principal: str, tool: str, **arguments: Any) -> Any:
+    async def call(self, principal: str, tool: str, /, **arguments: Any) -> Any:
         """The structured answer. Raises ToolRefused with the envelope, after checking that it is whole."""
         result = await self.connections[principal].call_tool(tool, arguments)
         structured = result["structuredContent"]
@@ -68,7 +69,7 @@ class Desk:
             raise ToolRefused(structured)
         return structured
 
-    async def code(self, principal: str, tool: str, **arguments: Any) -> tuple[str, Any]:
+    async def code(self, principal: str, tool: str, /, **arguments: Any) -> tuple[str, Any]:
         """The code of a refusal and its reason."""
         try:
             answer = await self.call(principal, tool, **arguments)
@@ -131,8 +132,10 @@ def sha256(data: bytes) -> str:
 
 
 @asynccontextmanager
-async def open_desk(folder: Path, *, recorder: MemoryRecorder | None = None, **settings: Any) -> AsyncIterator[Desk]:
-    """A workspace at `folder/work`, its state beside it."""
+async def open_desk(
+    folder: Path, *, recorder: Any = None, trail: TrailView | None = None, **settings: Any
+) -> AsyncIterator[Desk]:
+    """A workspace at `folder/work`, its state beside it. Records are kept in memory, unless a trail is handed in."""
     root = folder / "work"
     root.mkdir(exist_ok=True)
     granted = {
@@ -144,7 +147,7 @@ async def open_desk(folder: Path, *, recorder: MemoryRecorder | None = None, **s
     clock, recorder = Clock(), recorder or MemoryRecorder()
     pack, server = WorkspacePack(now=clock), Server("desk", version="1.0.0")
     async with AsyncExitStack() as stack:
-        handlers = await pack.open(Environment(settings=granted, state=folder / "state"))
+        handlers = await pack.open(Environment(settings=granted, state=folder / "state", trail=trail))
         stack.push_async_callback(pack.close)
         _offer(server, pack, read_contracts(pack), handlers)
         desk = Desk(root=root, clock=clock, recorder=recorder)

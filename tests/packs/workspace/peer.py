@@ -6,11 +6,16 @@ import itertools
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.packs.workspace.desk import plan_arguments
+
 from strictwire.canon.json import JsonObject, parse_object, render
+from strictwire.packs.workspace.pack import KEY
+from strictwire.packs.workspace.verbs import Place, run_approve
 
 
 class Peer:
@@ -58,3 +63,14 @@ class Peer:
         answer = self.call("begin_session", workspace_root=str(self.root), role=role)
         assert answer is not None
         return str(answer["structuredContent"]["session_id"])
+
+
+def approve(folder: Path) -> str:
+    """A plan, approved as by a person at the terminal."""
+    with Peer(folder) as peer:
+        made = peer.call("create_plan", session_id=peer.begin("ANTIGRAVITY"), **plan_arguments())
+        assert made is not None
+        plan_hash = str(made["structuredContent"]["plan_hash"])
+        place = Place(root=peer.root, key=peer.state / "packs" / KEY, now=time.time)
+        assert run_approve(place, plan_hash=plan_hash, approver="terminal:test").exit_code == 0
+    return plan_hash

@@ -55,6 +55,17 @@ BAD: dict[str, list[tuple[str, str]]] = {
     "SWALLOWED_ERROR": [
         ("a.py", "try:\n    f()\nexcept:\n    pass\n"),
         ("a.py", "try:\n    f()\nexcept BaseException:\n    pass\n"),
+        ("a.py", "try:\n    f()\nexcept Exception as e:\n    pass\n"),
+        ("a.py", "try:\n    f()\nexcept (KeyError, Exception):\n    ...\n"),
+        ("a.py", "try:\n    f()\nexcept Exception:  # noqa: BLE001\n    pass  # TODO: handle\n"),
+        ("a.py", "def f(x):\n    try:\n        g(x)\n    except Exception:\n        return\n"),
+        ("a.py", "with suppress(Exception):\n    g()\n"),
+        ("a.js", "function f(x) { g(x).catch(() => {}); }\n"),
+        ("a.ts", "async function f(x: X) { await g(x).catch((e: unknown) => undefined); }\n"),
+        ("a.go", "package a\n\nfunc f() {\n\tdefer func() { recover() }()\n}\n"),
+        ("a.go", "package a\n\nfunc f() {\n\t_ = os.WriteFile(a, b, 0)\n}\n"),
+        ("a.rs", "fn f() { let _ = std::fs::write(a, b); }\n"),
+        ("a.rs", "fn f() { if let Err(_) = g() {} }\n"),
         ("a.js", "try { f(); } catch (e) {}\n"),
         ("a.js", "try { f(); } catch { }\n"),
         ("a.ts", "try { f(); } catch (e) {\n}\n"),
@@ -96,6 +107,11 @@ BAD: dict[str, list[tuple[str, str]]] = {
         ("a.rs", "#![allow(dead_code, clippy::all)]\nfn f() {}\n"),
         ("a.rs", "#![allow(unused)]\nfn f() {}\n"),
     ],
+    "RUST_UNWRAP_INPUT": [
+        ("src/a.rs", 'fn f() { std::env::var("A").unwrap(); }\n'),
+        ("src/a.rs", 'fn f() { let t = fs::read_to_string("a").unwrap(); }\n'),
+        ("src/a.rs", "fn f(t: &str) -> u8 { t.parse().unwrap() }\n"),
+    ],
     "RUST_UNWRAP": [("a.rs", "fn f() { g().unwrap(); }\n")],
     "TODO_COMMENT": [("a.py", "# TODO: faster\nx = 1\n"), ("a.c", "/* FIXME */\nint x;\n"), ("a.rs", "// XXX\nfn f() {}\n")],
 }
@@ -120,6 +136,22 @@ GOOD: dict[str, list[tuple[str, str]]] = {
     ],
     "SWALLOWED_ERROR": [
         ("a.py", "try:\n    f()\nexcept KeyError:\n    pass\n"),
+        ("a.py", "try:\n    f()\nexcept Exception:\n    pass  # the cache is only a help\n"),
+        ("a.py", "def f(x):\n    try:\n        x.close()\n    except Exception:\n        pass\n"),
+        ("a.py", "def f(x):\n    try:\n        return x.name\n    except Exception:\n        pass\n    return g(x)\n"),
+        (
+            "a.py",
+            "def f(x):\n    n = None\n    try:\n        n = len(x)\n    except Exception:\n        pass\n    return n\n",
+        ),
+        ("a.py", "for x in y:\n    try:\n        z = f(x)\n    except Exception:\n        continue\n    g(z)\n"),
+        ("a.py", "def f(x):\n    try:\n        f()\n        raise ValueError\n    except Exception:\n        pass\n"),
+        ("a.js", "function f(p) { try { return p(); } catch (e) {}\n return null; }\n"),
+        ("a.js", "const tryStat = (p) => { try { return stat(p); } catch {} };\n"),
+        ("a.js", "function f(w) { w.close().catch(() => {}); this.done.catch(() => {}); }\n"),
+        ("a.js", "async function f() { const x = await g().catch(() => undefined); return x; }\n"),
+        ("a.java", "class A { void f() { try { g(); } catch (E ignored) { } } }\n"),
+        ("a.go", "package a\n\nfunc f() {\n\t_ = file.Close()\n}\n"),
+        ("a.rs", 'fn f() { let _ = write!(w, "x"); }\n'),
         ("a.py", "try:\n    f()\nexcept:\n    log()\n    raise\n"),
         ("a.js", "try { f(); } catch { /* not there is fine */ }\n"),
         ("a.java", "class A { void f() { try { g(); } catch (E e) { h(); } } }\n"),
@@ -137,6 +169,80 @@ GOOD: dict[str, list[tuple[str, str]]] = {
     "RUST_UNFINISHED": [("a.rs", "fn f() { unreachable!() }\n"), ("a.rs", "// todo!()\nfn f() {}\n")],
     "RUST_STATIC_MUT": [("a.rs", "static COUNT: u32 = 0;\n")],
     "RUST_LINTS_OFF": [("a.rs", "#![allow(clippy::needless_return)]\nfn f() {}\n"), ("a.rs", "#![allow(unused_imports)]\n")],
+    "RUST_UNWRAP_INPUT": [
+        ("src/a.rs", "fn f(x: &Mutex<u8>) { x.lock().unwrap(); }\n"),
+        ("src/a.rs", '#[cfg(test)]\nmod tests { fn f() { std::env::var("A").unwrap(); } }\n'),
+        ("tests/a.rs", 'fn f() { std::env::var("A").unwrap(); }\n'),
+    ],
     "RUST_UNWRAP": [("a.rs", 'fn f() { g().expect("set above"); }\n')],
     "TODO_COMMENT": [("a.py", "# all is done\nx = 1\n"), ("a.py", 'x = "TODO"\n')],
 }
+
+_BODY = "def f(x):\n    y = g(x)\n    return y\n"
+
+BAD_CHANGES: dict[str, list[tuple[str, str, str]]] = {
+    "BODY_EMPTIED": [
+        ("a.py", _BODY, "def f(x):\n    pass\n"),
+        ("a.py", _BODY, "def f(x):\n    return None\n"),
+        (
+            "a.py",
+            f"class A:\n    {_BODY.replace(chr(10), chr(10) + '    ')}",
+            "class A:\n    def f(x):\n        raise NotImplementedError\n",
+        ),
+        ("a.js", "const f = (x) => { g(x); return 1; };\n", "const f = (x) => { };\n"),
+        (
+            "a.go",
+            "package a\n\nfunc f() error {\n\tg()\n\treturn h()\n}\n",
+            "package a\n\nfunc f() error {\n\treturn nil\n}\n",
+        ),
+        (
+            "A.java",
+            "class A { int f() { g(); return 1; } }\n",
+            "class A { int f() { throw new UnsupportedOperationException(); } }\n",
+        ),
+        ("a.c", "int f(int x)\n{\n  g(x);\n  return x;\n}\n", "int f(int x)\n{\n  return 0;\n}\n"),
+        ("a.rs", "fn f() -> u8 { g(); 1 }\n", "fn f() -> u8 { 0 }\n"),
+    ],
+    "CHECK_SILENCED": [
+        ("a.py", "x = f()\n", "x = f()  # type: ignore\n"),
+        ("a.py", "x = f()\n", "x = f()  # noqa\n"),
+        ("a.py", "x = f()\n", "# mypy: ignore-errors\nx = f()\n"),
+        ("a.ts", "f();\n", "// @ts-ignore\nf();\n"),
+        ("a.js", "f();\n", "// eslint-disable-next-line\nf();\n"),
+        ("a.go", "package a\n\nvar x = f()\n", "package a\n\nvar x = f() //nolint\n"),
+        ("A.java", "class A { int x = f(); }\n", "class A { int x = f(); } // NOSONAR\n"),
+        ("a.cpp", "int x = f();\n", "int x = f(); // NOLINT\n"),
+        ("a.c", "int x;\n", '#pragma GCC diagnostic ignored "-Wall"\nint x;\n'),
+    ],
+    "TEST_SWITCHED_OFF": [
+        ("a.py", "def test_a():\n    assert f()\n", "@pytest.mark.skip\ndef test_a():\n    assert f()\n"),
+        ("a.py", "def test_a():\n    assert f()\n", "def test_a():\n    pytest.skip('x')\n    assert f()\n"),
+        ("a.js", "it('a', () => { f(); });\n", "it.skip('a', () => { f(); });\n"),
+        ("a.ts", "describe('a', () => { f(); });\n", "xdescribe('a', () => { f(); });\n"),
+        ("a.go", "package a\n\nfunc TestA(t *T) {\n\tf()\n}\n", "package a\n\nfunc TestA(t *T) {\n\tt.Skip()\n\tf()\n}\n"),
+        ("A.java", "class A { @Test void a() { f(); } }\n", "class A { @Test @Disabled void a() { f(); } }\n"),
+        ("a.rs", "#[test]\nfn a() { f(); }\n", "#[test]\n#[ignore]\nfn a() { f(); }\n"),
+        ("a.cpp", "TEST(A, B) {\n  f();\n}\n", "TEST(A, DISABLED_B) {\n  f();\n}\n"),
+    ],
+}
+"""Rule to (path, before, after) that break it."""
+
+GOOD_CHANGES: dict[str, list[tuple[str, str, str]]] = {
+    "BODY_EMPTIED": [
+        ("a.py", _BODY, "def f(x):\n    return g(x)\n"),
+        ("a.py", "def f(x):\n    pass\n", "def f(x):\n    return None\n"),
+        ("a.py", _BODY, 'def f(x):\n    raise TypeError("use g")\n'),
+        ("a.py", _BODY, ""),
+    ],
+    "CHECK_SILENCED": [
+        ("a.py", "x = f()\n", "x = f()  # type: ignore[attr-defined]\n"),
+        ("a.py", "x = f()  # noqa\n", "y = 1\nx = f()  # noqa\n"),
+        ("a.py", "x = 1\n", "x = 1\ny = f()  # type: ignore\n"),
+    ],
+    "TEST_SWITCHED_OFF": [
+        ("a.py", "def test_a():\n    assert f()\n", "@skipIf(windows, 'x')\ndef test_a():\n    assert f()\n"),
+        ("a.py", "x = 1\n", "@pytest.mark.skip\ndef test_a():\n    assert f()\n"),
+        ("a.js", "it.skip('a', () => { f(); });\n", "it('a', () => { f(); });\n"),
+    ],
+}
+"""Rule to changes beside those that break it."""

@@ -38,11 +38,20 @@ def test_a_set_is_applied_as_a_whole(tmp_path: Path) -> None:
             fill(bench.root)
             done = await bench.do("apply_changes", changes=CHANGES)
 
-            files = [("src/new", b"new"), ("src/a", b"A"), ("src/b", None), ("src/c", None), ("src/d", b"c")]
+            files = [
+                ("src/new", None, b"new"),
+                ("src/a", b"a", b"A"),
+                ("src/b", b"b", None),
+                ("src/c", b"c", None),
+                ("src/d", None, b"c"),
+            ]
             assert done == {
                 "plan_hash": bench.plan_hash,
                 "phase_id": "PHASE_1",
-                "files": [{"path": path, "sha256": data and sha256(data)} for path, data in files],
+                "files": [
+                    {"path": path, "previous_sha256": old and sha256(old), "sha256": new and sha256(new)}
+                    for path, old, new in files
+                ],
                 "preflight": [{"command": ["true"], "exit_code": 0}],
             }
             held = {path.name: path.read_bytes() for path in (bench.root / "src").iterdir()}

@@ -65,7 +65,8 @@ async def open_bench(folder: Path, *, recorder: MemoryRecorder | None = None, **
 def told(bench: Bench, operation: str, path: str, **more: Any) -> dict[str, Any]:
     plan = {"plan_hash": bench.plan_hash, "phase_id": "PHASE_1"}
     warnings = {"warnings": []} if operation in ("create", "modify") else {}
-    return {"operation": operation, "path": path, "preflight": []} | plan | warnings | more
+    told = {"operation": operation, "path": path, "previous_sha256": None, "preflight": []}
+    return told | plan | warnings | more
 
 
 def test_a_file_is_made_changed_patched_moved_and_deleted(tmp_path: Path) -> None:
@@ -76,16 +77,18 @@ def test_a_file_is_made_changed_patched_moved_and_deleted(tmp_path: Path) -> Non
             assert made == told(bench, "create", "src/a.py", sha256=sha256(b"one\ntwo\n"), size=8)
             file.chmod(0o755)
             changed = await bench.do("write_file", path="./src/a.py", content="ONE\r\ntwo\n", previousHash=made["sha256"])
-            assert changed == told(bench, "modify", "src/a.py", sha256=sha256(b"ONE\r\ntwo\n"), size=9)
+            before = {"previous_sha256": made["sha256"]}
+            assert changed == told(bench, "modify", "src/a.py", sha256=sha256(b"ONE\r\ntwo\n"), size=9, **before)
             patch = "@@ -2 +2 @@\n-two\n+TWO\n"
             patched = await bench.do("write_file", path="src/a.py", patch=patch, previousHash=changed["sha256"])
             assert file.read_bytes() == b"ONE\r\nTWO\n"
             assert file.stat().st_mode & 0o777 == 0o755
             moved = await bench.do("move_file", path="src/a.py", new_path="src/b.py", previousHash=patched["sha256"])
-            expected = told(bench, "move", "src/a.py", new_path="src/b.py", sha256=patched["sha256"], size=9)
+            same = {"previous_sha256": patched["sha256"]}
+            expected = told(bench, "move", "src/a.py", new_path="src/b.py", sha256=patched["sha256"], size=9, **same)
             assert (moved, file.exists()) == (expected, False)
             gone = await bench.do("delete_file", path="src/b.py", previousHash=patched["sha256"])
-            assert gone == told(bench, "delete", "src/b.py")
+            assert gone == told(bench, "delete", "src/b.py", **same)
             assert list((bench.root / "src").iterdir()) == []
 
             coded = b64encode(b"\x00\xff").decode()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from strictwire.contract.handler import CallContext
-from strictwire.fault.failure import Refused
+from strictwire.fault.failure import Facts, Refused
 from strictwire.packs.pack import Environment
 from strictwire.packs.workspace.pack import WorkspacePack
 from strictwire.packs.workspace.plans.shelf import Shelf  # noqa: F401 - imported while it can be
@@ -25,6 +25,9 @@ NOBODY = 65534
 class Context:
     def __init__(self) -> None:
         self.facts = {"principal": "local"}
+
+    def attribute(self, facts: Facts) -> None:
+        pass
 
 
 def main(root: str, tool: str, path: str) -> None:

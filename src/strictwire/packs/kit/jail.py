@@ -55,6 +55,8 @@ class Look:
     """How many names it has: more than one is a hard link, maybe from outside."""
     identity: tuple[int, int]
     """Device and number: equal for two names of one file."""
+    is_executable: bool = False
+    """Whether its owner may run it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +269,7 @@ def _look(found: os.stat_result) -> Look:
         modified_ns=found.st_mtime_ns,
         names=found.st_nlink,
         identity=(found.st_dev, found.st_ino),
+        is_executable=bool(found.st_mode & stat.S_IXUSR),
     )
 
 

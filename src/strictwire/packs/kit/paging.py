@@ -98,7 +98,7 @@ class Pages:
         Raises Refused: CURSOR_INVALID unreadable or of another request, CURSOR_STALE of another state of the world,
         CURSOR_EXPIRED no longer kept; in that order. ValueError: a size below one.
         """
-        offset = 0 if cursor is None else _offset(cursor, key)
+        offset = 0 if cursor is None else parse_cursor(cursor, key)
         with self._lock:
             kept = self._maybe_kept(key)
         if kept is not None:
@@ -171,7 +171,7 @@ def render_cursor(key: PageKey, offset: int) -> str:
     return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _offset(cursor: str, key: PageKey) -> int:
+def parse_cursor(cursor: str, key: PageKey) -> int:
     """The offset of a cursor that belongs to the key. Raises Refused: CURSOR_INVALID, CURSOR_STALE."""
     found = _maybe_payload(cursor)
     if found is None or found["k"] != key.request:

@@ -6,15 +6,17 @@ shake it off. Everything is kept in this process; any thread may call.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject
+from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootProblem, RootRefused
 from strictwire.packs.workspace.grants import Grants
 from strictwire.packs.workspace.moments import render_moment
@@ -23,6 +25,11 @@ from strictwire.packs.workspace.roles import Role
 
 MAX_SESSIONS: Final = 256
 """Open at once: each holds a descriptor, and most systems grant a process 1024."""
+
+OWN_FILES: Final = ("strictwire.toml", "strictwire.lock")
+"""Settings and pinned contracts, where a workspace holds them: what they say must not change under a session unseen."""
+
+_MAX_OWN: Final = 4 * 1024 * 1024
 
 _PROBLEMS: Final = {
     RootProblem.NOT_ABSOLUTE: "workspace_root must be an absolute path",
@@ -62,6 +69,8 @@ class Session:
     """Device and number of the root's folder."""
     expires: float
     """Seconds since 1970."""
+    pins: Mapping[str, str | None]
+    """The product's own files in the root by their hash when the session began; None where there was none."""
     jail: Jail = field(repr=False)
 
     @property
@@ -78,14 +87,36 @@ class Session:
         return (found.st_dev, found.st_ino) == self.identity
 
 
-class SessionBook:
-    """See the module. `now` gives seconds since 1970."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """Whom a lock binds, and where."""
 
-    def __init__(self, grants: Grants, *, now: Callable[[], float]) -> None:
+    principal: str
+    role: Role
+    root: str
+    lock: Lock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The sessions and locks of one moment."""
+
+    sessions: tuple[Session, ...]
+    locks: tuple[Bound, ...]
+
+
+class SessionBook:
+    """See the module. `now` gives seconds since 1970; `tell` is told after every change who is there."""
+
+    def __init__(
+        self, grants: Grants, *, now: Callable[[], float], tell: Callable[[Standing], None] = lambda _standing: None
+    ) -> None:
         self._grants = grants
         self._now = now
+        self._tell = tell
+        self._prompted: set[str] = set()
         self._sessions: dict[str, Session] = {}
-        self._locks: dict[_Owner, Lock] = {}
+        self._locks: dict[_Owner, Bound] = {}
         self._mutex = threading.Lock()
 
     def begin(self, principal: str, *, role: Role, root: str) -> Session:
@@ -97,6 +128,7 @@ class SessionBook:
             self._drop_expired()
             if len(self._sessions) < MAX_SESSIONS:
                 self._sessions[made.id] = made
+                self._tell(self._standing())
                 return made
         raise refuse("SESSION_INITIALIZATION_FAILED", "Too many sessions are open; end one first", "too_many")
 
@@ -112,28 +144,50 @@ class SessionBook:
         """Forget a session. Its root is let go of when no call uses it any more."""
         with self._mutex:
             self._sessions.pop(session.id, None)
+            self._prompted.discard(session.id)
+            self._tell(self._standing())
 
     def lock(self, session: Session, *, code: str, tool: str) -> None:
         """Lock, unless it is locked already: the first failure is the one to report."""
         made = Lock(code=code, tool=tool, session_id=session.id, at=render_moment(self._now()))
         with self._mutex:
-            self._locks.setdefault(session.owner, made)
+            bound = Bound(principal=session.principal, role=session.role, root=session.root, lock=made)
+            self._locks.setdefault(session.owner, bound)
+            self._tell(self._standing())
 
     def unlock(self, session: Session) -> None:
         """Take the lock away."""
         with self._mutex:
             self._locks.pop(session.owner, None)
+            self._tell(self._standing())
 
     def maybe_lock(self, session: Session) -> Lock | None:
         """What locks the session, if anything does."""
         with self._mutex:
-            return self._locks.get(session.owner)
+            bound = self._locks.get(session.owner)
+        return None if bound is None else bound.lock
+
+    def note_prompt(self, session: Session) -> None:
+        """The session has read its prompt."""
+        with self._mutex:
+            self._prompted.add(session.id)
+
+    def lacks_prompt(self, session: Session) -> bool:
+        """Whether the settings ask for the prompt to be read first, and it was not."""
+        if not self._grants.require_prompt:
+            return False
+        with self._mutex:
+            return session.id not in self._prompted
 
     def close(self) -> None:
         """Forget everything and let go of the roots."""
         with self._mutex:
             self._sessions.clear()
             self._locks.clear()
+            self._prompted.clear()
+
+    def _standing(self) -> Standing:
+        return Standing(sessions=tuple(self._sessions.values()), locks=tuple(self._locks.values()))
 
     def _pin(self, principal: str, *, role: Role, root: str) -> Session:
         real, jail = _open_root(root)
@@ -145,6 +199,7 @@ class SessionBook:
             root=real,
             identity=look.identity,
             expires=self._now() + self._grants.session_seconds,
+            pins={name: hash_file(jail, name) for name in OWN_FILES},
             jail=jail,
         )
         # A call that still runs may hold the session after its end; the descriptor goes with the last of them.
@@ -158,6 +213,15 @@ class SessionBook:
         now = self._now()
         for name in [name for name, session in self._sessions.items() if now >= session.expires]:
             del self._sessions[name]
+            self._prompted.discard(name)
+
+
+def hash_file(jail: Jail, path: str) -> str | None:
+    """The hash of a file of ours; None if it is not there or cannot be read."""
+    try:
+        return hashlib.sha256(jail.read(path, limit=_MAX_OWN)).hexdigest()
+    except Refused:
+        return None
 
 
 def _open_root(root: str) -> tuple[str, Jail]:

@@ -15,6 +15,7 @@ from strictwire.packs.workspace.book import Session
 from strictwire.packs.workspace.content import check_case, make_content, needed, read_seen, sha256_of
 from strictwire.packs.workspace.journal import Journals, Step
 from strictwire.packs.workspace.latch import Latches, fold
+from strictwire.packs.workspace.ledger import Ledger, Touch
 from strictwire.packs.workspace.names import link_file, make_folders, name_aside, remove_file, remove_folders
 from strictwire.packs.workspace.permit import Permits, Request
 from strictwire.packs.workspace.plans.model import Command, Operation
@@ -28,6 +29,7 @@ class _Put:
     """What becomes of one path."""
 
     path: JailPath
+    operation: Operation
     aside: JailPath | None
     old: bytes | None
     new: bytes | None
@@ -42,6 +44,15 @@ class _Put:
             old=None if self.old is None else sha256_of(self.old),
             new=None if self.new is None else sha256_of(self.new),
         )
+
+    def touch(self) -> Touch:
+        """For the ledger."""
+        return Touch(path=self.path.text, operation=self.operation, old=self.old, new=self.new)
+
+    def told(self) -> JsonObject:
+        """For the caller."""
+        step = self.step()
+        return {"path": step.path, "previous_sha256": step.old, "sha256": step.new}
 
     def perform(self, jail: Jail) -> None:
         """Raises Refused: the codes of Jail.write."""
@@ -64,6 +75,7 @@ class ChangeSets:
     preflight: Preflight
     policy: Policy | None
     journals: Journals
+    ledger: Ledger
 
     def apply(self, session: Session, arguments: JsonObject) -> JsonObject:
         """apply_changes. Raises Refused: INVALID_INPUT_VALUE a path is named twice; the codes of write_file."""
@@ -75,13 +87,10 @@ class ChangeSets:
         commands = tuple(dict.fromkeys(each for change in changes for each in self._permit(session, arguments, change)))
         with self.latches.hold(session.identity, *(path.text for path in paths)):
             puts = [put for change in changes for put in self._prepare(session.jail, change)]
-            checked = self._perform(session, puts, commands, arguments)
-        return {
-            "plan_hash": arguments["plan_hash"],
-            "phase_id": arguments["phase_id"],
-            "files": [{"path": put.path.text, "sha256": put.step().new} for put in puts],
-            "preflight": checked,
-        }
+            with self.ledger.noting(session, arguments, "apply_changes", [put.touch() for put in puts]) as pen:
+                checked = self._perform(session, puts, commands, arguments)
+                told = {name: arguments[name] for name in ("plan_hash", "phase_id")}
+                return pen.stood(told | {"files": [put.told() for put in puts], "preflight": checked})
 
     def _permit(self, session: Session, arguments: JsonObject, change: JsonObject) -> tuple[Command, ...]:
         request = Request(
@@ -97,15 +106,17 @@ class ChangeSets:
         path, *others = _paths(change)
         operation = Operation(change["operation"])
         if operation is Operation.CREATE:
-            yield _Put(path=path, aside=None, old=None, new=self._judged(path, None, make_content(change)(None)))
+            new = self._judged(path, None, make_content(change)(None))
+            yield _Put(path=path, operation=operation, aside=None, old=None, new=new)
             return
         old, aside = read_seen(jail, path, needed(change, "previousHash")), name_aside(path)
         if operation is Operation.MODIFY:
-            yield _Put(path=path, aside=aside, old=old, new=self._judged(path, old, make_content(change)(old)))
+            new = self._judged(path, old, make_content(change)(old))
+            yield _Put(path=path, operation=operation, aside=aside, old=old, new=new)
             return
-        yield _Put(path=path, aside=aside, old=old, new=None)
+        yield _Put(path=path, operation=operation, aside=aside, old=old, new=None)
         for other in others:
-            yield _Put(path=other, aside=None, old=None, new=old, source=aside)
+            yield _Put(path=other, operation=operation, aside=None, old=None, new=old, source=aside)
 
     def _judged(self, path: JailPath, old: bytes | None, new: bytes) -> bytes:
         if self.policy is not None:

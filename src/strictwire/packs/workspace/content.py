@@ -82,11 +82,12 @@ def check_case(jail: Jail, path: JailPath, *, besides: JailPath | None = None) -
         raise refuse("FILE_ALREADY_EXISTS", "A file whose name differs in case alone is there", "case")
 
 
-def told_of(arguments: JsonObject, operation: Operation, path: JailPath) -> JsonObject:
-    """What every answer about a change tells."""
+def told_of(arguments: JsonObject, operation: Operation, path: JailPath, old: bytes | None = None) -> JsonObject:
+    """What every answer about a change tells. Its digest is in the audit trail, and so are both hashes by it."""
     return {
         "operation": operation.value,
         "path": path.text,
+        "previous_sha256": None if old is None else sha256_of(old),
         "plan_hash": arguments.get("plan_hash"),
         "phase_id": arguments.get("phase_id"),
     }

@@ -6,23 +6,25 @@ find the session -> role -> lock -> the root is where it was -> the tool -> on f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import CallContext
 from strictwire.fault.dialects.system_v1 import GovernedError, code_of
 from strictwire.fault.failure import Facts, Failure, Refused
+from strictwire.packs.pack import LOCAL
 from strictwire.packs.workspace.book import Lock, Session, SessionBook
-from strictwire.packs.workspace.grants import LOCAL
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import INVARIANTS_OF, RULES, demands_report, find_refusal
 
 SessionTool: TypeAlias = Callable[[Session, JsonObject], JsonObject]
 """A tool behind the gate. Raises Refused, or OSError where the system failed in a way that has no code of its own."""
 
-_ROOTLESS: Final = frozenset({"session_status", "end_session"})
-"""Tools that touch no file, and so work when the root is gone."""
+_ROOTLESS: Final = frozenset({"session_status", "end_session", "read_prompt", "verify_workspace_integrity"})
+"""Tools that touch no file, and so work when the root is gone; or that tell that it is."""
 
 
 def principal_of(context: CallContext) -> str:
@@ -51,9 +53,10 @@ class Gate:
         if session is None:
             raise governed(refuse("SESSION_NOT_INITIALIZED", _NO_SESSION), facts_of(None, arguments))
         facts = facts_of(session, arguments)
+        context.attribute(facts)
         try:
             self._admit(session, arguments)
-            return self.run(session, arguments)
+            answer = self.run(session, arguments)
         except Refused as exc:
             error = governed(exc, facts)
             if demands_report(self.tool, error.code):
@@ -61,6 +64,9 @@ class Gate:
             raise error from exc
         except OSError as exc:
             raise GovernedError.from_unknown(exc, facts) from exc
+        if self.tool == "create_plan":
+            context.attribute(replace(facts, plan_hash=answer["plan_hash"]))
+        return answer
 
     def _admit(self, session: Session, arguments: JsonObject) -> None:
         lock = self.book.maybe_lock(session)
@@ -70,6 +76,8 @@ class Gate:
             raise refuse(code, f"{self.tool} is for {allowed}; this session is {session.role}", "role")
         if code is not None and lock is not None:
             raise refuse(code, how_to_unlock(lock), "locked", lock=lock.as_json())
+        if not RULES[self.tool].stays_open and self.book.lacks_prompt(session) and not self.is_report(arguments):
+            raise refuse("UNAUTHORIZED_ACTION", "Call read_prompt first: this server asks for it once a session", "prompt")
         if self.tool not in _ROOTLESS and not session.is_at_home():
             text = "The workspace root was moved, replaced or removed; begin a session on the folder that is there now"
             raise refuse("INVARIANT_VIOLATION", text, "root_changed", invariant_id="WORKSPACE_ROOT_FIXED")

@@ -11,6 +11,7 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.path import JailPath
 from strictwire.packs.workspace.book import Session
 from strictwire.packs.workspace.guarded import is_guarded
+from strictwire.packs.workspace.plans.approval import Approval
 from strictwire.packs.workspace.plans.model import Command, Operation, Plan
 from strictwire.packs.workspace.plans.scope import Action, Outside, find_outside, find_phase
 from strictwire.packs.workspace.plans.shelf import Shelf
@@ -56,12 +57,25 @@ class Permits:
             raise refuse(
                 "PLAN_SCOPE_VIOLATION", "Plans, reports, logs and the product's own files are never written", "guarded"
             )
-        plan = self._shelf.usable(session, request.plan_hash)
+        plan, _ = self._admitted(session, request.plan_hash)
+        return _within(plan, session, request)
+
+    def gates(self, session: Session, plan_hash: str, phase_id: str) -> tuple[tuple[Command, ...], Approval]:
+        """The verification commands of a phase, and who approved its plan. Raises Refused: rungs 2 to 5 of `commands`."""
+        plan, approval = self._admitted(session, plan_hash)
+        phase = find_phase(plan, phase_id)
+        if phase is None:
+            raise refuse("PLAN_SCOPE_VIOLATION", _SENTENCES[Outside.PHASE], Outside.PHASE.value)
+        return (*phase.commands, *plan.gates), approval
+
+    def _admitted(self, session: Session, plan_hash: str) -> tuple[Plan, Approval]:
+        plan = self._shelf.usable(session, plan_hash)
         if plan.role != session.role:
             raise refuse("ROLE_MISMATCH", f"The plan is for {plan.role}; this session is {session.role}", "plan_role")
-        if self._shelf.maybe_approval(session, request.plan_hash) is None:
+        approval = self._shelf.maybe_approval(session, plan_hash)
+        if approval is None:
             raise refuse("PLAN_NOT_APPROVED", "Nobody has approved the plan; ask an approver, or strictwire plan approve")
-        return _within(plan, session, request)
+        return plan, approval
 
 
 def _within(plan: Plan, session: Session, request: Request) -> tuple[Command, ...]:

@@ -1,7 +1,8 @@
-"""Verification commands of a plan: a program and its arguments, no shell, bounded in time and output.
+"""Verification commands of a plan: a program and its arguments, no shell, bounded in time, output and memory, and confined.
 
 Only programs that the settings name are started, whatever a plan says. They run in the workspace with an environment of
-their own and no input. They are bounded, not confined: they have the rights of the server and its network.
+their own and no input, started by `confine`: what they change outside the workspace, whom they reach over the network and
+whom they leave behind is up to the kernel, not to them. Where a measure is not there, docs/WORKSPACE.md says what remains.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Final
 
-from strictwire.canon.json import JsonObject
+from strictwire.canon.json import JsonObject, render
 from strictwire.packs.kit.text import cut_characters
+from strictwire.packs.workspace.guarded import GUARDED_FOLDERS
 from strictwire.packs.workspace.plans.model import Command
 from strictwire.packs.workspace.refusal import refuse
 
@@ -30,10 +34,18 @@ lies above, so that a change is verified or undone before its caller is told."""
 MAX_OUTPUT: Final = 64 * 1024 * 1024
 """Bytes a command may write to its output or to any one file; the system ends it beyond that."""
 
+MAX_MEMORY: Final = 4 * 1024**3
+"""Bytes of data that one process may hold: compilers need a few hundred megabytes, a machine should survive a leak."""
+
+LIMITS: Final[Mapping[str, int]] = MappingProxyType({"CORE": 0, "FSIZE": MAX_OUTPUT, "DATA": MAX_MEMORY, "NOFILE": 4096})
+"""Resource to what a command gets of it."""
+
 _TOLD: Final = 2000
 """Characters of output that a failure carries, from its end."""
 
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+
+_CONFINE: Final = Path(__file__).with_name("confine.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +54,12 @@ class Preflight:
 
     programs: frozenset[str]
     """What may be started."""
+    hidden: tuple[str, ...] = ()
+    """Folders that a command must not even read: keys, logs."""
     path: str = _PATH
     """Where programs are looked for."""
     seconds: float = SECONDS
+    limits: Mapping[str, int] = field(default_factory=lambda: LIMITS)
     clock: Callable[[], float] = time.monotonic
 
     def check(self, commands: tuple[Command, ...], *, folder: str) -> list[JsonObject]:
@@ -72,7 +87,7 @@ class Preflight:
 
     def _start(self, command: Command, *, folder: str, home: str, output: IO[bytes]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            command,
+            [*self._confined(folder, home), *command],
             cwd=folder,
             env={"PATH": self.path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
@@ -81,11 +96,24 @@ class Preflight:
             start_new_session=True,
         )
 
+    def _confined(self, folder: str, home: str) -> list[str]:
+        """What stands before a command. Other systems than Linux have none of the measures."""
+        if sys.platform != "linux":
+            return []
+        frozen = [str(Path(folder, *segments)) for segments in GUARDED_FOLDERS]
+        order: JsonObject = {
+            "writable": [folder, home],
+            "hidden": list(self.hidden),
+            "frozen": [*frozen, str(Path(folder, ".git"))],
+            "limits": dict(self.limits),
+        }
+        # Isolated: nothing of the workspace is imported, though it is the working folder.
+        return [sys.executable, "-I", "-S", str(_CONFINE), render(order).decode()]
+
 
 def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     """The exit code; None if it took too long. Either way all it has started is ended with it."""
     try:
-        _limit(process.pid)
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
@@ -93,16 +121,6 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-
-
-def _limit(pid: int) -> None:
-    """Where the system can limit another process. One that has ended already needs none."""
-    if sys.platform == "linux":
-        import resource
-
-        with suppress(ProcessLookupError):
-            resource.prlimit(pid, resource.RLIMIT_FSIZE, (MAX_OUTPUT, MAX_OUTPUT))
-            resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
 def _tail(output: IO[bytes]) -> str:

@@ -43,12 +43,20 @@ RULES: Final[Mapping[str, ToolRule]] = MappingProxyType(
         "list_plans": ToolRule(),
         "read_plan": ToolRule(),
         "lint_plan": ToolRule(),
+        "read_prompt": ToolRule(),
+        "read_audit_log": ToolRule(),
+        "verify_workspace_integrity": ToolRule(),
+        "replay_execution": ToolRule(),
+        "generate_attestation_bundle": ToolRule(),
+        "verify_attestation_bundle": ToolRule(),
+        "export_attestation_bundle": ToolRule(),
         "create_plan": _PLANNER,
         "approve_plan": _PLANNER,
         "write_file": _EXECUTOR,
         "move_file": _EXECUTOR,
         "delete_file": _EXECUTOR,
         "apply_changes": _EXECUTOR,
+        "commit_phase": _EXECUTOR,
     }
 )
 """Every tool that needs a session. Reading and leaving are always open, so that no state is a trap."""

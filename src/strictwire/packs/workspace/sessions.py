@@ -27,6 +27,7 @@ class Sessions:
             session = self._book.begin(principal_of(context), role=role, root=arguments["workspace_root"])
         except Refused as exc:
             raise governed(exc, facts_of(None, arguments)) from exc
+        context.attribute(facts_of(session, arguments))
         return self._shown(session)
 
     def status(self, session: Session, _arguments: JsonObject) -> JsonObject:

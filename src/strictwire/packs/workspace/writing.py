@@ -16,6 +16,7 @@ from strictwire.packs.kit.staging import Existing
 from strictwire.packs.workspace.book import Session, SessionBook
 from strictwire.packs.workspace.content import check_case, make_content, needed, read_seen, sha256_of, told_of
 from strictwire.packs.workspace.latch import Latches
+from strictwire.packs.workspace.ledger import Ledger, Touch
 from strictwire.packs.workspace.names import make_folders, move_file, put_aside, remove_file, remove_folders
 from strictwire.packs.workspace.permit import Permits, Request
 from strictwire.packs.workspace.plans.model import Command, Operation
@@ -32,8 +33,16 @@ class Writing:
     """The tools that change files."""
 
     def __init__(
-        self, *, permits: Permits, latches: Latches, preflight: Preflight, policy: Policy | None, book: SessionBook
+        self,
+        *,
+        permits: Permits,
+        latches: Latches,
+        preflight: Preflight,
+        policy: Policy | None,
+        book: SessionBook,
+        ledger: Ledger,
     ) -> None:
+        self._ledger = ledger
         self._permits = permits
         self._latches = latches
         self._preflight = preflight
@@ -58,10 +67,14 @@ class Writing:
             old = None if previous is None else read_seen(session.jail, path, previous)
             new = make(old)
             warnings = self._judge(path, old, new)
-            undo = _modify(session.jail, path, old, new) if old is not None else _create(session.jail, path, new, arguments)
-            checked = self._verify(session, commands, undo)
-        told = told_of(arguments, operation, path) | {"sha256": sha256_of(new), "size": len(new), "preflight": checked}
-        return told | {"warnings": warnings}
+            touch = Touch(path=path.text, operation=operation, old=old, new=new)
+            with self._ledger.noting(session, arguments, "write_file", [touch]) as pen:
+                undo = (
+                    _modify(session.jail, path, old, new) if old is not None else _create(session.jail, path, new, arguments)
+                )
+                checked = self._verify(session, commands, undo)
+                told = told_of(arguments, operation, path, old) | {"sha256": sha256_of(new), "size": len(new)}
+                return pen.stood(told | {"preflight": checked, "warnings": warnings})
 
     def move_file(self, session: Session, arguments: JsonObject) -> JsonObject:
         """move_file. Raises Refused: the codes of write_file."""
@@ -70,21 +83,28 @@ class Writing:
         with self._latches.hold(session.identity, old.text, new.text):
             data = read_seen(session.jail, old, arguments["previousHash"])
             check_case(session.jail, new, besides=old)
-            move_file(session.jail, old, new)
-            checked = self._verify(session, commands, lambda: move_file(session.jail, new, old))
-        told = told_of(arguments, Operation.MOVE, old) | {"new_path": new.text}
-        return told | {"sha256": sha256_of(data), "size": len(data), "preflight": checked}
+            touches = [
+                Touch(path=old.text, operation=Operation.MOVE, old=data, new=None),
+                Touch(path=new.text, operation=Operation.MOVE, old=None, new=data),
+            ]
+            with self._ledger.noting(session, arguments, "move_file", touches) as pen:
+                move_file(session.jail, old, new)
+                checked = self._verify(session, commands, lambda: move_file(session.jail, new, old))
+                told = told_of(arguments, Operation.MOVE, old, data) | {"new_path": new.text}
+                return pen.stood(told | {"sha256": sha256_of(data), "size": len(data), "preflight": checked})
 
     def delete_file(self, session: Session, arguments: JsonObject) -> JsonObject:
         """delete_file. Raises Refused: the codes of write_file."""
         path = parse_path(arguments["path"])
         commands = self._permit(session, arguments, Operation.DELETE, path)
         with self._latches.hold(session.identity, path.text):
-            read_seen(session.jail, path, arguments["previousHash"])
-            aside = put_aside(session.jail, path)
-            checked = self._verify(session, commands, lambda: move_file(session.jail, aside, path))
-            remove_file(session.jail, aside)
-        return told_of(arguments, Operation.DELETE, path) | {"preflight": checked}
+            data = read_seen(session.jail, path, arguments["previousHash"])
+            touch = Touch(path=path.text, operation=Operation.DELETE, old=data, new=None)
+            with self._ledger.noting(session, arguments, "delete_file", [touch]) as pen:
+                aside = put_aside(session.jail, path)
+                checked = self._verify(session, commands, lambda: move_file(session.jail, aside, path))
+                remove_file(session.jail, aside)
+                return pen.stood(told_of(arguments, Operation.DELETE, path, data) | {"preflight": checked})
 
     def _permit(
         self, session: Session, arguments: JsonObject, operation: Operation, *paths: JailPath

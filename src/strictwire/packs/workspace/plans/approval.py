@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from strictwire.canon.jcs import render_canonical
 from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, render
@@ -23,6 +23,9 @@ from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, r
 _SEED: Final = 32
 _CONTEXT: Final = b"strictwire workspace approval v1\n"
 """Goes before what is signed, so that no other signature of the key can be taken for an approval."""
+
+_BUNDLE_CONTEXT: Final = b"strictwire workspace attestation v1\n"
+"""The same for bundles of evidence."""
 
 
 class KeyRefused(Exception):
@@ -47,27 +50,71 @@ class Approval:
     approved_at: str
 
 
-class Sealing:
-    """Signs and checks approvals."""
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """Checks what the key of one server signed, with its public half alone."""
 
-    def __init__(self, key: Ed25519PrivateKey) -> None:
-        self._key = key
+    raw: bytes
+    """The public key, 32 bytes."""
 
-    def sign(self, approval: Approval) -> bytes:
-        """The approval file."""
-        members: JsonObject = asdict(approval)
-        signature = self._key.sign(_CONTEXT + render_canonical(members))
-        return indent(render(members | {"signature": b64encode(signature).decode()})) + b"\n"
+    @property
+    def text(self) -> str:
+        """The public key to hand to others, in base64."""
+        return b64encode(self.raw).decode()
 
     def maybe_approval(self, raw: bytes) -> Approval | None:
         """What a file vouches for; None if it is not an approval of this key."""
         try:
             found = parse_object(raw)
-            signature = b64decode(str(found.pop("signature", "")), validate=True)
-            self._key.public_key().verify(signature, _CONTEXT + render_canonical(found))
-        except (NotStrict, ValueError, InvalidSignature):
+        except NotStrict:
             return None
-        return _maybe_approval(found)
+        signature = found.pop("signature", "")
+        return _maybe_approval(found) if self._accepts(signature, _CONTEXT, found) else None
+
+    def accepts_bundle(self, members: JsonObject, signature: object) -> bool:
+        """Whether a signature over a bundle is this key's."""
+        return self._accepts(signature, _BUNDLE_CONTEXT, members)
+
+    def _accepts(self, signature: object, context: bytes, members: JsonObject) -> bool:
+        try:
+            given = b64decode(str(signature), validate=True)
+            Ed25519PublicKey.from_public_bytes(self.raw).verify(given, context + render_canonical(members))
+        except (ValueError, InvalidSignature):
+            return False
+        return True
+
+
+def maybe_checking(text: object) -> Checking | None:
+    """A public key from its text; None if it is none."""
+    try:
+        raw = b64decode(text, validate=True) if isinstance(text, str) else b""
+    except ValueError:
+        return None
+    return Checking(raw) if len(raw) == _SEED else None
+
+
+class Sealing:
+    """Signs approvals and bundles, and checks them."""
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.checking: Final = Checking(key.public_key().public_bytes_raw())
+
+    def sign(self, approval: Approval) -> bytes:
+        """The approval file."""
+        members: JsonObject = asdict(approval)
+        return indent(render(members | {"signature": self._sign(_CONTEXT, members)})) + b"\n"
+
+    def sign_bundle(self, members: JsonObject) -> str:
+        """The signature over a bundle."""
+        return self._sign(_BUNDLE_CONTEXT, members)
+
+    def maybe_approval(self, raw: bytes) -> Approval | None:
+        """What a file vouches for; None if it is not an approval of this key."""
+        return self.checking.maybe_approval(raw)
+
+    def _sign(self, context: bytes, members: JsonObject) -> str:
+        return b64encode(self._key.sign(context + render_canonical(members))).decode()
 
 
 def _maybe_approval(found: dict[str, Any]) -> Approval | None:

@@ -12,7 +12,7 @@ from strictwire.packs.kit.path import parse_path
 from strictwire.packs.kit.text import NotText, decode
 from strictwire.packs.workspace.moments import maybe_moment, render_moment
 from strictwire.packs.workspace.names import make_folders
-from strictwire.packs.workspace.plans.approval import Approval, Sealing
+from strictwire.packs.workspace.plans.approval import Approval, Checking, Sealing
 from strictwire.packs.workspace.plans.lint import MAX_PLAN, Linted, lint
 from strictwire.packs.workspace.plans.model import Plan
 from strictwire.packs.workspace.plans.scope import workspace_id
@@ -44,6 +44,11 @@ class Shelf:
         self._sealing = sealing
         self._now = now
 
+    @property
+    def checking(self) -> Checking:
+        """The public half of the key that approvals are signed with."""
+        return self._sealing.checking
+
     def now(self) -> float:
         """Seconds since 1970."""
         return self._now()
@@ -72,13 +77,19 @@ class Shelf:
         except NotText as exc:
             raise refuse("PLAN_ENFORCEMENT_FAILED", "The plan is not UTF-8", "lint", invariant_id="PLAN_HASH_MATCH") from exc
 
+    def whole(self, home: Home, plan_hash: str) -> Plan:
+        """A plan that is the text its hash names, be it expired.
+
+        Raises Refused: PLAN_NOT_FOUND, PLAN_ENFORCEMENT_FAILED.
+        """
+        return _check_lint(lint(self.read(home, plan_hash), expected_hash=plan_hash))
+
     def usable(self, home: Home, plan_hash: str) -> Plan:
         """A plan that may be approved and used here and now.
 
         Raises Refused: PLAN_NOT_FOUND; PLAN_ENFORCEMENT_FAILED lint, hash, another workspace, expired; in that order.
         """
-        linted = lint(self.read(home, plan_hash), expected_hash=plan_hash)
-        plan = _check_lint(linted)
+        plan = self.whole(home, plan_hash)
         if plan.workspace != workspace_id(home.root):
             raise refuse("PLAN_ENFORCEMENT_FAILED", "The plan belongs to another workspace", "other_workspace")
         if self._now() >= (maybe_moment(plan.expires) or 0):
@@ -98,9 +109,13 @@ class Shelf:
         home.jail.write(approval_path(plan_hash), self._sealing.sign(approval))
         return approval
 
+    def maybe_approval_file(self, home: Home, plan_hash: str) -> bytes | None:
+        """The file beside a plan, valid or not."""
+        return _maybe_read(home, approval_path(plan_hash), _MAX_APPROVAL)
+
     def maybe_approval(self, home: Home, plan_hash: str) -> Approval | None:
         """The approval of a plan, if there is one that is valid here."""
-        raw = _maybe_read(home, approval_path(plan_hash), _MAX_APPROVAL)
+        raw = self.maybe_approval_file(home, plan_hash)
         found = self._sealing.maybe_approval(raw) if raw is not None else None
         is_ours = found is not None and (found.plan_hash, found.workspace) == (plan_hash, workspace_id(home.root))
         return found if is_ours else None

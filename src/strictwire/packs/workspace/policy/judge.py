@@ -1,4 +1,4 @@
-"""Judges what a change adds: findings of the new content that the old one did not have."""
+"""Judges what a change adds: findings of the new content that the old one did not have, and what the change took away."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from strictwire.packs.kit.text import NotText, decode
-from strictwire.packs.workspace.policy.languages import COMMENTS, find_hits, maybe_language, parse
-from strictwire.packs.workspace.policy.rule import Finding, InCode, InComments, InText, Rule, Severity
+from strictwire.packs.workspace.policy.rule import Finding, InChange, InCode, InComments, InText, InTree, Rule, Severity
 from strictwire.packs.workspace.policy.rules import RULES
+from strictwire.packs.workspace.policy.source import Source, text_of
 from strictwire.packs.workspace.refusal import refuse
 
 MAX_JUDGED = 4 * 1024 * 1024
@@ -31,8 +30,7 @@ class Policy:
             raise refuse(
                 "POLICY_VIOLATION", f"A file of more than {MAX_JUDGED} bytes is not judged, so not taken", "too_large"
             )
-        had = Counter((each.rule, each.text) for each in self.findings(path, old or b""))
-        added = list(_without(self.findings(path, new), had))
+        added = self.added(path, old=old, new=new)
         for rule in self.rules:
             first = next((each for each in added if each.rule == rule.id), None)
             if first is not None and self._severity(rule) is Severity.ERROR:
@@ -40,40 +38,74 @@ class Policy:
                 raise refuse(rule.code, text, rule.id, line=first.line, invariant_id="POLICY_BEFORE_WRITE")
         return added
 
+    def added(self, path: str, *, old: bytes | None, new: bytes) -> list[Finding]:
+        """What the rules which are not off find in the new content that they did not find in the old."""
+        after = _maybe_source(path, new)
+        if after is None:
+            return []
+        before = _maybe_source(path, old) if old is not None else None
+        if before is None:
+            return self._of(after)
+        had = Counter((each.rule, each.text) for each in self._of(before))
+        return [*_without(self._of(after), had), *self._changes(before, after)]
+
     def findings(self, path: str, data: bytes) -> list[Finding]:
         """Everything that the rules which are not off find in a file; nothing in what is not text."""
-        try:
-            text = decode(data)
-        except NotText:
-            return []
-        language = maybe_language(path)
-        root = parse(language, data) if language is not None else None
-        lines = data.split(b"\n")
+        source = _maybe_source(path, data)
+        return [] if source is None else self._of(source)
+
+    def _of(self, source: Source) -> list[Finding]:
         return [
-            Finding(rule=rule.id, line=number + 1, text=lines[number].strip().decode())
-            for rule in self.rules
-            if self._severity(rule) is not Severity.OFF
-            for number in _look(rule, text, language, root)
+            _finding(rule, source, row)
+            for rule in self._active()
+            for row in _look(rule, source)
+            if _is_told(rule, source, row)
         ]
+
+    def _changes(self, before: Source, after: Source) -> Iterator[Finding]:
+        for rule in self._active() if after.language is not None else ():
+            if isinstance(rule.look, InChange):
+                rows = (row for row in rule.look.find(before, after) if _is_told(rule, after, row))
+                yield from (_finding(rule, after, row) for row in rows)
+
+    def _active(self) -> Iterator[Rule]:
+        return (rule for rule in self.rules if self._severity(rule) is not Severity.OFF)
 
     def _severity(self, rule: Rule) -> Severity:
         return self.severities.get(rule.id, rule.severity)
 
 
-def _look(rule: Rule, text: str, language: str | None, root: Any) -> Iterator[int]:
-    """The lines, counted from 0, on which a rule finds something."""
+def _maybe_source(path: str, data: bytes) -> Source | None:
+    try:
+        decode(data)
+    except NotText:
+        return None
+    return Source(path, data)
+
+
+def _finding(rule: Rule, source: Source, row: int) -> Finding:
+    return Finding(rule=rule.id, line=row + 1, text=source.lines[row].strip())
+
+
+def _is_told(rule: Rule, source: Source, row: int) -> bool:
+    """A secret is one wherever it stands."""
+    return isinstance(rule.look, InText) or not source.is_packed(row)
+
+
+def _look(rule: Rule, source: Source) -> Iterator[int]:
+    """The rows, counted from 0, on which a rule finds something."""
     look = rule.look
     if isinstance(look, InText):
-        unless = re.compile(look.unless)
-        yield from (text.count("\n", 0, hit.start()) for hit in re.finditer(look.pattern, text) if not unless.search(hit[0]))
-    elif language is None:
+        yield from (source.text.count("\n", 0, at) for at in look.find(source.text))
+    elif source.language is None:
         return
-    elif isinstance(look, InCode) and language in look.queries:
-        yield from (node.start_point[0] for node in find_hits(language, root, look.queries[language]))
+    elif isinstance(look, InTree):
+        yield from look.find(source)
+    elif isinstance(look, InCode):
+        yield from (node.start_point[0] for node in source.hits(look.queries))
     elif isinstance(look, InComments):
-        pattern = re.compile(look.patterns.get(language) or look.patterns.get("*", r"(?!)"))
-        comments = find_hits(language, root, COMMENTS[language])
-        yield from (node.start_point[0] for node in comments if pattern.search(node.text.decode()))
+        pattern = re.compile(look.patterns.get(source.language) or look.patterns.get("*", r"(?!)"))
+        yield from (node.start_point[0] for node in source.comments if pattern.search(text_of(node)))
 
 
 def _without(findings: Iterable[Finding], had: Counter[tuple[str, str]]) -> Iterator[Finding]:

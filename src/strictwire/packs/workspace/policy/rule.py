@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from strictwire.packs.workspace.policy.source import Source
 
 
 class Severity(StrEnum):
@@ -34,14 +36,26 @@ class InComments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InText:
-    """Looks for a pattern in any text, whatever the language."""
+    """Looks into any text, whatever the language: gives the places, as characters from the start."""
 
-    pattern: str
-    unless: str = r"(?!)"
-    """A finding that fits this is none."""
+    find: Callable[[str], Iterable[int]]
 
 
-Look: TypeAlias = InCode | InComments | InText
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InTree:
+    """Looks for what a query cannot say: gives the rows, counted from 0."""
+
+    find: Callable[[Source], Iterable[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InChange:
+    """Looks at a file before and after a change: gives the rows of the new one. Says nothing about a file that is new."""
+
+    find: Callable[[Source, Source], Iterable[int]]
+
+
+Look: TypeAlias = InCode | InComments | InText | InTree | InChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from strictwire.packs.workspace.policy.rule import InCode, InComments, InText, Rule, Severity
+from strictwire.packs.workspace.policy.placeholders import find_placeholders
+from strictwire.packs.workspace.policy.rule import InChange, InCode, InComments, InText, InTree, Rule, Severity
+from strictwire.packs.workspace.policy.rust import find_unfinished, find_unwrapped
+from strictwire.packs.workspace.policy.secrets import find_secrets
+from strictwire.packs.workspace.policy.silenced import find_silenced, find_skipped, find_unchecked
+from strictwire.packs.workspace.policy.stubs import find_emptied, find_stubs
+from strictwire.packs.workspace.policy.swallowed import find_swallowed
 
 
 def _quoted(pattern: str) -> str:
@@ -16,133 +22,54 @@ def _quoted(pattern: str) -> str:
     return pattern.replace("\\", "\\\\")
 
 
-_UNFINISHED: Final = _quoted(r"(?i)not (yet )?implemented|unimplemented|implement me|\btodo\b")
-"""What an error says that only marks a hole."""
-
-_PROMISED: Final = _quoted(r"(?i)not (yet )?implemented yet|not yet implemented|implement me|\btodo\b")
-"""The same in Python, where `not implemented` alone is how abstract methods are written."""
-
-_EMPTY: Final = _quoted(r"^\{\s*\}$")
-
-_JS_STUB: Final = f"""
-(throw_statement (new_expression arguments: (arguments (string) @m)) (#match? @m "{_UNFINISHED}")) @hit
-"""
-
-_JS_SWALLOW: Final = f'(catch_clause body: (statement_block) @b (#match? @b "{_EMPTY}")) @hit'
-
-_PYTHON_STUB: Final = f"""
-(raise_statement (call arguments: (argument_list (string) @m)) (#match? @m "{_PROMISED}")) @hit
-(module (function_definition body: (block . (expression_statement (string))? . (raise_statement [
-  (identifier) @e
-  (call function: (identifier) @e)
-]) .)) @hit (#eq? @e "NotImplementedError"))
-"""
-"""Functions of a module alone: a method that raises NotImplementedError is for subclasses to fill in."""
-
-_SECRETS: Final = r"""(?x)
-    -----BEGIN\ (?:RSA\ |EC\ |OPENSSH\ |DSA\ |PGP\ )?PRIVATE\ KEY(?:\ BLOCK)?-----\s*(?:\\n|\n)\s*[A-Za-z0-9+/]{16}
-  | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b
-  | \bgh[pousr]_[A-Za-z0-9]{36}\b
-  | \bgithub_pat_[A-Za-z0-9_]{60,}\b
-  | \bglpat-[A-Za-z0-9_-]{20}\b
-  | \bxox[abprs]-[0-9]{8,}-[A-Za-z0-9-]{16,}\b
-  | \bsk_live_[A-Za-z0-9]{20,}\b
-  | \bAIza[A-Za-z0-9_-]{35}\b
-  | \bnpm_[A-Za-z0-9]{36}\b
-"""
-
-_PLACEHOLDER: Final = r"""(?xi)
-    \b(?:todo|fixme)\b(?:\([^)\n]{0,40}\))?[\s:-]{0,4}(?:implement|write|fill\ in)\b
-      [^\n]{0,30}\b(?:this|here|logic|body|code|function|method|implementation|me)\b
-  | \bimplement\ me\b
-  | \b(?:your|add|insert|put)\ (?:your\ )?(?:code|implementation|logic)\ (?:goes\ )?here\b
-  | (?:\.\.\.|…)\s*(?:the\ )?(?:rest|remaining|existing|other|previous|unchanged)\ (?:of\ )?(?:the\ |your\ )?
-      (?:code|file|implementation|function|method|class|import|logic)
-  | \b(?:rest|remainder)\ of\ (?:the\ )?(?:code|file|implementation|function|class|method)s?
-      \ (?:goes\ here|stays|remains|is\ unchanged|unchanged|here|omitted|as\ before)
-  | \b(?:code|implementation|body)\ omitted\b | \bomitted\ for\ brevity\b
-  | \bplaceholder\ implementation\b | \bstub\ implementation\b
-  | \bfor\ now,?\ (?:we\ )?(?:just\ )?return\ (?:a\ |some\ )?(?:dummy|fake|placeholder|mock|hard-?coded)
-"""
-
-_CHECKS_OFF: Final = {
-    "python": r"(?i)^#\s*(?:pylint:\s*disable\s*=\s*all\b|pylint:\s*skip-file|flake8[:=]\s*noqa\s*$|ruff:\s*noqa\s*$)",
-    "javascript": r"@ts-nocheck|^/\*\s*eslint-disable\s*\*/$",
-    "typescript": r"@ts-nocheck|^/\*\s*eslint-disable\s*\*/$",
-    "tsx": r"@ts-nocheck|^/\*\s*eslint-disable\s*\*/$",
-    "go": r"^//\s*nolint(?::all)?\s*$",
-    "cpp": r"NOLINTBEGIN\s*$|NOLINTBEGIN\(\*\)",
-    "c": r"NOLINTBEGIN\s*$|NOLINTBEGIN\(\*\)",
-}
-
 RULES: Final[tuple[Rule, ...]] = (
     Rule(
         id="SECRET_IN_TEXT",
         purpose="Checks that no key or token of a known form is written.",
         fix="take the secret out, revoke it, and read it from the environment or a secret store",
-        look=InText(pattern=_SECRETS, unless=r"(?i)EXAMPLE|XXXX|0{8}|1234567890"),
+        look=InText(find=find_secrets),
     ),
     Rule(
         id="PLACEHOLDER_COMMENT",
         purpose="Checks that no comment stands where code belongs.",
         fix="write the code that the comment stands for",
-        look=InComments(patterns={"*": _PLACEHOLDER}),
+        look=InTree(find=find_placeholders),
     ),
     Rule(
         id="STUB_BODY",
         purpose="Checks that no function does nothing but say that it is not finished.",
         fix="write the body, or take the function out of the change",
-        look=InCode(
-            queries={
-                "python": _PYTHON_STUB,
-                "javascript": _JS_STUB,
-                "typescript": _JS_STUB,
-                "tsx": _JS_STUB,
-                "go": f"""
-(call_expression function: (identifier) @f arguments: (argument_list (interpreted_string_literal) @m)
-  (#eq? @f "panic") (#match? @m "{_UNFINISHED}")) @hit
-""",
-                "java": f"""
-(throw_statement (object_creation_expression arguments: (argument_list (string_literal) @m))
-  (#match? @m "{_UNFINISHED}")) @hit
-""",
-                "c": f"""
-(call_expression arguments: (argument_list (binary_expression (string_literal) @m)) (#match? @m "{_UNFINISHED}")) @hit
-""",
-                "cpp": f"""
-(call_expression arguments: (argument_list (binary_expression (string_literal) @m)) (#match? @m "{_UNFINISHED}")) @hit
-(throw_statement (call_expression arguments: (argument_list (string_literal) @m)) (#match? @m "{_UNFINISHED}")) @hit
-""",
-            }
-        ),
+        look=InTree(find=find_stubs),
+    ),
+    Rule(
+        id="BODY_EMPTIED",
+        purpose="Checks that no change takes a function's body away and leaves its name.",
+        fix="keep the body, or take the function out with everything that calls it",
+        look=InChange(find=find_emptied),
     ),
     Rule(
         id="SWALLOWED_ERROR",
         purpose="Checks that no error is caught and dropped without a word.",
         fix="handle the error, let it pass, or say in a comment why it does not matter",
-        look=InCode(
-            queries={
-                "python": """
-(except_clause . (block . (pass_statement) .)) @hit
-(except_clause . (identifier) @e . (block . (pass_statement) .) (#eq? @e "BaseException")) @hit
-""",
-                "javascript": _JS_SWALLOW,
-                "typescript": _JS_SWALLOW,
-                "tsx": _JS_SWALLOW,
-                "java": f'(catch_clause body: (block) @b (#match? @b "{_EMPTY}")) @hit',
-                "cpp": f'(catch_clause body: (compound_statement) @b (#match? @b "{_EMPTY}")) @hit',
-                "go": f"""
-(if_statement condition: (binary_expression left: (identifier) @e) consequence: (block) @b
-  (#eq? @e "err") (#match? @b "{_EMPTY}")) @hit
-""",
-            }
-        ),
+        look=InTree(find=find_swallowed),
     ),
     Rule(
         id="CHECKS_SWITCHED_OFF",
         purpose="Checks that no comment switches every check of a file off.",
         fix="name the one check that does not fit, on the one line where it does not",
-        look=InComments(patterns=_CHECKS_OFF),
+        look=InTree(find=find_unchecked),
+    ),
+    Rule(
+        id="CHECK_SILENCED",
+        purpose="Checks that no change silences every check of code that was checked before.",
+        fix="mend what the check found, or name the one check that does not fit",
+        look=InChange(find=find_silenced),
+    ),
+    Rule(
+        id="TEST_SWITCHED_OFF",
+        purpose="Checks that no change keeps a test from running that ran before.",
+        fix="mend the test or the code it found wrong",
+        look=InChange(find=find_skipped),
     ),
     Rule(
         id="TYPES_UNCHECKED",
@@ -158,8 +85,8 @@ RULES: Final[tuple[Rule, ...]] = (
         look=InCode(
             queries={
                 "java": """
-(annotation name: (identifier) @n arguments: (annotation_argument_list (string_literal) @m)
-  (#eq? @n "SuppressWarnings") (#eq? @m "\\"all\\"")) @hit
+(annotation name: (identifier) @n arguments: (annotation_argument_list) @m
+  (#eq? @n "SuppressWarnings") (#match? @m "\\"all\\"")) @hit
 """
             }
         ),
@@ -172,8 +99,8 @@ RULES: Final[tuple[Rule, ...]] = (
             queries={
                 "python": """
 (expression_statement (call function: (identifier) @f) (#eq? @f "breakpoint")) @hit
-(call function: (attribute object: (identifier) @o attribute: (identifier) @a)
-  (#any-of? @o "pdb" "ipdb" "pudb") (#eq? @a "set_trace")) @hit
+(expression_statement (call function: (attribute object: (identifier) @o attribute: (identifier) @a)
+  (#any-of? @o "pdb" "ipdb" "pudb") (#eq? @a "set_trace"))) @hit
 """,
                 "javascript": "(debugger_statement) @hit",
                 "typescript": "(debugger_statement) @hit",
@@ -185,9 +112,7 @@ RULES: Final[tuple[Rule, ...]] = (
         id="RUST_UNFINISHED",
         purpose="Checks that no Rust macro stands for code that is not there.",
         fix="write the code that the macro stands for",
-        look=InCode(
-            queries={"rust": '(macro_invocation macro: (identifier) @m (#any-of? @m "todo" "unimplemented" "dbg")) @hit'}
-        ),
+        look=InTree(find=find_unfinished),
         code="RUST_POLICY_VIOLATION",
     ),
     Rule(
@@ -204,10 +129,18 @@ RULES: Final[tuple[Rule, ...]] = (
         look=InCode(
             queries={
                 "rust": f"""
-((inner_attribute_item) @hit (#match? @hit "{_quoted(r"allow.[^)]*(warnings|clippy::all|unused[,)])")}"))
+([(inner_attribute_item) (attribute_item)] @hit
+  (#match? @hit "{_quoted(r"^#!?.(cfg_attr.*)?allow.[^)]*(warnings|clippy::all|unused[,)])")}"))
 """
             }
         ),
+        code="RUST_POLICY_VIOLATION",
+    ),
+    Rule(
+        id="RUST_UNWRAP_INPUT",
+        purpose="Checks that nothing from outside (files, environment, network, text) is unwrapped, besides in tests.",
+        fix="return the error: what comes from outside can be wrong",
+        look=InTree(find=find_unwrapped),
         code="RUST_POLICY_VIOLATION",
     ),
     Rule(

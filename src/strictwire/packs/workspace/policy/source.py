@@ -1,0 +1,175 @@
+"""One file as the rules see it: its text, its tree, its comments and functions, each found once. Reads no file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final
+
+from strictwire.packs.workspace.policy.languages import COMMENTS, find_hits, maybe_language, parse
+
+_SCRIPT: Final = (
+    "[(function_declaration) (generator_function_declaration) (function_expression)"
+    " (arrow_function) (method_definition)] @hit"
+)
+
+_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "python": "(function_definition) @hit",
+        "javascript": _SCRIPT,
+        "typescript": _SCRIPT,
+        "tsx": _SCRIPT,
+        "rust": "(function_item) @hit",
+        "go": "[(function_declaration) (method_declaration)] @hit",
+        "java": "[(method_declaration) (constructor_declaration)] @hit",
+        "c": "(function_definition) @hit",
+        "cpp": "(function_definition) @hit",
+    }
+)
+"""Language to the query that finds its functions."""
+
+_SCOPES: Final = frozenset(
+    {"class_definition", "class_declaration", "class_specifier", "struct_specifier", "impl_item", "trait_item", "mod_item"}
+    | {"interface_declaration", "enum_declaration", "function_definition", "function_declaration", "namespace_definition"}
+)
+"""What gives a function a longer name."""
+
+PACKED_LINE: Final = 500
+"""Characters of a line that no person writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function with a body."""
+
+    node: Any
+    body: Any
+
+    @property
+    def name(self) -> str:
+        """Its name with those of what it stands in; empty for one that has none."""
+        own = _name_of(self.node)
+        return ".".join((*_scopes(self.node), own)) if own else ""
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it stands in a class."""
+        return any(each.type.startswith(("class_", "interface_", "impl_", "trait_")) for each in ancestors(self.node))
+
+    @property
+    def statements(self) -> list[Any]:
+        """What its body does: no comments, no docstring."""
+        return [each for each in _flat(self.body) if not _is_docstring(each, self.body)]
+
+    @property
+    def docstring(self) -> str:
+        """What Python's functions say of themselves."""
+        return next((text_of(each) for each in _flat(self.body) if _is_docstring(each, self.body)), "")
+
+
+class Source:
+    """See the module. `path` decides the language; `data` is UTF-8."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
+        self.data = data
+        self.text = data.decode()
+        self.language = maybe_language(path)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return self.text.split("\n")
+
+    @cached_property
+    def root(self) -> Any:
+        """The syntax tree; None where there is no parser for it."""
+        return parse(self.language, self.data) if self.language else None
+
+    def is_packed(self, row: int) -> bool:
+        """Whether a line is one that no person writes: what a bundler made is no one's code to mend."""
+        return len(self.lines[row]) > PACKED_LINE
+
+    @cached_property
+    def comments(self) -> list[Any]:
+        """The comments in order."""
+        return self.hits(COMMENTS)
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """The functions that have a body in braces or of its own lines."""
+        found = ((node, node.child_by_field_name("body")) for node in self.hits(_FUNCTIONS))
+        return [Function(node, body) for node, body in found if body is not None and "expression" not in body.type]
+
+    @cached_property
+    def comment_rows(self) -> dict[int, str]:
+        """Row to what the comments that touch it say."""
+        rows: dict[int, str] = {}
+        for node in self.comments:
+            for row in range(node.start_point[0], node.end_point[0] + 1):
+                rows[row] = rows.get(row, "") + " " + text_of(node)
+        return rows
+
+    def hits(self, queries: Mapping[str, str]) -> list[Any]:
+        """What the query of this language captures."""
+        if self.language is None or self.language not in queries:
+            return []
+        return find_hits(self.language, self.root, queries[self.language])
+
+
+def text_of(node: Any) -> str:
+    """The text of a node."""
+    return str(node.text.decode())
+
+
+def ancestors(node: Any) -> Iterator[Any]:
+    """What a node stands in, from the inside."""
+    while (node := node.parent) is not None:
+        yield node
+
+
+def statements_of(block: Any) -> list[Any]:
+    """The statements of a block: no comments."""
+    return list(_flat(block))
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """A node and everything named below it."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting += found.named_children
+
+
+def _flat(block: Any) -> Iterator[Any]:
+    for each in block.named_children:
+        if each.type == "statement_list":
+            yield from _flat(each)
+        elif "comment" not in each.type:
+            yield each
+
+
+def _is_docstring(statement: Any, body: Any) -> bool:
+    if body.type != "block" or statement.type != "expression_statement":
+        return False
+    first = next(_flat(body), None)
+    return bool(first == statement) and statement.named_child_count == 1 and statement.named_children[0].type == "string"
+
+
+def _scopes(node: Any) -> list[str]:
+    return [_name_of(each) for each in ancestors(node) if each.type in _SCOPES][::-1]
+
+
+def _name_of(node: Any) -> str:
+    """The name a node declares; of a function that is assigned, the name it is assigned to."""
+    for field in ("name", "type", "declarator"):
+        named = node.child_by_field_name(field)
+        if named is not None and not (field == "type" and node.type != "impl_item"):
+            return text_of(named).partition("(")[0].strip(" *&")
+    if node.parent is not None and node.parent.type in ("variable_declarator", "pair", "assignment_expression"):
+        key = node.parent.named_children[0]
+        return text_of(key) if key != node else ""
+    return ""

@@ -1,0 +1,84 @@
+"""A desk whose records are kept in a real audit trail, and a plan that has been carried out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.packs.workspace.desk import BUILDER, PLANNER, REVIEWER, Desk, open_desk, sha256
+
+from strictwire.audit.view import Judged
+from strictwire.stores.jsonl import Schedule, Trail, open_recorder
+from strictwire.stores.trail.view import FolderTrail
+
+
+@dataclass(slots=True, kw_only=True)
+class Office:
+    """Calls as the planner, the builder and the reviewer, each in a session."""
+
+    desk: Desk
+    trail: Trail
+    planner: str
+    builder: str
+    reviewer: str
+    plan_hash: str
+
+    @property
+    def root(self) -> Path:
+        return self.desk.root
+
+    @property
+    def log(self) -> Path:
+        return self.trail.folder / "audit-log.jsonl"
+
+    async def build(self, tool: str, /, **more: Any) -> Any:
+        """A call of the builder under the plan."""
+        base = {"session_id": self.builder, "plan_hash": self.plan_hash, "phase_id": "PHASE_1"}
+        return await self.desk.call(BUILDER, tool, **(base | more))
+
+    async def ask(self, tool: str, /, **more: Any) -> Any:
+        """A call of the builder that names no plan by itself."""
+        return await self.desk.call(BUILDER, tool, session_id=self.builder, **more)
+
+    async def review(self, tool: str, /, **more: Any) -> Any:
+        """A call of the reviewer, who is an auditor too."""
+        return await self.desk.call(REVIEWER, tool, session_id=self.reviewer, **more)
+
+    async def work(self) -> None:
+        """Make a file, change it, move it; make two more in one set; take one away."""
+        made = await self.build("write_file", path="src/a.py", content="one = 1\n")
+        await self.build("write_file", path="src/a.py", content="one = 2\n", previousHash=made["sha256"])
+        await self.build("move_file", path="src/a.py", new_path="src/b.py", previousHash=sha256(b"one = 2\n"))
+        changes = [{"operation": "create", "path": f"src/{name}", "content": name} for name in "cd"]
+        await self.build("apply_changes", changes=changes)
+        await self.build("delete_file", path="src/d", previousHash=sha256(b"d"))
+
+    def judge(self, after: Judged | None = None, limit: int = 100_000) -> Judged:
+        return FolderTrail(self.trail).judge(after, limit=limit)
+
+
+@asynccontextmanager
+async def open_office(folder: Path, *, plan: dict[str, Any] | None = None, **settings: Any) -> AsyncIterator[Office]:
+    """Sessions of all three, and a plan for `src/**` that the reviewer approved."""
+    never = Schedule(checkpoint_seconds=3600.0)
+    trail = Trail(folder=folder / "audit", key_path=folder / "keys" / "audit.key", schedule=never, lock_seconds=0.2)
+    recorder = await open_recorder(trail)
+    try:
+        view = FolderTrail(trail)
+        async with open_desk(folder, recorder=recorder, trail=view, **({"auditors": [REVIEWER]} | settings)) as desk:
+            (desk.root / "src").mkdir(exist_ok=True)
+            planner = await desk.begin(PLANNER, "ANTIGRAVITY")
+            plan_hash = await desk.approved(planner, **(plan or {}))
+            yield Office(
+                desk=desk,
+                trail=trail,
+                planner=planner,
+                builder=await desk.begin(BUILDER, "WINDSURF"),
+                reviewer=await desk.begin(REVIEWER, "ANTIGRAVITY"),
+                plan_hash=plan_hash,
+            )
+    finally:
+        await recorder.close()
