@@ -72,7 +72,7 @@ def test_the_guard_says_where_it_listens() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "name one server"),
+        ([], "name a server"),
         (["--upstream-http", "http://x/mcp", "--", "cmd"], "name one server"),
         (["--http", "nowhere", "--", "cmd"], "expected HOST:PORT"),
         (["--timeout", "0", "--", "cmd"], "--timeout"),
@@ -88,3 +88,88 @@ def test_wrong_usage_says_what_to_do(arguments: list[str], reason: str, capsys: 
 def test_a_guard_that_others_could_reach_needs_a_token(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["guard", "--http", "0.0.0.0:0", "--", "cmd"]) == 1
     assert "server.tokens" in capsys.readouterr().err
+
+
+CROWD = Path(__file__).parent.parent / "fixtures" / "crowd_upstream.py"
+
+
+def settings(folder: Path, *tables: str) -> str:
+    """A settings file with an upstream `a`, and more."""
+    file = folder / "strictwire.toml"
+    file.write_text("\n".join([table("a", prefix="a_"), *tables]))
+    return str(file)
+
+
+def table(name: str, *, prefix: str = "", offer: str = "{}") -> str:
+    command = [sys.executable, "-S", str(CROWD), name, offer]
+    return f"[guard.upstreams.{name}]\ncommand = {command!r}\nprefix = {prefix!r}\n"
+
+
+def test_the_servers_of_the_settings_are_served_together(tmp_path: Path) -> None:
+    said = modern(1, "tools/list") + b"\n" + modern(2, "tools/call", {"name": "b_who"}) + b"\n"
+    command = [STRICTWIRE, "guard", "--config", settings(tmp_path, table("b", prefix="b_"))]
+    done = subprocess.run(command, input=said, env=environment(), capture_output=True, timeout=PATIENCE, check=False)
+    answers = {answer["id"]: answer["result"] for answer in map(parse_object, done.stdout.splitlines())}
+
+    assert done.returncode == 0
+    assert [tool["name"] for tool in answers[1]["tools"]] == ["a_who", "b_who"]
+    assert '"server": "b"' in answers[2]["content"][0]["text"]
+
+
+def test_only_variables_that_are_named_reach_an_upstream(tmp_path: Path) -> None:
+    show = f"import os; open({str(tmp_path / 'seen')!r}, 'w').write(' '.join(os.environ))"
+    text = f"[guard.upstreams.a]\ncommand = {[sys.executable, '-S', '-c', show]!r}\nenv = ['WANTED_*']\nprefix = 'a_'\n"
+    (tmp_path / "strictwire.toml").write_text(text)
+    command = [STRICTWIRE, "guard", "--config", str(tmp_path / "strictwire.toml")]
+    env = environment({"WANTED_KEY": "1", "MY_SECRET": "2"})
+    subprocess.run(command, input=b"", env=env, capture_output=True, timeout=PATIENCE, check=False)
+    seen = (tmp_path / "seen").read_text().split()
+
+    assert "WANTED_KEY" in seen
+    assert "PATH" in seen
+    assert "MY_SECRET" not in seen
+
+
+def test_a_clash_is_told_at_the_start_with_the_way_out(tmp_path: Path) -> None:
+    command = [STRICTWIRE, "guard", "--config", settings(tmp_path, table("b"), table("c"))]
+    done = subprocess.run(command, input=b"", env=environment(), capture_output=True, timeout=PATIENCE, check=False)
+
+    assert done.returncode == 1
+    assert b"the tool 'who' is offered by two upstreams, 'b' and 'c': set prefix = \"c_\"" in done.stderr
+
+
+def test_check_says_what_every_server_offers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = table("b", prefix="b_", offer='{"tools": ["x", "y"], "prompts": ["p"], "only": "legacy"}')
+    file = settings(tmp_path, more)
+    code = main(["guard", "--check", "--config", file])
+
+    assert code == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "a  up: a (modern), 1 tools",
+        "b  up: b (legacy), 2 tools, 1 prompts",
+    ]
+
+
+def test_check_finds_what_does_not_start_and_what_clashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = settings(tmp_path, table("down", offer='{"die": true}'), table("b"), table("c"))
+    code = main(["guard", "--check", "--config", file])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert code == 100
+    assert lines[1] == "down  down: it ended with exit code 4"
+    assert lines[4].startswith("clash: the tool 'who' is offered by two upstreams, 'b' and 'c'")
+
+
+def test_the_policy_of_the_settings_holds_for_a_server_of_the_command_line_too(tmp_path: Path) -> None:
+    (tmp_path / "strictwire.toml").write_text("[[guard.rules]]\neffect = 'deny'\ntools = ['act']\n")
+    done = guard("--config", str(tmp_path / "strictwire.toml"), said=modern(1, "tools/call", CALL) + b"\n")
+    dry = guard("--dry-run", "--config", str(tmp_path / "strictwire.toml"), said=modern(1, "tools/call", CALL) + b"\n")
+
+    assert b"PERMISSION_DENIED" in done.stdout
+    assert parse_object(dry.stdout)["result"]["structuredContent"] == {"y": 1}
+    assert b"dry run: act of local would be PERMISSION_DENIED" in dry.stderr
+
+
+def test_options_about_one_server_do_not_go_with_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["guard", "--deny", "x", "--config", settings(tmp_path)]) == 2
+    assert "--deny is for a server named here; say it in [guard.upstreams.NAME]" in capsys.readouterr().err

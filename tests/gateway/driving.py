@@ -15,6 +15,7 @@ from strictwire.gateway.upstream import Target
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Headers, Inbound, Reply
 from strictwire.server.guard import Guarding, open_guard
+from strictwire.server.guarded import Guarded
 from strictwire.settings.model import Settings
 from strictwire.stores.memory import MemoryRecorder
 from tests.fixtures.guards import PYTHON
@@ -93,7 +94,9 @@ def fake(name: str, marker: Path | None = None) -> Target:
 async def guarded(target: Target, terms: Terms = SHORT) -> AsyncIterator[Client]:
     """A client of a guard in front of the target."""
     recorder = MemoryRecorder()
-    async with open_guard(Guarding(target=target, terms=terms), Settings(), recorder=recorder) as endpoint:
+    async with open_guard(
+        Guarding(upstreams=(Guarded(target=target, terms=terms),)), Settings(), recorder=recorder
+    ) as endpoint:
         yield Client(endpoint, recorder)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.gateway.terms import Terms
 from strictwire.server.guard import Guarding, open_guard
+from strictwire.server.guarded import Guarded
 from strictwire.server.run import StartRefused
 from strictwire.settings.model import Settings
 from strictwire.stores.memory import MemoryRecorder
@@ -22,7 +22,7 @@ def use(name: str, lock: Path, *, era: str = "modern", trust: bool = False) -> t
     """The names that a guard with this lock file shows, and what calls of two tools are answered."""
 
     async def run() -> tuple[list[str], list[object]]:
-        guarding = Guarding(target=fake(name), terms=Terms(), lock=lock, trust_on_first_use=trust)
+        guarding = Guarding(upstreams=(Guarded(target=fake(name), lock=lock, trust_on_first_use=trust),))
         async with open_guard(guarding, Settings(), recorder=MemoryRecorder()) as endpoint:
             client = Client(endpoint, MemoryRecorder())
             if era == "legacy":
@@ -78,7 +78,7 @@ def test_the_lock_file_holds_the_tools_of_the_first_list(tmp_path: Path) -> None
 
 def test_without_its_lock_file_a_guard_does_not_start(tmp_path: Path) -> None:
     async def run() -> None:
-        guarding = Guarding(target=fake("good"), lock=tmp_path / "none.lock")
+        guarding = Guarding(upstreams=(Guarded(target=fake("good"), lock=tmp_path / "none.lock"),))
         async with open_guard(guarding, Settings(), recorder=MemoryRecorder()):
             pass
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from strictwire.gateway.mask import MAX_TEXT, Masker, mask_text
+from strictwire.gateway.mask import MAX_TEXT, Masker, mask_addresses, mask_text
 
 PYTHON = (
     'boom\nTraceback (most recent call last):\n  File "/srv/a.py", line 1, in f\n    g()\nValueError: bad\n'
@@ -75,3 +75,19 @@ def test_masking_takes_time_in_proportion_to_the_text(piece: str) -> None:
     mask_text(piece * (100_000 // len(piece)))
 
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (b'{"t":"<object object at 0x7f5a29da7ab0>"}', b'{"t":"<object object at [address]>"}'),
+        (
+            b'{"t":"<function f at 0x7F00AABB> and <X at 0x00aabb>"}',
+            b'{"t":"<function f at [address]> and <X at [address]>"}',
+        ),
+        (b'{"t":"jump at 0x7f5a29da7ab0 fails"}', b'{"t":"jump at 0x7f5a29da7ab0 fails"}'),
+        (b'{"t":"<div at 0x1>"}', b'{"t":"<div at 0x1>"}'),
+    ],
+)
+def test_addresses_of_objects_are_masked_and_other_numbers_are_not(text: bytes, shown: bytes) -> None:
+    assert mask_addresses(text) == shown

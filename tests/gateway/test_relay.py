@@ -217,10 +217,10 @@ def test_questions_of_a_legacy_upstream_reach_the_client_and_its_answers_go_back
 
 
 def test_a_client_is_told_which_versions_an_upstream_of_the_other_era_speaks() -> None:
-    """No bridge is half built: an era that the upstream does not speak is refused, naming those it does."""
+    """Without a bridge an era that the upstream does not speak is refused, naming those it does."""
 
     async def run() -> tuple[dict[str, Any], object]:
-        async with guarded(fake("legacy_only"), Terms()) as client:
+        async with guarded(fake("legacy_only"), Terms(bridge=False)) as client:
             refused = await client.ask(modern(1, "server/discover"))
             opened = await client.open_session()
             return refused["error"], opened["result"]["protocolVersion"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strictwire.canon.json import NotStrict, parse_object
-from strictwire.gateway.rewrite import one_line, replace_at, slice_at, value_at, without_tools
+from strictwire.canon.json import NotStrict
+from strictwire.gateway.rewrite import one_line, replace_at, slice_at, value_at, with_id
 
 RAW = b'{"id":7,"params":{"b":1.0,"a":1e2,"_meta":{"progressToken":"t","z":"\\u00e9"}},"more":[1, 2]}'
 
@@ -44,12 +44,17 @@ def test_line_breaks_between_tokens_become_spaces() -> None:
     assert one_line(b'{\r\n "a":\n"x\\n"}') == b'{   "a": "x\\n"}'
 
 
-def test_hidden_tools_go_and_the_bytes_of_the_others_stay() -> None:
-    raw = b'{"id":1,"result":{"tools":[{"name":"a","n":1.0},{"name":"b"}, {"name":"c","n":1e2}],"ttlMs":5}}'
-    result = parse_object(raw)["result"]
-
-    assert without_tools(raw, result, lambda entry: entry["name"] == "b") == (
-        b'{"id":1,"result":{"tools":[{"name":"a","n":1.0},{"name":"c","n":1e2}],"ttlMs":5}}'
-    )
-    assert without_tools(raw, result, lambda _entry: False) is raw
-    assert without_tools(b'{"result":{"tools":5}}', {"tools": 5}, lambda _entry: True) == b'{"result":{"tools":5}}'
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"result":{"id":7}}', b'{"jsonrpc":"2.0","id":"x","result":{"id":7}}'),
+        (b'{"result":{"id":7},"jsonrpc":"2.0","id":7}', b'{"result":{"id":7},"jsonrpc":"2.0","id":"x"}'),
+        (b'{"id":7,"jsonrpc":"2.0","result":{}}', b'{"id":"x","jsonrpc":"2.0","result":{}}'),
+        (b'{"jsonrpc": "2.0", "id": 7, "result": {}}', b'{"jsonrpc":"2.0","id":"x","result":{}}'),
+        (b'{"jsonrpc":"2.0","id":77,"result":{}}', b'{"jsonrpc":"2.0","id":"x","result":{}}'),
+        (b'{"result":{"a":1,"jsonrpc":"2.0","id":7},"id":7}', b'{"result":{"a":1,"jsonrpc":"2.0","id":7},"id":"x"}'),
+        (b'{"a":",\\"jsonrpc\\":\\"2.0\\",\\"id\\":7}","id":7}', b'{"a":",\\"jsonrpc\\":\\"2.0\\",\\"id\\":7}","id":"x"}'),
+    ],
+)
+def test_only_the_id_of_the_message_itself_is_replaced(raw: bytes, expected: bytes) -> None:
+    assert with_id(raw, b"7", b'"x"') == expected

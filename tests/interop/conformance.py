@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -98,12 +99,41 @@ def _guard_stdio() -> Iterator[str]:
         yield url
 
 
+@contextmanager
+def _bridge() -> Iterator[str]:
+    with guard_http("--", *SDK_STDIO, "sessionless") as url:
+        yield url
+
+
+@contextmanager
+def _guard_many() -> Iterator[str]:
+    """The same server as one of two: everything passes through the switch."""
+    other = [
+        sys.executable,
+        str(HERE.parent / "fixtures" / "crowd_upstream.py"),
+        "other",
+        '{"prompts": ["p"], "resources": ["o:1"]}',
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "strictwire.toml"
+        tables = (("sdk", list(SDK_STDIO), ""), ("other", other, "other_"))
+        file.write_text(
+            "".join(
+                f"[guard.upstreams.{name}]\ncommand = {command!r}\nprefix = {prefix!r}\n" for name, command, prefix in tables
+            )
+        )
+        with guard_http("--config", str(file)) as url:
+            yield url
+
+
 TARGETS: Final[Mapping[str, Callable[[], AbstractContextManager[str]]]] = {
     "self": _self,
     "guard-http": _guard_http,
     "guard-stdio": _guard_stdio,
+    "guard-bridge": _bridge,
+    "guard-many": _guard_many,
 }
-"""What can be judged: a name, and how to bring it up at a URL."""
+"""What can be judged: a name, and how to bring it up at a URL. Behind the bridge is a server that has no sessions."""
 
 
 def main(arguments: Sequence[str]) -> int:

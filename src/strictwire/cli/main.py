@@ -45,9 +45,8 @@ class Parser(argparse.ArgumentParser):
         self._usage_exit = usage_exit
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and how it is used."""
-        self.print_usage(sys.stderr)
-        self.exit(self._usage_exit, f"error: {message}\n")
+        """Say what is wrong, then how it is used: what reads the error finds it on the first line."""
+        self.exit(self._usage_exit, f"error: {message}\n{self.format_usage()}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

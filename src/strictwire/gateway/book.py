@@ -8,35 +8,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from strictwire.canon.json import JsonObject, NotJson
-from strictwire.client.errors import NotUnderstood
 from strictwire.contract.conform import Conformer, compile_schema
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.handler import CallContext
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused, check_schema, check_tool_input
-from strictwire.contract.tool import Caps, ToolContract
+from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure
 from strictwire.gateway.drift import Drift
-from strictwire.gateway.link import Deaf, Era, Link
+from strictwire.gateway.link import Era, Link
+from strictwire.gateway.roll import FRESH_SECONDS, RENEW_SECONDS, SHAPES, asking, fetch_all
+from strictwire.gateway.terms import Terms
 from strictwire.gateway.upstream import Upstream
 from strictwire.pipeline.call import Kind, Operation
 from strictwire.pipeline.caps import Gate
 from strictwire.profiles.mirror import Mirrored, mirrored_arguments
 
-FRESH_SECONDS: Final = 60.0
-"""A list is kept at least this long unless the upstream says that it changed."""
-
-RENEW_SECONDS: Final = 1.0
-"""A list this young is not fetched again, however many calls it refuses."""
-
-MAX_PAGES: Final = 100
-MAX_TOOLS: Final = 10_000
-LIST_SECONDS: Final = 30.0
-METHOD_NOT_FOUND: Final = -32601
+TOOLS: Final = "tools/list"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +36,8 @@ class Tool:
     """One tool of the list, ready to be judged by."""
 
     operation: Operation
+    terms: Terms = field(default_factory=Terms)
+    """How strictly it is held."""
     mirrored: tuple[Mirrored, ...] = ()
     """Arguments that HTTP headers repeat."""
     unusable: str | None = None
@@ -60,16 +54,16 @@ class Book:
         upstream: Upstream,
         *,
         era: Era,
-        gate: Gate,
-        caps: Caps,
+        gate_of: Callable[[str], Gate],
+        terms: Terms,
         elapsed: Callable[[], float],
         drift: Drift | None = None,
     ) -> None:
         self._upstream = upstream
         self._drift = drift
         self._era = era
-        self._gate = gate
-        self._caps = caps
+        self._gate_of = gate_of
+        self._terms = terms
         self._elapsed = elapsed
         self._lock = asyncio.Lock()
         self._entries: dict[str, JsonObject] = {}
@@ -98,7 +92,7 @@ class Book:
         return self._tool(name)
 
     async def _list(self, link: Link) -> None:
-        entries, fresh = await self._fetch(link)
+        entries, fresh = await fetch_all(asking(self._upstream, link, TOOLS, self._era), SHAPES[TOOLS])
         if self._drift is not None:
             self._drift.learn(entries.values())
         kept = {name: self._tools[name] for name, entry in entries.items() if self._is_same(name, entry)}
@@ -110,37 +104,6 @@ class Book:
     def _is_same(self, name: str, entry: JsonObject) -> bool:
         return name in self._tools and self._entries.get(name) == entry
 
-    async def _fetch(self, link: Link) -> tuple[dict[str, JsonObject], float]:
-        entries: dict[str, JsonObject] = {}
-        params: JsonObject = {}
-        fresh = float("inf")
-        for _ in range(MAX_PAGES):
-            result = await self._ask(link, params)
-            for entry in _tools_of(result):
-                entries[entry["name"]] = entry
-            if len(entries) > MAX_TOOLS:
-                raise NotUnderstood(f"more than {MAX_TOOLS} tools")
-            ttl = result.get("ttlMs")
-            fresh = min(fresh, ttl / 1000 if isinstance(ttl, int) else 0)
-            cursor = result.get("nextCursor")
-            if not isinstance(cursor, str):
-                return entries, fresh
-            params = {"cursor": cursor}
-        raise NotUnderstood(f"more than {MAX_PAGES} pages of tools")
-
-    async def _ask(self, link: Link, params: JsonObject) -> JsonObject:
-        question = self._upstream.question("tools/list", params, self._era)
-        try:
-            async with asyncio.timeout(LIST_SECONDS):
-                answer = await link.ask(question, Deaf())
-        except TimeoutError as exc:
-            raise NotUnderstood("tools/list is not answered") from exc
-        if answer.result is not None:
-            return answer.result
-        if (answer.error or {}).get("code") == METHOD_NOT_FOUND:
-            return {"tools": []}
-        raise NotUnderstood("tools/list is refused")
-
     def _tool(self, name: str) -> Tool | None:
         if name not in self._tools and name in self._entries:
             entry = self._entries[name]
@@ -149,6 +112,7 @@ class Book:
         return self._tools.get(name)
 
     def _read(self, entry: JsonObject) -> Tool:
+        terms = self._terms.of_tool(entry["name"])
         try:
             contract = read_contract(entry)
             mirrored = mirrored_arguments(contract.input_schema)
@@ -156,10 +120,11 @@ class Book:
             operation = self._bind(contract, compile_schema(contract.input_schema), promises)
         except (SchemaRefused, ContractRefused, NotJson, TypeError, RecursionError) as exc:
             reason = exc.problem.value if isinstance(exc, SchemaRefused) else "invalid"
-            return Tool(operation=self._bind(_nameless(entry), None, None), unusable=reason)
-        return Tool(operation=operation, mirrored=mirrored)
+            return Tool(operation=self._bind(_nameless(entry), None, None), terms=terms, unusable=reason)
+        return Tool(operation=operation, terms=terms, mirrored=mirrored)
 
     def _bind(self, contract: ToolContract, accepts: Conformer | None, promises: Conformer | None) -> Operation:
+        terms = self._terms.of_tool(contract.name)
         return Operation(
             kind=Kind.TOOL,
             name=contract.name,
@@ -167,9 +132,11 @@ class Book:
             contract=contract,
             accepts=accepts,
             promises=promises,
-            caps=self._caps,
-            gate=Gate(self._caps.concurrency, self._gate),
+            caps=terms.caps,
+            gate=self._gate_of(contract.name),
             is_async=True,
+            tier=terms.tier,
+            roles=terms.roles,
             read_only=contract.annotations.get("readOnlyHint") is True,
             fingerprint=fingerprint(contract).whole,
         )
@@ -177,14 +144,6 @@ class Book:
 
 def _relayed(_arguments: JsonObject, _context: CallContext) -> None:
     """Calls of an upstream are relayed; nothing runs here."""
-
-
-def _tools_of(result: JsonObject) -> list[JsonObject]:
-    tools = result.get("tools")
-    named = isinstance(tools, list) and all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in tools)
-    if not isinstance(tools, list) or not named:
-        raise NotUnderstood("tools/list without a list of named tools")
-    return tools
 
 
 def read_contract(entry: JsonObject) -> ToolContract:

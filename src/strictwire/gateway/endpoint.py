@@ -10,23 +10,32 @@ import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine
-from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.gateway.hearing import StreamHearer
+from strictwire.gateway.house import House, Session
 from strictwire.gateway.link import Era as LinkEra
 from strictwire.gateway.link import Question
-from strictwire.gateway.modern import ModernGuard
-from strictwire.gateway.session import GuardSession, Running
-from strictwire.gateway.warden import Warden
-from strictwire.profiles.era import SESSION_HEADER, VERSION_HEADER, Era, era_of
+from strictwire.gateway.session import Running
+from strictwire.profiles.era import SESSION_HEADER, Era, era_of
 from strictwire.profiles.exchange import Headers, Inbound, Outlet, Reply, Silent
-from strictwire.profiles.mcp import ACCEPTED, MAX_BATCH, MAX_IN_FLIGHT, MAX_SESSIONS, find_opening_fault
+from strictwire.profiles.front import (
+    ACCEPTED,
+    cancels_on_disconnect,
+    find_stream_fault,
+    find_verb_fault,
+    hold_stream,
+    reply_of,
+    revision_of,
+    said,
+    sessionless,
+)
+from strictwire.profiles.mcp import MAX_BATCH, find_opening_fault
 from strictwire.profiles.mcp_core import PROFILE
 from strictwire.profiles.mcp_results import Written, write_failure
-from strictwire.profiles.streams import Stream
+from strictwire.profiles.streams import end_stream
 from strictwire.wire.envelope import (
     Message,
     Notification,
@@ -38,35 +47,27 @@ from strictwire.wire.envelope import (
     read_message,
     render_result,
 )
-from strictwire.wire.revisions import LEGACY_NAMES, MODERN, REVISIONS, Revision
-from strictwire.wire.session import InFlight
-
-MAX_UPSTREAM_SESSIONS: Final = 200
-"""Legacy sessions kept at once where each is a process; the one that was silent longest is ended first."""
+from strictwire.wire.revisions import Revision
+from strictwire.wire.session import MAX_IN_FLIGHT, InFlight
 
 
 class GuardEndpoint:
-    """Speaks MCP to clients on behalf of one upstream."""
+    """Speaks MCP to clients on behalf of what is behind it."""
 
     answers_in = ("application/json", "text/event-stream")
 
-    def __init__(self, warden: Warden, *, limits: Limits | None = None) -> None:
-        self._warden = warden
+    def __init__(self, house: House, *, limits: Limits | None = None) -> None:
+        self.house = house
         self._limits = limits or Limits()
-        self._modern = ModernGuard(warden)
+        self._modern = house.modern
         self._in_flight: InFlight[Running] = InFlight()
-        self._own: GuardSession | None = None
-        self._sessions: OrderedDict[str, GuardSession] = OrderedDict()
+        self._own: Session | None = None
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
-        by_process = warden.upstream.target.url is None
-        self._max_sessions = MAX_UPSTREAM_SESSIONS if by_process else MAX_SESSIONS
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:
         """In the stateless era the end of the stream is the cancellation; in the legacy era only that of a GET is."""
-        if inbound.verb == "GET":
-            return True
-        version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
-        return version is not None and version not in LEGACY_NAMES
+        return cancels_on_disconnect(inbound)
 
     async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:
         """Answer one message."""
@@ -90,8 +91,7 @@ class GuardEndpoint:
         self._sessions.clear()
         self._own = None
         await asyncio.gather(*(session.close() for session in sessions), *self._ending, return_exceptions=True)
-        await self._modern.close()
-        await self._warden.close()
+        await self.house.close()
 
     def refuse_oversized(self, inbound: Inbound) -> Reply:
         """The answer to a message that the transport would not keep."""
@@ -101,10 +101,10 @@ class GuardEndpoint:
         """The answer to a message that met a fault of ours."""
         message = read_message(inbound.body, self._limits)
         request_id = None if isinstance(message, Notification | Response) else message.id
-        return _reply(write_failure(request_id, fail("INTERNAL"), self._facts(self._revision_of(inbound, None))))
+        return reply_of(write_failure(request_id, fail("INTERNAL"), self._facts(self._revision_of(inbound, None))))
 
     async def _serve_message(
-        self, message: Message, raw: bytes, session: GuardSession | None, inbound: Inbound, outlet: Outlet
+        self, message: Message, raw: bytes, session: Session | None, inbound: Inbound, outlet: Outlet
     ) -> Reply:
         if isinstance(message, Unreadable):
             return self._refuse_unreadable(message, inbound, session)
@@ -131,7 +131,7 @@ class GuardEndpoint:
         return await self._serve_once(request, question, in_flight, serve, inbound, outlet, None)
 
     async def _serve_legacy(
-        self, request: Request, question: Question, session: GuardSession, inbound: Inbound, outlet: Outlet
+        self, request: Request, question: Question, session: Session, inbound: Inbound, outlet: Outlet
     ) -> Reply:
         if inbound.headers is None or not session.revision.resumable:
             serve = session.serve(request, question, inbound, outlet)
@@ -139,7 +139,7 @@ class GuardEndpoint:
         stream = session.streams.start(outlet)
         serve = session.serve(request, question, inbound, stream)
         reply = await self._serve_once(request, question, session.in_flight, serve, inbound, stream, session)
-        return _end_stream(session, stream, reply)
+        return end_stream(session.streams, stream, reply)
 
     async def _serve_once(
         self,
@@ -149,7 +149,7 @@ class GuardEndpoint:
         serve: Coroutine[object, object, Written | Failure],
         inbound: Inbound,
         outlet: Outlet,
-        session: GuardSession | None,
+        session: Session | None,
     ) -> Reply:
         """Serve a request whose id must not be in use, and take it out of the table when it is answered."""
         task = asyncio.current_task()
@@ -163,21 +163,19 @@ class GuardEndpoint:
             in_flight.pop(request.id)
         if isinstance(written, Failure):
             return await self._refuse(request, written, inbound, session)
-        return _reply(written)
+        return reply_of(written)
 
-    async def _serve_batch(
-        self, messages: list[JsonValue], session: GuardSession, inbound: Inbound, outlet: Outlet
-    ) -> Reply:
+    async def _serve_batch(self, messages: list[JsonValue], session: Session, inbound: Inbound, outlet: Outlet) -> Reply:
         """2025-03-26 demands that batches are received. They are relayed one by one; answers keep the order."""
         if not 0 < len(messages) <= MAX_BATCH:
             return self._refuse_unreadable(Unreadable(fail("NOT_A_REQUEST", details={"reason": "batch"})), inbound, session)
         served = await asyncio.gather(
             *(self._serve_member(each, session, inbound, outlet) for each in messages), return_exceptions=True
         )
-        bodies = [body for reply in served if (body := _said(reply)) is not None]
+        bodies = [body for reply in served if (body := said(reply)) is not None]
         return Reply(body=b"[" + b",".join(bodies) + b"]") if bodies else ACCEPTED
 
-    async def _serve_member(self, value: JsonValue, session: GuardSession, inbound: Inbound, outlet: Outlet) -> Reply:
+    async def _serve_member(self, value: JsonValue, session: Session, inbound: Inbound, outlet: Outlet) -> Reply:
         """One message of a batch; `initialize` must not be among them."""
         message = classify(value)
         if isinstance(message, Request) and message.method == "initialize":
@@ -189,39 +187,25 @@ class GuardEndpoint:
         """Before a session only `ping` is answered; everything else is told how to begin."""
         if request.method == "ping":
             return Reply(body=render_result(request.id, b"{}"))
-        return await self._refuse(request, _sessionless(inbound.headers), inbound, None)
+        return await self._refuse(request, sessionless(inbound.headers), inbound, None)
 
     async def _serve_verb(self, inbound: Inbound, outlet: Outlet) -> Reply:
         """GET and DELETE exist in the legacy era alone."""
         headers = inbound.headers or Headers(())
-        version = headers.get(VERSION_HEADER)
-        if inbound.verb not in ("GET", "DELETE") or (version is not None and version not in LEGACY_NAMES):
-            return self._refuse_unreadable(Unreadable(fail("HTTP_METHOD_DENIED")), inbound, None)
+        refused = find_verb_fault(inbound)
+        if refused is not None:
+            return self._refuse_unreadable(Unreadable(refused), inbound, None)
         session = self._find_session(inbound)
         if session is None:
-            return self._refuse_unreadable(Unreadable(_sessionless(headers)), inbound, None)
+            return self._refuse_unreadable(Unreadable(sessionless(headers)), inbound, None)
         if inbound.verb == "DELETE":
             self._sessions.pop(str(session.id), None)
             self._end(session)
             return Reply(status=204)
-        return await self._hold_stream(session, headers, inbound, outlet)
-
-    async def _hold_stream(self, session: GuardSession, headers: Headers, inbound: Inbound, outlet: Outlet) -> Reply:
-        """Keep a GET stream open for what the server has to say, or resume one that broke off."""
-        if "text/event-stream" not in (headers.get("accept") or ""):
-            return self._refuse_unreadable(Unreadable(fail("NOT_ACCEPTABLE")), inbound, None)
-        last = headers.get("last-event-id")
-        resumed = session.streams.resume(last, outlet) if last is not None else None
-        if resumed is not None:
-            await resumed.ended.wait()
-            return ACCEPTED
-        outlet.open()
-        session.attach(outlet)
-        try:
-            await session.closed.wait()
-        finally:
-            session.detach(outlet)
-        return ACCEPTED
+        refused = find_stream_fault(headers)
+        if refused is not None:
+            return self._refuse_unreadable(Unreadable(refused), inbound, None)
+        return await hold_stream(session, headers, outlet)
 
     async def _open(self, request: Request, question: Question, inbound: Inbound, outlet: Outlet) -> Reply:
         """Begin a legacy session with one of its own upstream. On stdio a second `initialize` begins it anew."""
@@ -230,7 +214,7 @@ class GuardEndpoint:
             return await self._refuse(request, fault, inbound, None)
         session_id = secrets.token_urlsafe(24) if inbound.headers is not None else None
         principal = inbound.caller.principal
-        session = GuardSession(self._warden, session_id=session_id, principal=principal, opening=question)
+        session = self.house.new_session(session_id=session_id, principal=principal, opening=question)
         # Nothing may be said before the answer: its head carries the id of the session.
         try:
             answer = await session.start(StreamHearer(Silent(), era=LinkEra.LEGACY))
@@ -243,12 +227,12 @@ class GuardEndpoint:
         if answer.error is not None:
             self._end(session)
             status = answer.status if answer.status is not None and 400 <= answer.status < 500 else 200
-            return Reply(body=self._warden.masked(answer, question.params).raw, status=status)
+            return Reply(body=answer.raw, status=status)
         self._keep(session, outlet)
         headers = () if session_id is None else (("Mcp-Session-Id", session_id),)
         return Reply(body=answer.raw, headers=headers)
 
-    def _keep(self, session: GuardSession, outlet: Outlet) -> None:
+    def _keep(self, session: Session, outlet: Outlet) -> None:
         if session.id is None:
             if self._own is not None:
                 self._end(self._own)
@@ -256,16 +240,16 @@ class GuardEndpoint:
             session.attach(outlet)
             return
         self._sessions[session.id] = session
-        while len(self._sessions) > self._max_sessions:
+        while len(self._sessions) > self.house.max_sessions:
             _, oldest = self._sessions.popitem(last=False)
             self._end(oldest)
 
-    def _end(self, session: GuardSession) -> None:
+    def _end(self, session: Session) -> None:
         task = asyncio.create_task(session.close())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    def _find_session(self, inbound: Inbound) -> GuardSession | None:
+    def _find_session(self, inbound: Inbound) -> Session | None:
         if inbound.headers is None:
             return self._own
         session = self._sessions.get(inbound.headers.get(SESSION_HEADER) or "")
@@ -275,11 +259,11 @@ class GuardEndpoint:
         return session
 
     def _hear(
-        self, message: Notification, raw: bytes, era: Era | Failure, session: GuardSession | None, inbound: Inbound
+        self, message: Notification, raw: bytes, era: Era | Failure, session: Session | None, inbound: Inbound
     ) -> Reply:
         """Take a notification. Over HTTP one that belongs nowhere is told so: its sender has lost its session."""
         if inbound.headers is not None and session is None and era is not Era.MODERN:
-            failure = era if isinstance(era, Failure) else _sessionless(inbound.headers)
+            failure = era if isinstance(era, Failure) else sessionless(inbound.headers)
             return self._refuse_unreadable(Unreadable(failure), inbound, None)
         if session is not None and era is not Era.MODERN:
             session.hear_client(message, raw)
@@ -295,66 +279,35 @@ class GuardEndpoint:
                 running.question.reason = params.get("reason")
                 running.task.cancel()
 
-    def _take_answer(self, message: Response, raw: bytes, session: GuardSession | None, inbound: Inbound) -> Reply:
+    def _take_answer(self, message: Response, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
         """Answers belong to legacy sessions. What we say to a stray one does not carry its id: that id is ours."""
         if session is not None:
             if not session.take_answer(message, raw):
-                self._warden.journal.count_malformed("stray_answer")
+                self.house.journal.count_malformed("stray_answer")
             return ACCEPTED
         failure = fail("NOT_A_REQUEST", details={"reason": "answer"})
         return self._refuse_unreadable(Unreadable(failure), inbound, None)
 
-    async def _refuse(self, request: Request, failure: Failure, inbound: Inbound, session: GuardSession | None) -> Reply:
+    async def _refuse(self, request: Request, failure: Failure, inbound: Inbound, session: Session | None) -> Reply:
         """A request that was not relayed, or had no answer: recorded, and answered with a protocol error."""
-        failure = await self._warden.journal.refuse(
+        failure = await self.house.journal.refuse(
             failure,
             transport=inbound.transport,
             profile=PROFILE,
             method=request.method,
             principal=inbound.caller.principal,
         )
-        return _reply(write_failure(request.id, failure, self._facts(self._revision_of(inbound, session))))
+        return reply_of(write_failure(request.id, failure, self._facts(self._revision_of(inbound, session))))
 
-    def _refuse_unreadable(self, message: Unreadable, inbound: Inbound, session: GuardSession | None) -> Reply:
+    def _refuse_unreadable(self, message: Unreadable, inbound: Inbound, session: Session | None) -> Reply:
         """Bytes that are no message: counted, and told why. Over HTTP this is a bad request in either era."""
-        self._warden.journal.count_malformed(str(message.failure.details.get("reason", message.failure.code)))
+        self.house.journal.count_malformed(str(message.failure.details.get("reason", message.failure.code)))
         written = write_failure(message.id, message.failure, self._facts(self._revision_of(inbound, session)))
         headers = tuple(http_dialect.headers_of(message.failure).items())
         return Reply(body=written.body, status=written.status, headers=headers)
 
     def _facts(self, revision: Revision) -> Facts:
-        return Facts(timestamp=self._warden.clock.timestamp(), revision=revision.name)
+        return Facts(timestamp=self.house.clock.timestamp(), revision=revision.name)
 
-    def _revision_of(self, inbound: Inbound, session: GuardSession | None) -> Revision:
-        if session is not None:
-            return session.revision
-        version = inbound.headers.get(VERSION_HEADER) if inbound.headers is not None else None
-        return REVISIONS[version] if version in LEGACY_NAMES else REVISIONS[MODERN]
-
-
-def _sessionless(headers: Headers | None) -> Failure:
-    named = headers.get(SESSION_HEADER) if headers is not None else None
-    return fail("SESSION_UNKNOWN" if named else "SESSION_REQUIRED")
-
-
-def _said(served: Reply | BaseException) -> bytes | None:
-    """The answer of one message of a batch; a request that its sender cancelled has none."""
-    if isinstance(served, Reply):
-        return served.body
-    if isinstance(served, asyncio.CancelledError):
-        return None
-    raise served
-
-
-def _reply(written: Written) -> Reply:
-    return Reply(body=written.body, status=written.status)
-
-
-def _end_stream(session: GuardSession, stream: Stream, reply: Reply) -> Reply:
-    """If the request was answered on a stream, its answer is the stream's last event; otherwise it is the body."""
-    if not stream.opened:
-        session.streams.forget(stream)
-        return reply
-    if reply.body is not None:
-        stream.finish(reply.body)
-    return Reply(status=reply.status)
+    def _revision_of(self, inbound: Inbound, session: Session | None) -> Revision:
+        return revision_of(inbound) if session is None else session.revision

@@ -71,7 +71,7 @@ class StreamHearer:
         self.era = era
         self._level = level
         self._asked = asked
-        self._faucet = Faucet()
+        self._faucet: Faucet | None = None
         self.patience: Patience | None = None
 
     def open(self) -> None:
@@ -82,6 +82,8 @@ class StreamHearer:
         """Pass a notification on, unless the client did not ask for it."""
         if self.patience is not None:
             self.patience.touch()
+        if self._faucet is None:
+            self._faucet = Faucet()
         if self._wants(notification) and self._faucet.allows():
             self._outlet.send(raw)
 

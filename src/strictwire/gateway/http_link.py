@@ -17,9 +17,9 @@ from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, Se
 from strictwire.client.http import HttpClient, HttpStream
 from strictwire.client.message import modern_headers
 from strictwire.client.sse import Event
-from strictwire.gateway.link import Answer, Era, Hearer, Question, check_answer
+from strictwire.gateway.link import Answer, Era, Hearer, Question, check_answer, withdrawal
 from strictwire.gateway.rewrite import ANSWER_LIMITS, ID, one_line, read_upstream, replace_at
-from strictwire.wire.envelope import Notification, Request, Response, render_notification
+from strictwire.wire.envelope import Notification, Request, Response
 
 ACCEPT: Final = "application/json, text/event-stream"
 RETRY_SECONDS: Final = 1.0
@@ -184,10 +184,7 @@ class HttpLink:
         """In the stateless era the closed stream says it; in the legacy era a notification does."""
         if self._era is Era.MODERN or question.method == "initialize":
             return
-        params: JsonObject = {"requestId": question.id}
-        if question.reason is not None:
-            params["reason"] = question.reason
-        task = asyncio.create_task(self._say(render_notification("notifications/cancelled", params)))
+        task = asyncio.create_task(self._say(withdrawal(question, question.id)))
         self._farewells.add(task)
         task.add_done_callback(self._farewells.discard)
 

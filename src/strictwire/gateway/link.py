@@ -13,7 +13,7 @@ from typing import Protocol
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import NotUnderstood
-from strictwire.wire.envelope import Notification, Request, RequestId, Response
+from strictwire.wire.envelope import Notification, Request, RequestId, Response, render_notification
 
 
 class Era(StrEnum):
@@ -34,6 +34,8 @@ class Question:
     """The whole message as the client sent it."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Headers that repeat arguments, where the upstream speaks HTTP."""
+    shown: str | None = None
+    """What the client calls its target, where the upstream calls it otherwise."""
     reason: JsonValue = None
     """Why it was withdrawn, if the client said so."""
 
@@ -92,6 +94,14 @@ def check_answer(response: Response, raw: bytes, status: int | None = None) -> A
     if type(response.error.get("code")) is not int or not isinstance(response.error.get("message"), str):
         raise NotUnderstood("an error must have a code and a message", raw, status)
     return Answer(raw=raw, error=response.error, status=status)
+
+
+def withdrawal(question: Question, request_id: RequestId) -> bytes:
+    """What tells an upstream that nobody waits for the answer any more."""
+    params: JsonObject = {"requestId": request_id}
+    if question.reason is not None:
+        params["reason"] = question.reason
+    return render_notification("notifications/cancelled", params)
 
 
 class Deaf:

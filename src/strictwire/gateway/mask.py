@@ -1,4 +1,4 @@
-"""Takes out of the error texts of an upstream what no client should see: secrets, stack traces, paths. Pure.
+"""Takes out of the texts of an upstream what no client should see: secrets, stack traces, paths, addresses. Pure.
 
 A path that the caller itself gave is left alone: it is no secret, and the error is about it.
 """
@@ -15,6 +15,8 @@ TRACE_MARK: Final = "[stack trace removed]"
 PATH_MARK: Final = "[path]"
 CUT_MARK: Final = "[cut]"
 
+ADDRESS_MARK: Final = b"[address]"
+
 MAX_TEXT: Final = 64 * 1024
 """Characters of one answer that are searched, about a tenth of a second's work."""
 
@@ -30,6 +32,15 @@ the search takes time in proportion to the text, whoever wrote it."""
 
 _PATHS: Final = re.compile(r"(?<![\w/:.])(?:/[\w.@+~-]+){2,}/?(?::\d+)*|(?<![\w])[A-Za-z]:\\[^\s\"'<>|?*]+")
 """Absolute paths of at least two parts; `https://host/x` and `and/or` are not among them."""
+
+
+_ADDRESSES: Final = re.compile(rb"(?<= at )0x[0-9a-fA-F]{6,16}(?=>)")
+"""Where an object stands in memory, as `<Thing object at 0x7f0c>` shows it: a value that JSON had no form for."""
+
+
+def mask_addresses(raw: bytes) -> bytes:
+    """A message, also one of a success, without addresses of objects: they help nobody but an attacker."""
+    return _ADDRESSES.sub(ADDRESS_MARK, raw) if b" at 0x" in raw else raw
 
 
 def mask_text(text: str, given: str = "") -> str:

@@ -12,12 +12,18 @@ from typing import Final
 from strictwire.canon.json import JsonObject, render
 from strictwire.client.errors import ClientError
 from strictwire.fault.failure import Failure, fail
+from strictwire.gateway.book import Book
+from strictwire.gateway.bridge_to_legacy import OverLegacy
+from strictwire.gateway.bridges import Bridges
 from strictwire.gateway.hearing import StreamHearer, Watcher
 from strictwire.gateway.link import Answer, Era, Link, Question
 from strictwire.gateway.rewrite import SUBSCRIPTION, replace_at, value_at
+from strictwire.gateway.shown import relayed_status
 from strictwire.gateway.terms import failure_of
 from strictwire.gateway.upstream import NotSpoken
 from strictwire.gateway.warden import Errand, Warden
+from strictwire.pipeline.call import Caller
+from strictwire.profiles.era import META_LOG_LEVEL
 from strictwire.profiles.exchange import Inbound, Outlet
 from strictwire.profiles.mcp_core import CALLS, read_target
 from strictwire.profiles.mcp_modern import REVISION, Stated, find_meta_fault, read_meta
@@ -40,6 +46,9 @@ class ModernGuard:
     def __init__(self, warden: Warden) -> None:
         self._warden = warden
         self._book = warden.new_book(Era.MODERN)
+        self._bridges = Bridges(warden.upstream, new_book=lambda: warden.new_book(Era.MODERN), elapsed=warden.clock.elapsed)
+        self._discovery: JsonObject = {}
+        self._shared: tuple[str, ...] = ()
         self._watched: Link | None = None
         self._watch: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
@@ -49,21 +58,21 @@ class ModernGuard:
         stated = read_meta(question.params)
         if isinstance(stated, Failure):
             return stated
-        refused = self._find_refusal(question, stated, inbound)
-        if refused is not None:
-            return refused
-        link = await self._find_link(stated)
+        refused = find_refusal(question, stated, inbound)
+        return refused or await self.relay(question, stated, inbound, outlet)
+
+    async def relay(self, question: Question, stated: Stated, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+        """Relay a request that may be relayed, as far as it alone can tell."""
+        link = await self.find_link(stated, inbound.caller)
         if isinstance(link, Failure):
             return link
-        fault = find_version_fault(stated, self._versions()) or find_meta_fault(stated.meta)
-        if fault is not None:
-            return fault
-        hearer = StreamHearer(outlet, era=Era.MODERN, level=stated.level)
+        hearer = StreamHearer(outlet, era=Era.MODERN, level=stated.meta.get(META_LOG_LEVEL))
         if question.method in CALLS:
             return await self._call(question, stated, inbound, link, hearer)
         if question.method == LISTEN:
             return await self._listen(question, link, hearer)
-        return await self._relay(question, link, hearer)
+        answer = await self.ask(question, link, hearer, inbound.caller)
+        return answer if isinstance(answer, Failure) else self._shown(answer, question)
 
     def end_subscriptions(self) -> None:
         """Nothing more will be told: whoever listens gets the result that ends a subscription."""
@@ -75,34 +84,35 @@ class ModernGuard:
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
+        await self._bridges.close()
 
-    def _find_refusal(self, question: Question, stated: Stated, inbound: Inbound) -> Failure | None:
-        if inbound.headers is not None:
-            version = stated.version
-            differs = find_mismatch(inbound.headers, version=version, method=question.method, params=question.params)
-            if differs is not None:
-                return differs
-        unsupported = find_version_fault(stated, MODERN_NAMES)
-        if unsupported is not None:
-            return unsupported
-        return fail("METHOD_NOT_FOUND") if question.method in REMOVED else None
+    def _book_of(self, link: Link) -> Book:
+        """A bridge shows one client's tools; everybody else sees the same."""
+        return link.book if isinstance(link, OverLegacy) else self._book
 
     def _versions(self) -> tuple[str, ...]:
-        """Versions that both sides speak."""
-        offered = self._warden.upstream.discovery.get("supportedVersions")
-        return tuple(name for name in MODERN_NAMES if isinstance(offered, list) and name in offered)
+        """Versions that both sides speak; found once a discovery."""
+        discovery = self._warden.upstream.discovery
+        if discovery is not self._discovery:
+            offered = discovery.get("supportedVersions")
+            self._discovery = discovery
+            self._shared = tuple(name for name in MODERN_NAMES if isinstance(offered, list) and name in offered)
+        return self._shared
 
-    async def _find_link(self, stated: Stated) -> Link | Failure:
+    async def find_link(self, stated: Stated, caller: Caller) -> Link | Failure:
+        """The link that every client shares, if the upstream speaks what the request does."""
         try:
             link = await self._warden.upstream.modern()
         except NotSpoken:
+            if self._warden.terms.bridge:
+                return find_meta_fault(stated.meta) or self._bridges.bridge_for(caller.principal, stated)
             details: JsonObject = {"supported": list(LEGACY_NAMES), "requested": stated.version}
             return fail("UNSUPPORTED_VERSION", details=details)
         except ClientError as exc:
             return failure_of(exc)
         if link is not self._watched:
             self._begin_watch(link)
-        return link
+        return find_version_fault(stated, self._versions()) or find_meta_fault(stated.meta) or link
 
     async def _call(
         self, question: Question, stated: Stated, inbound: Inbound, link: Link, hearer: StreamHearer
@@ -117,7 +127,7 @@ class ModernGuard:
             revision=REVISION,
             capabilities=stated.capabilities,
             link=link,
-            book=self._book,
+            book=self._book_of(link),
             hearer=hearer,
         )
         return await self._warden.perform(errand)
@@ -139,18 +149,19 @@ class ModernGuard:
             ended.cancel()
             await asyncio.gather(asking, ended, return_exceptions=True)
 
-    async def _relay(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
+    async def ask(self, question: Question, link: Link, hearer: StreamHearer, caller: Caller) -> Answer | Failure:
+        """The answer to what is no call; of a list, what this caller may see."""
         answer = await self._warden.relay(question, link, hearer)
-        if not isinstance(answer, Failure):
-            answer = await self._warden.screened(answer, question, self._book, link)
-        return answer if isinstance(answer, Failure) else self._shown(answer, question)
+        if isinstance(answer, Failure):
+            return answer
+        return await self._warden.screened(answer, question, self._book_of(link), link, caller)
 
     def _shown(self, answer: Answer, question: Question) -> Written:
         shown = self._warden.masked(answer, question.params)
         raw = shown.raw
         if question.method == "server/discover" and answer.result is not None:
             raw = _with_versions(raw, answer.result)
-        return Written(body=raw, status=self._warden.relayed_status(shown, REVISION), envelope=shown.error)
+        return Written(body=raw, status=relayed_status(shown, REVISION), envelope=shown.error)
 
     def _begin_watch(self, link: Link) -> None:
         """Hear of changed tools from now on, where the upstream tells of them."""
@@ -166,6 +177,19 @@ class ModernGuard:
         question = self._warden.upstream.question(LISTEN, params, Era.MODERN)
         with contextlib.suppress(ClientError):
             await link.ask(question, Watcher(self._book.forget))
+
+
+def find_refusal(question: Question, stated: Stated, inbound: Inbound) -> Failure | None:
+    """What no upstream is asked about: headers that differ, a version or method that 2026-07-28 does not have."""
+    if inbound.headers is not None:
+        version = stated.version
+        differs = find_mismatch(inbound.headers, version=version, method=question.method, params=question.params)
+        if differs is not None:
+            return differs
+    unsupported = find_version_fault(stated, MODERN_NAMES)
+    if unsupported is not None:
+        return unsupported
+    return fail("METHOD_NOT_FOUND") if question.method in REMOVED else None
 
 
 def find_version_fault(stated: Stated, supported: tuple[str, ...]) -> Failure | None:

@@ -11,13 +11,14 @@ import contextlib
 import itertools
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
-from strictwire.canon.json import JsonObject, render
+from strictwire.canon.json import render
 from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
 from strictwire.client.stdio import StdioProcess
-from strictwire.gateway.link import Answer, Deaf, Era, Hearer, Question, check_answer
+from strictwire.gateway.link import Answer, Deaf, Era, Hearer, Question, check_answer, withdrawal
 from strictwire.gateway.rewrite import (
     CANCELLED_ID,
     ENDED_SUBSCRIPTION,
@@ -31,10 +32,11 @@ from strictwire.gateway.rewrite import (
     replace_at,
     slice_at,
     value_at,
+    with_id,
 )
 from strictwire.profiles.era import META_LOG_LEVEL
 from strictwire.profiles.mcp_core import CALLS
-from strictwire.wire.envelope import Notification, Request, Response, Unreadable, render_notification
+from strictwire.wire.envelope import Notification, Request, Response, Unreadable
 
 MAX_UNSENT: Final = 16 * 1024 * 1024
 """Bytes that may wait for a process that does not read; past it the process counts as hanging."""
@@ -48,7 +50,14 @@ EXIT_SECONDS: Final = 0.2
 MAX_KEPT: Final = 200
 """Bytes of a malformed line that are kept for whoever looks into it."""
 
+Ended: TypeAlias = Callable[[ClientError], None]
+"""Told, once, why a process is of no use any more."""
+
 _ID: Final = re.compile(rb'"id"\s*:\s*([0-9]{1,15})\b')
+
+
+def _unheard(_reason: ClientError) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,8 +74,9 @@ class _Flight:
 class PipeLink:
     """Reads a process in the background and hands everything to whom it belongs."""
 
-    def __init__(self, process: StdioProcess, *, era: Era, stray: Hearer) -> None:
+    def __init__(self, process: StdioProcess, *, era: Era, stray: Hearer, ended: Ended = _unheard) -> None:
         self._process = process
+        self._ended = ended
         self._era = era
         self._stray = stray
         self._flights: dict[int, _Flight] = {}
@@ -82,6 +92,10 @@ class PipeLink:
         """The process still has its output open."""
         return not self._reader.done()
 
+    def turn(self, era: Era, stray: Hearer) -> None:
+        """Speak another era from now on. Nothing may be in flight."""
+        self._era, self._stray = era, stray
+
     async def ask(self, question: Question, hearer: Hearer) -> Answer:
         """See Link. Raises ServerGone, TooLarge, NotUnderstood."""
         number = next(self._numbers)
@@ -89,7 +103,7 @@ class PipeLink:
         answered: asyncio.Future[tuple[Response, bytes]] = asyncio.get_running_loop().create_future()
         self._flights[number] = _Flight(question=question, hearer=hearer, answered=answered, token=token)
         try:
-            await self._write(_with_numbers(question.raw, number, token))
+            await self._write(_with_numbers(question, number, token))
             response, line = await answered
         except asyncio.CancelledError:
             self._withdraw(number, question)
@@ -108,6 +122,7 @@ class PipeLink:
             async with asyncio.timeout(seconds):
                 await self.ask(question, Deaf())
         except (TimeoutError, ClientError):
+            self._ended(TimedOut("a proof of life", seconds))
             await self.close()
 
     async def close(self) -> None:
@@ -130,10 +145,7 @@ class PipeLink:
 
     def _withdraw(self, number: int, question: Question) -> None:
         """Tell the process without waiting for it: whoever withdrew does not wait either."""
-        params: JsonObject = {"requestId": number}
-        if question.reason is not None:
-            params["reason"] = question.reason
-        task = asyncio.create_task(self._say(render_notification("notifications/cancelled", params)))
+        task = asyncio.create_task(self._say(withdrawal(question, number)))
         self._farewells.add(task)
         task.add_done_callback(self._farewells.discard)
 
@@ -158,7 +170,9 @@ class PipeLink:
             self._take(line)
         with contextlib.suppress(TimedOut):
             await self._process.wait(EXIT_SECONDS)
-        self._fail_all(ServerGone(self._process.exit_code, self._process.stderr_tail))
+        gone = ServerGone(self._process.exit_code, self._process.stderr_tail)
+        self._ended(gone)
+        self._fail_all(gone)
 
     def _take(self, line: bytes) -> None:
         match read_upstream(line):
@@ -249,10 +263,10 @@ A legacy server that cancels means a request of its own.
 """
 
 
-def _with_numbers(raw: bytes, number: int, token: bytes | None) -> bytes:
+def _with_numbers(question: Question, number: int, token: bytes | None) -> bytes:
     """The request with our number for its id and, if it has one, for its progress token."""
     mine = b"%d" % number
-    renamed = replace_at(raw, ID, mine)
+    renamed = with_id(question.raw, _raw_id(question), mine)
     return one_line(renamed if token is None else replace_at(renamed, TOKEN, mine))
 
 
@@ -266,7 +280,7 @@ def _raw_id(question: Question) -> bytes:
 
 
 def _in_terms_of(question: Question, answer: Answer, number: int) -> Answer:
-    raw = replace_at(answer.raw, ID, _raw_id(question))
+    raw = with_id(answer.raw, b"%d" % number, _raw_id(question))
     if answer.result is None or value_at(answer.result, "_meta", SUBSCRIPTION) != number:
         return Answer(raw=raw, result=answer.result, error=answer.error)
     raw = replace_at(raw, ENDED_SUBSCRIPTION, _raw_id(question))

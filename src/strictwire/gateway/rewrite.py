@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue, Limits, join_members, slice_items, slice_members
+from strictwire.canon.json import JsonObject, JsonValue, Limits, join_members, slice_members
 from strictwire.wire.envelope import Message, read_message
 
 ANSWER_LIMITS: Final = Limits(size=8 * 1024 * 1024)
 """What is read of an upstream: twice what is accepted of a client, so that it can be judged before it is refused."""
 
 ID: Final = ("id",)
+_FIRST: Final = b'{"jsonrpc":"2.0","id":'
+_LAST: Final = b',"jsonrpc":"2.0","id":'
 TOKEN: Final = ("params", "_meta", "progressToken")
 """Where a request names the token of its progress."""
 
@@ -22,6 +24,9 @@ SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 TOLD_SUBSCRIPTION: Final = ("params", "_meta", SUBSCRIPTION)
 ENDED_SUBSCRIPTION: Final = ("result", "_meta", SUBSCRIPTION)
 LISTED: Final = ("result", "tools")
+NAMED: Final = ("params", "name")
+SCOPE: Final = ("result", "cacheScope")
+PRIVATE: Final = "private"
 CANCELLED_ID: Final = ("params", "requestId")
 
 
@@ -34,6 +39,21 @@ def replace_at(raw: bytes, path: Sequence[str], value: bytes) -> bytes:
     members = dict(slice_members(raw))
     members[name] = replace_at(members[name], rest, value) if rest else value
     return join_members(members)
+
+
+def with_id(raw: bytes, old: bytes, new: bytes) -> bytes:
+    """The message with another id.
+
+    Libraries write the id right behind `jsonrpc`, as the first members or as the last; there it is put in place of the old
+    one. In a strict document neither can be inside a string or another object: what begins with the first brace or ends
+    with the last is a member of the whole.
+    """
+    first, last = _FIRST + old + b",", _LAST + old + b"}"
+    if raw.startswith(first):
+        return _FIRST + new + raw[len(first) - 1 :]
+    if raw.endswith(last):
+        return raw[: -len(last)] + _LAST + new + b"}"
+    return replace_at(raw, ID, new)
 
 
 def slice_at(raw: bytes, path: Sequence[str]) -> bytes | None:
@@ -54,19 +74,6 @@ def value_at(message: JsonObject | None, *path: str) -> JsonValue:
             return None
         value = value.get(name)
     return value
-
-
-def without_tools(raw: bytes, result: JsonObject, is_hidden: Callable[[JsonObject], bool]) -> bytes:
-    """A `tools/list` answer without some of its tools; the bytes of the others are as they came."""
-    tools = result.get("tools")
-    if not isinstance(tools, list):
-        return raw
-    hidden = [isinstance(each, dict) and is_hidden(each) for each in tools]
-    if not any(hidden):
-        return raw
-    items = slice_items(slice_at(raw, LISTED) or b"[]")
-    kept = [item for item, hide in zip(items, hidden, strict=True) if not hide]
-    return replace_at(raw, LISTED, b"[" + b",".join(kept) + b"]")
 
 
 def one_line(raw: bytes) -> bytes:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.fault.failure import Failure
+from strictwire.gateway.bridge_to_modern import maybe_bridge, open_bridge, refuses_sessions
 from strictwire.gateway.hearing import Faucet, StreamHearer
 from strictwire.gateway.link import Answer, Deaf, Era, Link, Question
 from strictwire.gateway.rewrite import CANCELLED_ID, ID, replace_at, slice_at, value_at
-from strictwire.gateway.terms import failure_of
+from strictwire.gateway.terms import broke, failure_of
 from strictwire.gateway.upstream import OPENING_SECONDS
 from strictwire.gateway.warden import Errand, Warden
+from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Inbound, Outlet, Silent
 from strictwire.profiles.mcp_context import NEEDS
 from strictwire.profiles.mcp_core import CALLS, read_target
@@ -65,21 +67,37 @@ class _Asked:
 class GuardSession:
     """One session. `id` is None where the transport itself is the session (stdio)."""
 
-    def __init__(self, warden: Warden, *, session_id: str | None, principal: str, opening: Question) -> None:
+    def __init__(
+        self,
+        warden: Warden,
+        *,
+        session_id: str | None,
+        principal: str,
+        opening: Question,
+        in_flight: InFlight[Running] | None = None,
+        mark: str = "strictwire",
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """One of several that share a client shares its table of requests, and marks its questions as its own."""
         self.id = session_id
         self.principal = principal
         """Who opened it; nobody else may use it."""
         self.revision: Revision = REVISIONS[LEGACY_NAMES[-1]]
-        self.in_flight: InFlight[Running] = InFlight()
+        self.in_flight: InFlight[Running] = InFlight() if in_flight is None else in_flight
+        self.opened: JsonObject = {}
+        """What the upstream answered to `initialize`."""
         self.streams = Streams()
         self.closed = asyncio.Event()
         capabilities = opening.params.get("capabilities")
         self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
+        self._mark = mark
+        self._changed = changed
         self._warden = warden
         self._opening = opening
         self._book = warden.new_book(Era.LEGACY)
         self._link: Link | None = None
-        self._relink = asyncio.Lock()
+        self._bridged = False
+        self._reopening: asyncio.Task[Link] | None = None
         self._initialized: bytes | None = None
         self._settings: dict[str, Question] = {}
         self._asked: dict[str, _Asked] = {}
@@ -93,20 +111,41 @@ class GuardSession:
 
     async def start(self, hearer: StreamHearer) -> Answer | Failure:
         """Relay `initialize`. On an error or a failure the session is of no use and must be closed."""
-        try:
-            self._link = await self._warden.upstream.legacy(self)
-        except ClientError as exc:
-            return failure_of(exc)
-        answer = await self._warden.relay(self._opening, self._link, hearer)
+        answer = await self._introduce(hearer)
         if isinstance(answer, Failure) or answer.result is None:
-            if not self._link.alive:
+            if self._link is not None and not self._link.alive:
                 self._warden.upstream.note_end()
-            return answer
+            return answer if isinstance(answer, Failure) else self._warden.masked(answer, self._opening.params)
         version = answer.result.get("protocolVersion")
         if not isinstance(version, str) or version not in LEGACY_NAMES:
             return failure_of(NotUnderstood("initialize names a version we do not speak"))
-        self.revision = REVISIONS[version]
+        self.revision, self.opened = REVISIONS[version], answer.result
         return answer
+
+    async def _introduce(self, hearer: StreamHearer) -> Answer | Failure:
+        """Over a link of its own; over a bridge if the upstream has no sessions."""
+        upstream, bridges = self._warden.upstream, self._warden.terms.bridge
+        if bridges and not upstream.has_sessions:
+            return await self._cross(broke("no_sessions"), hearer)
+        try:
+            self._link = await upstream.legacy(self)
+        except ClientError as exc:
+            return failure_of(exc)
+        terms = self._warden.terms
+        # A call may have less time than a server needs to start.
+        patient = replace(terms, silence_seconds=max(terms.silence_seconds, OPENING_SECONDS))
+        answer = await self._warden.relay(self._opening, self._link, hearer, patient)
+        return await self._cross(answer, hearer) if bridges and refuses_sessions(answer) else answer
+
+    async def _cross(self, refusal: Answer | Failure, hearer: StreamHearer) -> Answer | Failure:
+        """The upstream has no sessions: speak to it without, if it understands that."""
+        bridge = await maybe_bridge(self._warden.upstream, self)
+        if bridge is None:
+            return refusal
+        if self._link is not None:
+            await self._link.close()
+        self._link, self._bridged = bridge, True
+        return await self._warden.relay(self._opening, bridge, hearer)
 
     async def serve(self, request: Request, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
         """Relay one request of the session."""
@@ -115,7 +154,7 @@ class GuardSession:
             # The end of the opening must not be overtaken: before it a server may refuse every request.
             await asyncio.wait({self._settling}, timeout=SETTLE_SECONDS)
         try:
-            link = await self._live_link()
+            link = await self.live_link()
         except ClientError as exc:
             return failure_of(exc)
         if request.method in CALLS:
@@ -133,18 +172,28 @@ class GuardSession:
                 hearer=hearer,
             )
             return await self._warden.perform(errand)
-        return await self._relay(question, link, hearer)
+        answer = await self._ask(question, link, hearer, inbound.caller)
+        if isinstance(answer, Failure):
+            return answer
+        shown = self._warden.masked(answer, question.params)
+        return Written(body=shown.raw, envelope=shown.error)
 
-    async def _relay(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
+    async def _ask(self, question: Question, link: Link, hearer: StreamHearer, caller: Caller) -> Answer | Failure:
+        """The answer to what is no call; of a list, what this caller may see."""
         answer = await self._warden.relay(question, link, hearer)
-        if not isinstance(answer, Failure):
-            answer = await self._warden.screened(answer, question, self._book, link)
         if isinstance(answer, Failure):
             return answer
         if answer.error is None:
             self._remember(question)
-        shown = self._warden.masked(answer, question.params)
-        return Written(body=shown.raw, envelope=shown.error)
+        return await self._warden.screened(answer, question, self._book, link, caller)
+
+    async def list(self, question: Question, inbound: Inbound, outlet: Outlet) -> Answer | Failure:
+        """One page of a list."""
+        try:
+            link = await self.live_link()
+        except ClientError as exc:
+            return failure_of(exc)
+        return await self._ask(question, link, StreamHearer(outlet, era=Era.LEGACY, asked=self._put), inbound.caller)
 
     def hear_client(self, notification: Notification, raw: bytes) -> None:
         """Pass on a notification of the client. A withdrawal is said by the link, under its own id."""
@@ -180,8 +229,26 @@ class GuardSession:
             running.task.cancel()
         for task in tuple(self._tasks):
             task.cancel()
+        if self._reopening is not None:
+            self._reopening.cancel()
+            await asyncio.gather(self._reopening, return_exceptions=True)
         if self._link is not None:
             await self._link.close()
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether a question of the upstream waits for the client."""
+        return bool(self._asked)
+
+    def settle(self, opening: Question, revision: Revision) -> None:
+        """From now on it is opened like this, and must answer with this version."""
+        self._opening, self.revision = opening, revision
+
+    async def drop_link(self) -> None:
+        """Let go of an upstream that did not open; the next request tries again."""
+        dropped, self._link = self._link, None
+        if dropped is not None:
+            await dropped.close()
 
     # The upstream's side: a Hearer of what belongs to no request.
 
@@ -192,6 +259,8 @@ class GuardSession:
         """Pass on what belongs to no request."""
         if notification.method == "notifications/tools/list_changed":
             self._book.forget()
+        if notification.method.endswith("/list_changed"):
+            self._changed()
         if notification.method == "notifications/cancelled":
             raw = self._in_client_terms(raw, notification.params or {})
         if raw and self._faucet.allows():
@@ -215,7 +284,7 @@ class GuardSession:
             self._refuse(link, request, INTERNAL, "The client has no open stream")
         else:
             self._counter += 1
-            mine = f"strictwire-{self._counter}"
+            mine = f"{self._mark}-{self._counter}"
             raw_id = slice_at(raw, ID) or b"null"
             self._asked[mine] = _Asked(raw_id=raw_id, upstream_id=request.id, link=link)
             outlet.send(replace_at(raw, ID, render(mine)))
@@ -252,23 +321,25 @@ class GuardSession:
 
     # The upstream's life.
 
-    async def _live_link(self) -> Link:
+    async def live_link(self) -> Link:
         """The link, started again if it ended. Raises ClientError."""
         if self._link is not None and self._link.alive:
             return self._link
-        async with self._relink:
-            if self._link is None or not self._link.alive:
-                self._link = await self._reopen(self._link)
-            return self._link
+        if self._reopening is None or self._reopening.done():
+            self._reopening = asyncio.create_task(self._reopen(self._link))
+            self._reopening.add_done_callback(_see)
+        # Whoever stops waiting does not stop the start: others wait for it too.
+        return await asyncio.shield(self._reopening)
 
     async def _reopen(self, dead: Link | None) -> Link:
         upstream = self._warden.upstream
         if dead is not None:
-            upstream.note_end()
+            if not self._bridged:  # the end of a shared link is noted by whoever shares it out
+                upstream.note_end()
             await dead.close()
         self._asked = {mine: asked for mine, asked in self._asked.items() if asked.link is not dead}
         self._link = None
-        link = await upstream.legacy(self)
+        link = await (open_bridge(upstream, self) if self._bridged else upstream.legacy(self))
         try:
             async with asyncio.timeout(OPENING_SECONDS):
                 await self._repeat_opening(link)
@@ -278,12 +349,15 @@ class GuardSession:
         except BaseException:
             await link.close()
             raise
+        self._link = link
+        upstream.health.note_up()
         return link
 
     async def _repeat_opening(self, link: Link) -> None:
         answer = await link.ask(self._opening, Deaf())
         if value_at(answer.result, "protocolVersion") != self.revision.name:
             raise NotUnderstood("initialize is answered differently than before")
+        self.opened = answer.result or {}
         if self._initialized is not None:
             await link.tell(self._initialized)
         for question in tuple(self._settings.values()):
@@ -304,6 +378,12 @@ class GuardSession:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+def _see(reopening: asyncio.Task[Link]) -> None:
+    """Nobody may be left to hear how a start ended."""
+    if not reopening.cancelled():
+        reopening.exception()
 
 
 async def _say(link: Link, raw: bytes) -> None:

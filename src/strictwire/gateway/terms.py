@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
+from strictwire.contract.tool import Caps
 from strictwire.fault.failure import Failure, fail
+from strictwire.gateway.bridge_errors import Crowded, StateGone
 from strictwire.gateway.upstream import TooSoon
 
 
@@ -27,7 +29,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The terms of one upstream."""
+    """The terms of one upstream, or of one of its tools."""
 
     mode: Mode = Mode.ENFORCE
     silence_seconds: float = 60.0
@@ -42,6 +44,30 @@ class Terms:
     """Calls that may run at once."""
     mask: bool = True
     """Whether secrets, stack traces and paths are taken out of error texts."""
+    bridge: bool = True
+    """Whether clients of an era that the upstream does not speak are served all the same."""
+    tier: str = "core"
+    """The lowest tier of callers that may use the tools."""
+    roles: frozenset[str] = frozenset()
+    """Roles that may use the tools; empty: any."""
+    tools: Mapping[str, Terms] = field(default_factory=lambda: NO_TOOLS)
+    """Tools with terms of their own, by the upstream's names."""
+
+    @property
+    def caps(self) -> Caps:
+        """The bounds as the stages of `pipeline` know them."""
+        return Caps(
+            timeout_ms=int(self.total_seconds * 1000),
+            response_bytes=self.response_bytes,
+            concurrency=self.concurrency,
+        )
+
+    def of_tool(self, name: str) -> Terms:
+        """The terms of one tool."""
+        return self.tools.get(name, self)
+
+
+NO_TOOLS: Final[Mapping[str, Terms]] = MappingProxyType({})
 
 
 def failure_of(error: ClientError) -> Failure:
@@ -91,6 +117,8 @@ _FAILURES: Final[Mapping[type[ClientError], Callable[[ClientError], Failure]]] =
         TooLarge: _too_large,
         TimedOut: _late,
         NotUnderstood: _broke,
+        Crowded: lambda _error: fail("OVERLOADED"),
+        StateGone: lambda _error: fail("STATE_REJECTED"),
     }
 )
 """Every kind of failed connection; a test holds it complete."""

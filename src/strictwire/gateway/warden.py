@@ -10,27 +10,30 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
+
+import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue, render
-from strictwire.client.errors import ClientError
-from strictwire.contract.tool import Caps
+from strictwire.client.errors import CannotReach, ClientError
+from strictwire.contract.handler import CallContext
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.book import Book, Tool
 from strictwire.gateway.drift import Drift
+from strictwire.gateway.health import reason_of
 from strictwire.gateway.hearing import Patience, StreamHearer
 from strictwire.gateway.link import Answer, Era, Link, Question
-from strictwire.gateway.mask import Masker
-from strictwire.gateway.policy import ToolPolicy
-from strictwire.gateway.rewrite import replace_at, slice_at, without_tools
+from strictwire.gateway.naming import Naming
+from strictwire.gateway.policy import GuardPolicy
+from strictwire.gateway.rewrite import PRIVATE, replace_at, slice_at
+from strictwire.gateway.shown import mask_error, mask_result, relayed_status, with_scope, without_tools
 from strictwire.gateway.terms import Mode, Terms, broke, failure_of, timed_out
 from strictwire.gateway.upstream import Upstream
 from strictwire.gateway.verdict import argument_at, find_fault, header_text
 from strictwire.pipeline.accept import accept
 from strictwire.pipeline.admit import admit
-from strictwire.pipeline.authorise import authorise
-from strictwire.pipeline.call import Asking, Call, Done, Kind, Operation, Outcome
+from strictwire.pipeline.authorise import allows_tier, authorise
+from strictwire.pipeline.call import Asking, Call, Caller, Done, Kind, Operation, Outcome
 from strictwire.pipeline.caps import Gate
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.record import Entry, Journal, facts_of
@@ -54,15 +57,10 @@ PARAM_PREFIX: Final = "mcp-param-"
 _PROOFS: Final = {Era.MODERN: "server/discover", Era.LEGACY: "ping"}
 """What every server of an era must answer."""
 
-_STATUS: Final[Mapping[int, int]] = {
-    -32601: 404,
-    **dict.fromkeys((-32700, -32600, -32602, -32020, -32021, -32022), 400),
-}
-"""HTTP statuses of relayed errors in the stateless era, where the upstream has none of its own."""
+PLAIN: Final = Naming()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
+class Errand(msgspec.Struct, frozen=True, kw_only=True):
     """One call on its way, with everything that decides how it is judged."""
 
     question: Question
@@ -76,6 +74,13 @@ class Errand:
     hearer: StreamHearer
 
 
+class _Found(NamedTuple):
+    """A tool, and what is wrong with the arguments of the call."""
+
+    tool: Tool
+    misfit: Failure | None
+
+
 class Warden:
     """Holds one upstream to its terms."""
 
@@ -85,22 +90,23 @@ class Warden:
         terms: Terms,
         *,
         journal: Journal,
-        policy: ToolPolicy,
+        policy: GuardPolicy,
         clock: Clock,
         sealer: Sealer,
         drift: Drift | None = None,
+        naming: Naming = PLAIN,
+        resources: tuple[str, ...] = (),
     ) -> None:
         self.upstream = upstream
         self.terms = terms
         self.journal = journal
         self.clock = clock
         self.drift = drift
+        self.naming = naming
+        self.resources = resources
+        """Patterns of URIs that are this upstream's, whoever lists them."""
         self.gate = Gate(terms.concurrency)
-        self.caps = Caps(
-            timeout_ms=int(terms.total_seconds * 1000),
-            response_bytes=terms.response_bytes,
-            concurrency=terms.concurrency,
-        )
+        self._gates = {name: Gate(each.concurrency, self.gate) for name, each in terms.tools.items()}
         self._policy = policy
         self._sealer = sealer
         self._proofs: set[asyncio.Task[None]] = set()
@@ -109,7 +115,7 @@ class Warden:
         """Relay one call and give its answer, which is recorded first. Raises CancelledError, recorded too."""
         call = _call_of(errand)
         found = await self._find(errand, call)
-        operation = found.operation if isinstance(found, Tool) else None
+        operation = None if isinstance(found, Failure) else found.tool.operation
         entry = self.journal.open(call, operation)
         try:
             outcome, written = await self._decide(errand, call, found, entry)
@@ -130,10 +136,15 @@ class Warden:
 
     def new_book(self, era: Era) -> Book:
         """The contracts as one session, or all clients of the stateless era, see them."""
-        return Book(self.upstream, era=era, gate=self.gate, caps=self.caps, elapsed=self.clock.elapsed, drift=self.drift)
+        elapsed = self.clock.elapsed
+        return Book(self.upstream, era=era, gate_of=self._gate_of, terms=self.terms, elapsed=elapsed, drift=self.drift)
 
-    async def screened(self, answer: Answer, question: Question, book: Book, link: Link) -> Answer | Failure:
-        """A list of tools without those that may not be called."""
+    def _gate_of(self, own: str) -> Gate:
+        """A tool with terms of its own has a gate of its own, whoever calls it; it leads into that of the upstream."""
+        return self._gates.get(own, self.gate)
+
+    async def screened(self, answer: Answer, question: Question, book: Book, link: Link, caller: Caller) -> Answer | Failure:
+        """A list of tools without those that this caller may not call."""
         if question.method != "tools/list" or answer.result is None:
             return answer
         if self.drift is not None:
@@ -142,24 +153,44 @@ class Warden:
                 await book.find("", link)
             except ClientError as exc:
                 return failure_of(exc)
-        return replace(answer, raw=without_tools(answer.raw, answer.result, self._is_hidden))
+        shown = without_tools(answer, lambda entry: self._is_hidden(entry, caller))
+        return with_scope(shown, PRIVATE) if self._policy.is_personal else shown
 
-    def _is_hidden(self, entry: JsonObject) -> bool:
-        if not self._policy.permits(str(entry.get("name"))):
+    def leaves_out(self, own: str) -> bool:
+        """Whether the filter keeps a tool from everybody."""
+        return self._policy.leaves_out(own)
+
+    def holds(self, entry: JsonObject) -> bool:
+        """Whether a tool is in quarantine."""
+        mode = self.terms.of_tool(str(entry.get("name"))).mode
+        return self.drift is not None and mode is Mode.ENFORCE and self.drift.judge(entry) is not None
+
+    def _is_hidden(self, entry: JsonObject, caller: Caller) -> bool:
+        own = str(entry.get("name"))
+        if self._policy.hides(own, self.naming.shown(own), caller):
             return True
-        return self.drift is not None and self.terms.mode is Mode.ENFORCE and self.drift.judge(entry) is not None
+        if not self._policy.dry_run and not _may_use(self.terms.of_tool(own), caller):
+            return True
+        return self.holds(entry)
 
-    async def relay(self, question: Question, link: Link, hearer: StreamHearer) -> Answer | Failure:
-        """Ask within the time that the terms allow."""
-        hearer.patience = Patience(self.terms.silence_seconds, self.terms.total_seconds)
+    async def relay(
+        self, question: Question, link: Link, hearer: StreamHearer, terms: Terms | None = None
+    ) -> Answer | Failure:
+        """Ask within the time that the terms allow: those of a tool, or of the upstream."""
+        terms = terms or self.terms
+        hearer.patience = Patience(terms.silence_seconds, terms.total_seconds)
         try:
             async with hearer.patience.limit:
-                return await link.ask(question, hearer)
+                answer = await link.ask(question, hearer)
         except TimeoutError:
             self._have_proved(link, hearer.era)
-            return timed_out(self.terms.silence_seconds)
+            return timed_out(terms.silence_seconds)
         except ClientError as exc:
+            if isinstance(exc, CannotReach):
+                self.upstream.health.note_down(reason_of(exc))
             return failure_of(exc)
+        self.upstream.health.note_up()
+        return answer
 
     def _have_proved(self, link: Link, era: Era) -> None:
         """Find out, without anybody waiting for it, whether the upstream is slow or hangs."""
@@ -168,86 +199,61 @@ class Warden:
         self._proofs.add(task)
         task.add_done_callback(self._proofs.discard)
 
-    def relayed_status(self, answer: Answer, revision: Revision) -> int:
-        """The HTTP status of a relayed error."""
-        if answer.error is None or not revision.modern:
-            return 200
-        known = answer.status if answer.status is not None and 400 <= answer.status < 500 else None
-        return known or _STATUS.get(answer.error["code"], 200)
-
     def masked(self, answer: Answer, given: JsonValue) -> Answer:
-        """An error without what no client should see; code and the rest of its shape stay as they came."""
-        if answer.error is None or not self.terms.mask:
-            return answer
-        said: JsonObject = {name: answer.error[name] for name in ("message", "data") if name in answer.error}
-        shown = Masker(render(given).decode()).mask(said)
-        if shown == said or not isinstance(shown, dict):
-            return answer
-        raw = replace_at(answer.raw, ("error",), render({**answer.error, **shown}))
-        return Answer(raw=raw, error={**answer.error, **shown}, status=answer.status)
+        """An error without what no client should see, where the terms say so."""
+        return mask_error(answer, given) if self.terms.mask else answer
 
-    async def _find(self, errand: Errand, call: Call) -> Tool | Failure:
+    async def _find(self, errand: Errand, call: Call) -> _Found | Failure:
         if call.kind is not Kind.TOOL:
-            return Tool(operation=_loose(call, self.gate, self.caps))
+            return _Found(Tool(operation=_loose(call, self.gate, self.terms), terms=self.terms), None)
+        own = errand.called.name
         try:
-            found = await errand.book.find(call.target, errand.link)
-            if found is None or (found.operation.accepts and not found.operation.accepts.accepts(call.arguments)):
-                found = await errand.book.renew(call.target, errand.link)
+            found = _judged(await errand.book.find(own, errand.link), call)
+            if found is None or found.misfit is not None:
+                found = _judged(await errand.book.renew(own, errand.link), call)
         except ClientError as exc:
             return failure_of(exc)
-        if found is None:
-            return fail("UNKNOWN_TOOL")
-        return found
+        return found or fail("UNKNOWN_TOOL")
 
-    async def _decide(self, errand: Errand, call: Call, found: Tool | Failure, entry: Entry) -> tuple[Outcome, Written]:
-        refused = found if isinstance(found, Failure) else admit(found.operation, call)
-        if isinstance(found, Failure) or refused is not None:
-            outcome = refused or fail("INTERNAL")
-            operation = None if isinstance(found, Failure) else found.operation
-            return outcome, self._write(errand, call, outcome, operation)
+    async def _decide(self, errand: Errand, call: Call, found: _Found | Failure, entry: Entry) -> tuple[Outcome, Written]:
+        if isinstance(found, Failure):
+            return found, self._write(errand, call, found, None)
+        operation = found.tool.operation
+        refused = admit(operation, call)
+        if refused is not None:
+            return refused, self._write(errand, call, refused, operation)
         try:
-            refused = self._find_refusal(errand, call, found)
-            if refused is None and not found.operation.read_only:
+            refused = await self._find_denial(call, found.tool) or _find_refusal(errand, call, found)
+            if refused is None and not operation.read_only:
                 refused = await entry.intend()
             if refused is not None:
-                return refused, self._write(errand, call, refused, found.operation)
-            return await self._relay(errand, call, found)
+                return refused, self._write(errand, call, refused, operation)
+            return await self._relay(errand, call, found.tool)
         finally:
-            found.operation.gate.leave()
+            operation.gate.leave()
 
-    def _find_refusal(self, errand: Errand, call: Call, tool: Tool) -> Failure | None:
+    async def _find_denial(self, call: Call, tool: Tool) -> Failure | None:
+        """What the policy says. In a dry run it is told and recorded, and the call goes on."""
         denied = authorise(tool.operation, call, self._policy)
-        if denied is not None:
+        if denied is None or not self._policy.dry_run:
             return denied
-        if errand.inbound.headers is not None and errand.revision.modern:
-            differs = find_argument_mismatch(errand.inbound.headers, tool.mirrored, call.arguments)
-            if differs is not None:
-                return differs
-        unusable = None if tool.unusable is None else broke(f"schema_{tool.unusable}")
-        return self._hold(tool.held or unusable or accept(tool.operation, call), call)
-
-    def _hold(self, failure: Failure | None, call: Call) -> Failure | None:
-        """What the mode makes of a broken contract."""
-        if failure is None or self.terms.mode is Mode.ENFORCE:
-            return failure
-        level = logging.WARNING if self.terms.mode is Mode.WARN else logging.INFO
-        log.log(level, "%s %s: %s, relayed all the same", call.kind.value, call.target, failure.code)
-        return None
+        log.warning("dry run: %s of %s would be %s", call.target, call.caller.principal, denied.code)
+        return await self.journal.open(call, tool.operation).close(denied, None)
 
     async def _relay(self, errand: Errand, call: Call, tool: Tool) -> tuple[Outcome, Written]:
         question = self._unsealed(errand, call)
         if isinstance(question, Failure):
             return question, self._write(errand, call, question, tool.operation)
         question.headers = mirrored_headers(tool, call.arguments, errand.inbound)
-        answer = await self.relay(question, errand.link, errand.hearer)
+        answer = await self.relay(question, errand.link, errand.hearer, tool.terms)
         if isinstance(answer, Answer) and (answer.error or {}).get("code") == HEADER_MISMATCH:
-            answer = await self._retry(errand, call, question, answer)
+            answer = await self._retry(errand, call, question, answer, tool.terms)
         if isinstance(answer, Failure):
             return answer, self._write(errand, call, answer, tool.operation)
         if answer.error is not None:
             return self._pass_error(errand, call, answer)
         fault = await self._find_fault(errand, call, tool, answer.result or {})
-        return self._pass_result(errand, call, tool.operation, answer, fault)
+        return self._pass_result(errand, call, tool, answer, fault)
 
     async def _find_fault(self, errand: Errand, call: Call, tool: Tool, result: JsonObject) -> Failure | None:
         """What is wrong with a result, by a list of tools that is new."""
@@ -255,57 +261,48 @@ class Warden:
         if fault is None or tool.operation.promises is None:
             return fault
         try:
-            renewed = await errand.book.renew(call.target, errand.link)
+            renewed = await errand.book.renew(errand.called.name, errand.link)
         except ClientError:
             return fault
         operation = tool.operation if renewed is None else renewed.operation
         return find_fault(result, operation, call, errand.revision, errand.capabilities)
 
-    async def _retry(self, errand: Errand, call: Call, question: Question, refused: Answer) -> Answer | Failure:
+    async def _retry(
+        self, errand: Errand, call: Call, question: Question, refused: Answer, terms: Terms
+    ) -> Answer | Failure:
         """The upstream misses a header that repeats an argument: its list has changed, and nothing has run yet."""
         try:
-            renewed = await errand.book.renew(call.target, errand.link)
+            renewed = await errand.book.renew(errand.called.name, errand.link)
         except ClientError as exc:
             return failure_of(exc)
         headers = {} if renewed is None else mirrored_headers(renewed, call.arguments, errand.inbound)
         if headers == question.headers:
             return refused
         question.headers = headers
-        return await self.relay(question, errand.link, errand.hearer)
+        return await self.relay(question, errand.link, errand.hearer, terms)
 
     def _pass_error(self, errand: Errand, call: Call, answer: Answer) -> tuple[Outcome, Written]:
         shown = self.masked(answer, call.arguments)
         outcome = fail("UPSTREAM_ERROR", details={"code": (answer.error or {}).get("code")})
-        written = Written(body=shown.raw, status=self.relayed_status(shown, errand.revision), envelope=shown.error)
+        written = Written(body=shown.raw, status=relayed_status(shown, errand.revision), envelope=shown.error)
         return outcome, written
 
     def _pass_result(
-        self, errand: Errand, call: Call, operation: Operation, answer: Answer, fault: Failure | None
+        self, errand: Errand, call: Call, tool: Tool, answer: Answer, fault: Failure | None
     ) -> tuple[Outcome, Written]:
         result = answer.result or {}
         raw = slice_at(answer.raw, ("result",)) or b"{}"
-        if len(raw) > self.terms.response_bytes:
-            too_large = fail("CAP_EXCEEDED", details={"limitBytes": self.terms.response_bytes})
-            return too_large, self._write(errand, call, too_large, operation)
-        fault = self._hold(fault, call)
+        if len(raw) > tool.terms.response_bytes:
+            too_large = fail("CAP_EXCEEDED", details={"limitBytes": tool.terms.response_bytes})
+            return too_large, self._write(errand, call, too_large, tool.operation)
+        fault = _hold(fault, call, tool.terms.mode)
         if fault is not None:
-            return fault, self._write(errand, call, fault, operation)
-        body = self._sealed(errand, call, result, self._mask_result(answer, result, call))
+            return fault, self._write(errand, call, fault, tool.operation)
+        shown = mask_result(answer.raw, result, call.arguments) if tool.terms.mask else answer.raw
+        body = self._sealed(errand, call, result, shown)
         if result.get("resultType") == "input_required":
             return Asking(questions={}), Written(body=body)
         return Done(value=result, raw=raw), Written(body=body)
-
-    def _mask_result(self, answer: Answer, result: JsonObject, call: Call) -> bytes:
-        """A tool's own error is a result; its texts are error texts all the same."""
-        if not self.terms.mask or result.get("isError") is not True:
-            return answer.raw
-        masker, raw = Masker(render(call.arguments).decode()), answer.raw
-        shown = masker.mask_content(result.get("content"))
-        if shown != result.get("content"):
-            raw = replace_at(raw, ("result", "content"), render(shown))
-        structured = result.get("structuredContent")
-        masked = masker.mask(structured)
-        return raw if masked == structured else replace_at(raw, ("result", "structuredContent"), render(masked))
 
     def _sealed(self, errand: Errand, call: Call, result: JsonObject, raw: bytes) -> bytes:
         """A state leaves under our seal, bound to caller and request: it comes back to the same upstream unchanged."""
@@ -324,8 +321,8 @@ class Warden:
         opened = self._sealer.open(state, self._binding(call)) if isinstance(state, str) else None
         if opened is None:
             return fail("STATE_REJECTED")
-        raw = replace_at(question.raw, ("params", "requestState"), render(opened["upstream"]["state"]))
-        return Question(id=question.id, method=question.method, params=question.params, raw=raw)
+        question.raw = replace_at(question.raw, ("params", "requestState"), render(opened["upstream"]["state"]))
+        return question
 
     def _binding(self, call: Call) -> JsonObject:
         return {
@@ -357,18 +354,48 @@ def mirrored_headers(tool: Tool, arguments: JsonObject, inbound: Inbound) -> dic
     return passed | {PARAM_PREFIX + name: header_text(value) for name, value in found.items() if value is not None}
 
 
-def _loose(call: Call, gate: Gate, caps: Caps) -> Operation:
+def _judged(tool: Tool | None, call: Call) -> _Found | None:
+    return None if tool is None else _Found(tool, accept(tool.operation, call))
+
+
+def _find_refusal(errand: Errand, call: Call, found: _Found) -> Failure | None:
+    """Why a call that may be made is not: headers or arguments that do not fit, or a tool that cannot be trusted."""
+    tool = found.tool
+    if errand.inbound.headers is not None and errand.revision.modern:
+        differs = find_argument_mismatch(errand.inbound.headers, tool.mirrored, call.arguments)
+        if differs is not None:
+            return differs
+    unusable = None if tool.unusable is None else broke(f"schema_{tool.unusable}")
+    return _hold(tool.held or unusable or found.misfit, call, tool.terms.mode)
+
+
+def _may_use(terms: Terms, caller: Caller) -> bool:
+    return allows_tier(caller.tier, terms.tier) and (not terms.roles or caller.role in terms.roles)
+
+
+def _hold(failure: Failure | None, call: Call, mode: Mode) -> Failure | None:
+    """What the mode makes of a broken contract."""
+    if failure is None or mode is Mode.ENFORCE:
+        return failure
+    level = logging.WARNING if mode is Mode.WARN else logging.INFO
+    log.log(level, "%s %s: %s, relayed all the same", call.kind.value, call.target, failure.code)
+    return None
+
+
+def _loose(call: Call, gate: Gate, terms: Terms) -> Operation:
     """What has no contract of its own: prompts, resources, completion."""
-    return Operation(
-        kind=call.kind, name=call.target, handler=lambda _arguments, _context: None, caps=caps, gate=gate, is_async=True
-    )
+    return Operation(kind=call.kind, name=call.target, handler=_relayed, caps=terms.caps, gate=gate, is_async=True)
+
+
+def _relayed(_arguments: JsonObject, _context: CallContext) -> None:
+    """Nothing runs here."""
 
 
 def _call_of(errand: Errand) -> Call:
     inbound, called = errand.inbound, errand.called
     return Call(
         kind=called.kind,
-        target=called.name,
+        target=errand.question.shown or called.name,
         arguments=called.arguments,
         caller=inbound.caller,
         transport=inbound.transport,
