@@ -130,7 +130,9 @@ async def _by_serving(endpoint: McpEndpoint, inbound: Inbound) -> Reply:
 
 async def _by_answering(endpoint: McpEndpoint, inbound: Inbound) -> Reply:
     delivered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    await endpoint.answer(inbound, Silent(), delivered.set_result)
+    rest = endpoint.answer(inbound, Silent(), delivered.set_result)
+    if rest is not None:
+        await rest
     return await delivered
 
 
@@ -272,12 +274,17 @@ def test_an_id_stays_in_use_until_its_answer_leaves() -> None:
         recorder = MemoryRecorder()
         async with asyncio.timeout(20), open_runtime(make_server(), Settings(), recorder=recorder) as runtime:
             endpoint, replies = McpEndpoint(runtime.core), []
-            for _ in range(2):
+
+            async def send() -> None:
                 inbound = Inbound(body=call("double", {"n": 1}, meta=MODERN), transport="stdio", caller=Caller())
-                await endpoint.answer(inbound, Silent(), lambda reply: replies.append(parse_object(reply.body or b"")))
+                rest = endpoint.answer(inbound, Silent(), lambda reply: replies.append(parse_object(reply.body or b"")))
+                if rest is not None:
+                    await rest
+
+            await send()
+            await send()
             await asyncio.sleep(0)
-            inbound = Inbound(body=call("double", {"n": 1}, meta=MODERN), transport="stdio", caller=Caller())
-            await endpoint.answer(inbound, Silent(), lambda reply: replies.append(parse_object(reply.body or b"")))
+            await send()
             await asyncio.sleep(0)
             return replies
 

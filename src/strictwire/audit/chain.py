@@ -65,7 +65,7 @@ def seal_batch(bodies: Iterable[bytes], *, frontier: Frontier, head: bytes) -> S
     for body in bodies:
         line = b'{"seq":%d,"prev":"%b",%b' % (frontier.size, hexlify(head), body[1:])
         head = leaf_hash(line)
-        hashes += frontier.push(head)
+        frontier.push_onto(head, hashes)
         lines.append(line)
     lines.append(b"")
     return Sealed(lines=b"\n".join(lines), hashes=b"".join(hashes), head=head)

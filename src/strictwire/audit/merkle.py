@@ -48,7 +48,13 @@ class Frontier:
 
     def push(self, leaf: bytes) -> list[bytes]:
         """Add a leaf hash. Returns the hashes that became known, in stored order: the leaf, then what it completed."""
-        known = [leaf]
+        known: list[bytes] = []
+        self.push_onto(leaf, known)
+        return known
+
+    def push_onto(self, leaf: bytes, known: list[bytes]) -> None:
+        """The same for many leaves: what became known is put at the end of a list."""
+        known.append(leaf)
         peaks = self.peaks
         rest = self.size
         while rest & 1:
@@ -57,7 +63,6 @@ class Frontier:
             rest >>= 1
         peaks.append(leaf)
         self.size += 1
-        return known
 
     def root(self) -> bytes:
         """The root of the tree as it stands."""

@@ -217,7 +217,7 @@ def _first_bad_byte(raw: bytes) -> int | None:
 
 def _is_too_deep(raw: bytes, depth: int) -> bool:
     """Fewer brackets than the limit cannot nest beyond it; otherwise indentation shows the depth at native speed."""
-    if raw.count(b"{") + raw.count(b"[") <= depth or _cancels_out(raw, min(_ROUNDS, depth // 2)):
+    if len(raw) <= depth or raw.count(b"{") + raw.count(b"[") <= depth or _cancels_out(raw, min(_ROUNDS, depth // 2)):
         return False
     try:
         indented = msgspec.json.format(raw, indent=1)

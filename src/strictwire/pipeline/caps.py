@@ -11,7 +11,7 @@ MAX_RUNNING: Final = 4096
 
 @dataclass(slots=True)
 class Gate:
-    """Counts what runs, in one tool and in all."""
+    """Counts what runs, in one tool and in all. A parent has no parent itself."""
 
     limit: int
     parent: Gate | None = None
@@ -28,4 +28,4 @@ class Gate:
         """Give the place back."""
         self.running -= 1
         if self.parent is not None:
-            self.parent.leave()
+            self.parent.running -= 1

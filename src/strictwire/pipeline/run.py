@@ -34,9 +34,9 @@ async def run(operation: Operation, call: Call, executor: Executor, *, debug_sta
 
 async def finish(begun: object, operation: Operation, call: Call, *, debug_stack: bool = False) -> object:
     """The rest of `run`, for a handler whose first step was taken, within the deadline of its context."""
-    deadline = call.context.deadline
-    if deadline is None or type(begun) is not Primed:
+    if type(begun) is not Primed:
         return begun
+    deadline = call.context.deadline = call.context.deadline or Deadline(operation.caps.timeout_ms / 1000)
     try:
         returned = await _wait(begun, deadline)
     except BaseException as exc:  # noqa: BLE001 - the one place that catches whatever a handler raises

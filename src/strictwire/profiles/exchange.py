@@ -112,15 +112,19 @@ class Endpoint(Protocol):
         """End what is still open, telling whoever waits."""
 
 
+Rest: TypeAlias = Coroutine[Any, Any, None] | None
+"""What is left to do for a message, to be awaited; None if nothing is."""
+
+
 @runtime_checkable
 class PromptEndpoint(Protocol):
     """An endpoint that need not wait for the record of an answer before it takes the next message."""
 
-    async def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
+    def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> Rest:
         """`serve`, but the answer goes to `deliver`, perhaps after this has returned. Cancelled, it delivers nothing."""
 
 
-Answer: TypeAlias = Callable[[Inbound, Outlet, Deliver], Coroutine[Any, Any, None]]
+Answer: TypeAlias = Callable[[Inbound, Outlet, Deliver], Rest]
 
 
 def answering(endpoint: Endpoint) -> Answer:

@@ -6,13 +6,13 @@ import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
-from typing import Final
+from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.era import SESSION_HEADER, Era, era_of
-from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply
+from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply, Rest
 from strictwire.profiles.front import (
     ACCEPTED,
     cancels_on_disconnect,
@@ -25,7 +25,7 @@ from strictwire.profiles.front import (
     sessionless,
 )
 from strictwire.profiles.mcp_core import Core, malformed
-from strictwire.profiles.mcp_lane import Lane
+from strictwire.profiles.mcp_lane import Lane, NotPlain
 from strictwire.profiles.mcp_legacy import LegacySession
 from strictwire.profiles.mcp_modern import Modern
 from strictwire.profiles.mcp_results import Written, write_failure
@@ -84,14 +84,15 @@ class McpEndpoint:
             return await self._serve_verb(inbound, outlet)
         return await self._serve_value(decode(inbound.body, self._limits), self._find_session(inbound), inbound, outlet)
 
-    async def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
+    def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> Rest:
         """The same, by the short way where there is one; the answer leaves when its record is kept."""
         if inbound.verb != "POST":
-            deliver(await self._serve_verb(inbound, outlet))
-            return
+            return _deliver(self._serve_verb(inbound, outlet), deliver)
         value, session = decode(inbound.body, self._limits), self._find_session(inbound)
-        if not await self._lane.answer(value, session, inbound, outlet, deliver):
-            deliver(await self._serve_value(value, session, inbound, outlet))
+        rest = self._lane.answer(value, session, inbound, outlet, deliver)
+        if isinstance(rest, NotPlain):
+            return _deliver(self._serve_value(value, session, inbound, outlet), deliver)
+        return rest
 
     async def _serve_value(
         self, value: JsonValue | Unreadable, session: LegacySession | None, inbound: Inbound, outlet: Outlet
@@ -302,3 +303,7 @@ def find_opening_fault(params: JsonObject) -> Failure | None:
     """MALFORMED_PARAMS for an `initialize` that leaves out, or bends, what every revision requires of it."""
     kinds: Mapping[str, type] = {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}
     return next((malformed(name) for name, kind in kinds.items() if not isinstance(params.get(name), kind)), None)
+
+
+async def _deliver(serving: Coroutine[Any, Any, Reply], deliver: Deliver) -> None:
+    deliver(await serving)

@@ -60,6 +60,8 @@ class McpContext(msgspec.Struct):
     """Names the call in progress notifications; None where nobody asked for them."""
     level: str | None
     """The least severe log messages that the client wants."""
+    seconds: float = 0.0
+    """How long the handler may run, where it has begun before its deadline was made."""
     deadline: Deadline | None = None
     """The time limit of the running stage, so that waiting for a person does not use it up."""
     attributed: Facts | None = None

@@ -27,10 +27,9 @@ from strictwire.pipeline.accept import misfit
 from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Call, Caller, Kind, Operation
 from strictwire.pipeline.chain import Render
-from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.prime import Primed, begin
 from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION, VERSION_HEADER
-from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply
+from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply, Rest
 from strictwire.profiles.mcp_context import Home, ModernContext
 from strictwire.profiles.mcp_core import PROFILE, Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
@@ -43,6 +42,14 @@ from strictwire.wire.revisions import LEGACY_NAMES, MODERN, Revision
 from strictwire.wire.session import LEAVING, MAX_IN_FLIGHT, Cancellable, InFlight
 
 METHOD: Final = "tools/call"
+
+
+class NotPlain:
+    """Instead of an answer: the message goes the long way."""
+
+
+NOT_PLAIN: Final = NotPlain()
+
 MAX_REFUSALS: Final = 64
 """Wordings of refusals kept for one tool."""
 
@@ -108,29 +115,28 @@ class Lane:
         self._offers = core.pipeline.catalog.offers
         self._plans: dict[str, Plan] = {}
 
-    async def answer(
+    def answer(
         self, value: object, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
-    ) -> bool:
-        """Whether the message was a plain call: then its answer is on its way, otherwise nothing was done."""
+    ) -> Rest | NotPlain:
+        """What is left to do for a plain call (`exchange.Rest`); NOT_PLAIN for any other message: then nothing was done."""
         if type(value) is not dict or len(value) != MEMBERS or value.get("method") != METHOD:
-            return False
+            return NOT_PLAIN
         ride = self._board(value, session, inbound, outlet, deliver)
         if ride is None:
-            return False
+            return NOT_PLAIN
         operation = ride.plan.operation
         if not ride.plan.accepts(ride.arguments):
             self._refuse(ride)
-            return True
+            return None
         begun = begin(operation.handler, ride.arguments, ride.context)
         written = None if type(begun) is Primed else self._write(ride, begun)
         if written is None:
-            await self._carry_on(ride, begun)
-        else:
-            operation.gate.leave()
-            ride.context.end()
-            body, value_given, raw = written
-            self._record(ride, Reply(body=body), value_given, raw, None)
-        return True
+            return self._carry_on(ride, begun)
+        operation.gate.leave()
+        ride.context.over = True
+        body, shown, raw = written
+        self._record(ride, Reply(body=body), shown, raw, None)
+        return None
 
     def _board(
         self, value: JsonObject, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
@@ -180,7 +186,7 @@ class Lane:
             capabilities,
             meta.get("progressToken"),
             meta.get(META_LOG_LEVEL),
-            Deadline(plan.seconds),
+            plan.seconds,
         )
         started = self._clock.elapsed()
         tail = self._modern.tail
@@ -208,7 +214,7 @@ class Lane:
             stream = session.streams.start(outlet)
             outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
         context = session.context(outlet, inbound, token)
-        context.deadline = Deadline(plan.seconds)
+        context.seconds = plan.seconds
         started, able = self._clock.elapsed(), session.capabilities
         return Ride(
             plan,

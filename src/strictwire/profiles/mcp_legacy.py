@@ -271,7 +271,7 @@ class LegacyContext(McpContext, kw_only=True):
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
         """Put the questions one after the other; the tool's own time stands still meanwhile."""
         check_capabilities(questions, self.capabilities)
-        deadline = self.deadline or Deadline(0)
+        deadline = self.deadline = self.deadline or Deadline(self.seconds)
         deadline.pause()
         try:
             return {key: await self.put(question, self.outlet) for key, question in questions.items()}

@@ -11,7 +11,7 @@ import logging
 import math
 import socket
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -22,7 +22,7 @@ import httptools
 from strictwire.canon.json import render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
+from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
 from strictwire.transport import cors
 from strictwire.transport.gatekeeper import Gatekeeper
 from strictwire.transport.handover import Door, Elsewhere
@@ -290,7 +290,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport.abort()
         return True
 
-    async def _respond(self, turn: _Turn) -> None:
+    def _respond(self, turn: _Turn) -> Rest:
         incoming = turn.incoming
         path = incoming.url.partition(b"?")[0].decode("latin-1")
         endpoint = self._site.endpoints.get(path)
@@ -303,11 +303,11 @@ class HttpConnection(asyncio.Protocol):
         elif failure is not None or endpoint is None:
             self._send_problem(failure or fail("PATH_UNKNOWN"), extra)
         else:
-            await self._serve(endpoint, turn)
-            return
+            return self._serve(endpoint, turn)
         self._finish()
+        return None
 
-    async def _serve(self, endpoint: Endpoint, turn: _Turn) -> None:
+    def _serve(self, endpoint: Endpoint, turn: _Turn) -> Rest:
         incoming = turn.incoming
         inbound = Inbound(
             body=incoming.body[0] if len(incoming.body) == 1 else b"".join(incoming.body),
@@ -321,22 +321,35 @@ class HttpConnection(asyncio.Protocol):
             extra = incoming.head.extra
             self._send_problem(refused, extra) if isinstance(refused, Failure) else self._send(refused, extra)
             self._finish()
-            return
-        turn.endpoint, turn.inbound, turn.task = endpoint, inbound, asyncio.current_task()
+            return None
+        turn.endpoint, turn.inbound = endpoint, inbound
         outlet = turn.outlet = StreamOutlet(self, incoming.head.extra)
         if self.gone and _is_abandoned(turn):
-            return
+            return None
         try:
-            await self._answers[endpoint](inbound, outlet, partial(self._deliver, turn))
+            rest = self._answers[endpoint](inbound, outlet, partial(self._deliver, turn))
+        except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
+            self._refuse_fault(exc, endpoint, inbound, turn)
+            return None
+        return None if rest is None else self._wait(rest, endpoint, inbound, turn)
+
+    async def _wait(self, rest: Coroutine[Any, Any, None], endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
+        turn.task = asyncio.current_task()
+        try:
+            await rest
         except asyncio.CancelledError:
             # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
-            outlet.open()
-            outlet.close()
-        except Exception:  # contains our own faults: nobody may wait for an answer that never comes
-            log.exception("a fault in %s", type(endpoint).__name__)
-            self._deliver(turn, endpoint.refuse_fault(inbound))
+            if turn.outlet is not None:
+                turn.outlet.open()
+                turn.outlet.close()
+        except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
+            self._refuse_fault(exc, endpoint, inbound, turn)
         finally:
             turn.task = None
+
+    def _refuse_fault(self, exc: Exception, endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
+        log.error("a fault in %s", type(endpoint).__name__, exc_info=exc)
+        self._deliver(turn, endpoint.refuse_fault(inbound))
 
     def _deliver(self, turn: _Turn, reply: Reply) -> None:
         outlet = turn.outlet

@@ -12,8 +12,8 @@ from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any, TypeAlias
 
-Job: TypeAlias = Callable[[Any], Coroutine[Any, Any, None]]
-"""Contains its own faults: nothing it raises has anywhere to go."""
+Job: TypeAlias = Callable[[Any], Coroutine[Any, Any, None] | None]
+"""Returns what is left to do, if anything is. Contains its own faults: nothing it raises has anywhere to go."""
 
 
 class Pump:
@@ -50,7 +50,9 @@ class Pump:
         task, clean = asyncio.current_task(), copy_context()
         while self._jobs and self._leader is task:
             job, subject = self._jobs.popleft()
-            await job(subject)
+            rest = job(subject)
+            if rest is not None:
+                await rest
             # A job that set a context variable keeps it to itself: the next one gets a fresh context.
             if copy_context() != clean:
                 break

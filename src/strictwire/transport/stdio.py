@@ -14,12 +14,12 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
+from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
 from strictwire.transport.pump import Pump
 from strictwire.wire.framing import LineSplitter, TooLong
 
@@ -139,15 +139,26 @@ class StdioServer:
         else:
             self._pump.submit(self._serve, line)
 
-    async def _serve(self, line: bytes) -> None:
+    def _serve(self, line: bytes) -> Rest:
         inbound = self._inbound(line)
         try:
-            await self._answer(inbound, self._outlet, self._deliver)
+            rest = self._answer(inbound, self._outlet, self._deliver)
+        except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
+            self._refuse_fault(exc, inbound)
+            return None
+        return None if rest is None else self._finish(rest, inbound)
+
+    async def _finish(self, rest: Coroutine[Any, Any, None], inbound: Inbound) -> None:
+        try:
+            await rest
         except asyncio.CancelledError:  # a cancelled request has no answer
             self._settle()
-        except Exception:  # contains our own faults: nobody may wait for an answer that never comes
-            log.exception("a fault in %s", type(self._endpoint).__name__)
-            self._deliver(self._endpoint.refuse_fault(inbound))
+        except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
+            self._refuse_fault(exc, inbound)
+
+    def _refuse_fault(self, exc: Exception, inbound: Inbound) -> None:
+        log.error("a fault in %s", type(self._endpoint).__name__, exc_info=exc)
+        self._deliver(self._endpoint.refuse_fault(inbound))
 
     def _inbound(self, line: bytes) -> Inbound:
         return Inbound(body=line, transport="stdio", caller=self._caller)
