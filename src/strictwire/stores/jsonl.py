@@ -155,7 +155,10 @@ class JsonlRecorder:
             with self._ready:
                 self._set_dues(self._clock.monotonic())
                 self._ready.notify()
-        self._loop.call_soon(self._deliver, dones, self.trouble)
+        if self._syncs:  # perhaps still inside `submit`, which must return first
+            self._loop.call_soon(self._deliver, dones, self.trouble)
+        else:
+            self._deliver(dones, self.trouble)
 
     def _have_synced(self, dones: deque[Done]) -> None:
         with self._ready:

@@ -38,8 +38,9 @@ _ISSUED: Final = re.compile(
 _NAMED: Final = re.compile(
     r"""(?xi)
     (?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth_?token|access_?token|client_?secret|credential)
-    \w{0,24} ["']?\]? [\ \t]*
-    (?: : \s* (?:&'?\w*\s*)? \w* \s* = | [:=]>? | , | [\ \t]+ ) [\ \t]* [bfru]? (["']) (?P<value>[^"'\s\\]{12,200}) \1
+    \w{0,24} ["']?\]? [\ \t]{0,8}
+    (?: : \s{0,8} (?:&'?\w{0,20}\s{0,8})? \w{0,20} \s{0,8} = | [:=]>? | , | [\ \t]{1,8} )
+    [\ \t]{0,8} [bfru]? (["']) (?P<value>[^"'\s\\]{12,200}) \1
 """
 )
 """A name that says what the value beside it is."""

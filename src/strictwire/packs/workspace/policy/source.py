@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,6 +112,11 @@ class Source:
             for row in range(node.start_point[0], node.end_point[0] + 1):
                 rows[row] = rows.get(row, "") + " " + text_of(node)
         return rows
+
+    @cached_property
+    def nested_names(self) -> frozenset[str]:
+        """Names of Python functions that do not stand at the top."""
+        return frozenset(re.findall(r"(?m)^[ \t]+def (\w+)\(", self.text))
 
     def hits(self, queries: Mapping[str, str]) -> list[Any]:
         """What the query of this language captures."""

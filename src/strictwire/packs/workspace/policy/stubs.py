@@ -102,7 +102,7 @@ def _is_hollow_promise(source: Source, function: Function) -> bool:
         return False
     if not function.statements or not all(map(_is_nothing, function.statements)):
         return False
-    if re.search(rf"(?m)^[ \t]+def {re.escape(function.name)}\(", source.text):
+    if function.name in source.nested_names:
         return False  # a declaration for type checkers; the body follows
     result = function.node.child_by_field_name("return_type")
     if result is not None:

@@ -51,6 +51,9 @@ _SEQUENCES: Final = (
     "switch_default",
     "program",
 )
+_NEAR: Final = 20_000
+"""Bytes before an attempt in which its names are looked for, so that a long file takes no longer a handler."""
+
 _LOOPS: Final = frozenset({"do_statement", "while_statement", "for_statement", "for_in_statement", "enhanced_for_statement"})
 _QUIET: Final = frozenset({"expression_statement", "delete_statement", "import_statement", "import_from_statement"})
 _AROUND: Final = frozenset(
@@ -259,9 +262,10 @@ def _stands_before(source: Source, statement: Any, attempt: Any) -> bool:
     if statement.type == "variable_declaration":  # `var` of JavaScript stands in the whole function
         return True
     around = _function_around(attempt) or source.root
-    before = source.data[: attempt.start_byte].decode(errors="replace")
+    before = source.data[max(0, attempt.start_byte - _NEAR) : attempt.start_byte].decode(errors="replace")
     name = rf"(?<![\w$.]){re.escape(named[1])}(?![\w$])"
-    here = source.data[around.start_byte : attempt.start_byte].decode(errors="replace")
+    start = max(around.start_byte, attempt.start_byte - _NEAR)
+    here = source.data[start : attempt.start_byte].decode(errors="replace")
     return bool(re.search(name, here) or re.search(rf"(?m)^\s*(?:var|let|(?:\w+\s+)*static)\s[^;\n=]*{name}", before))
 
 
