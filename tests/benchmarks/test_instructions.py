@@ -21,4 +21,6 @@ def test_no_call_takes_more_instructions_than_the_baseline_allows() -> None:
 
 
 def test_growth_beyond_the_tolerance_is_found_and_named() -> None:
-    assert find_growth({"add": 1_060, "echo": 1_040, "new": 9}, {"add": 1_000, "echo": 1_000}) == pytest.approx({"add": 0.06})
+    assert find_growth({"add": 1_060, "echo": 1_040, "new": 9}, {"add": 1_000, "echo": 1_000}) == pytest.approx(
+        {"add": 0.06}
+    )

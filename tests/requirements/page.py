@@ -21,12 +21,12 @@ SHOWN: Final = 4
 
 
 @cache
-def find_marks() -> dict[str, list[str]]:
+def find_marks(mark: str = "clause") -> dict[str, list[str]]:
     """Clause id to the tests that carry its mark, as `file::test`."""
     found: dict[str, list[str]] = {}
     for path in sorted(_test_files(ROOT / "tests")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for clause, test in _marks_in(tree):
+        source = path.read_text(encoding="utf-8")
+        for clause, test in _marks_in(ast.parse(source), mark) if f".{mark}(" in source else ():
             found.setdefault(clause, []).append(f"{path.relative_to(ROOT)}::{test}")
     return found
 
@@ -40,22 +40,22 @@ def _test_files(folder: Path) -> Iterator[Path]:
             yield each
 
 
-def _marks_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    whole = [clause for node in tree.body if isinstance(node, ast.Assign) for clause in _clauses(node.value)]
+def _marks_in(tree: ast.Module, mark: str) -> Iterator[tuple[str, str]]:
+    whole = [clause for node in tree.body if isinstance(node, ast.Assign) for clause in _clauses(node.value, mark)]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            own = [clause for decorator in node.decorator_list for clause in _clauses(decorator)]
+            own = [clause for decorator in node.decorator_list for clause in _clauses(decorator, mark)]
             yield from ((clause, node.name) for clause in dict.fromkeys([*whole, *own]))
         elif isinstance(node, ast.ClassDef):
-            shared = [clause for decorator in node.decorator_list for clause in _clauses(decorator)]
+            shared = [clause for decorator in node.decorator_list for clause in _clauses(decorator, mark)]
             tests = [each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name.startswith("test_")]
             yield from ((clause, test) for test in tests for clause in shared)
 
 
-def _clauses(node: ast.AST) -> Iterator[str]:
+def _clauses(node: ast.AST, mark: str) -> Iterator[str]:
     """The ids in `pytest.mark.clause("A1", "B2")`, wherever in the expression it stands."""
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "clause":
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == mark:
             yield from (arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
 
 

@@ -84,6 +84,7 @@ class PipeLink:
         self._unsent = 0
         self._farewells: set[asyncio.Task[None]] = set()
         self._reader = asyncio.create_task(self._read())
+        self._closing: asyncio.Future[None] | None = None
         self.refused: Counter[str] = Counter()
         """What was dropped, by kind."""
 
@@ -125,8 +126,18 @@ class PipeLink:
             self._ended(TimedOut("a proof of life", seconds))
             await self.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is left of the process."""
+        return self._closing is not None and self._closing.done()
+
     async def close(self) -> None:
-        """Stop reading and end the process."""
+        """Stop reading and end the process. Whoever stops waiting for that does not stop it: a process must not be left."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         tasks = [self._reader, *self._farewells]
         for task in tasks:
             task.cancel()

@@ -83,6 +83,7 @@ class PipeCarrier:
     def __init__(self, target: Target, ended: Callable[[ClientError], None]) -> None:
         self._target = target
         self._ended = ended
+        self._links: set[PipeLink] = set()
         self._failures = 0
         self._started = 0.0
         self._earliest = 0.0
@@ -99,7 +100,9 @@ class PipeCarrier:
         except CannotReach:
             self.note_end()
             raise
-        return PipeLink(process, era=era, stray=stray, ended=self._ended)
+        link = PipeLink(process, era=era, stray=stray, ended=self._ended)
+        self._links = {link, *(each for each in self._links if not each.is_closed)}
+        return link
 
     def note_end(self) -> None:
         """A process ended by itself: the sooner after its start, the longer the next one waits."""
@@ -108,7 +111,8 @@ class PipeCarrier:
         self._earliest = now + DELAYS[self._failures]
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """See that every process has ended, whoever was to end it."""
+        await asyncio.gather(*(link.close() for link in self._links))
 
 
 class Upstream:

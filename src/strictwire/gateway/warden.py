@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from strictwire.canon.json import JsonObject, JsonValue, render
+from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import CannotReach, ClientError
 from strictwire.contract.handler import CallContext
 from strictwire.fault.failure import Failure, fail
@@ -25,8 +25,9 @@ from strictwire.gateway.hearing import Patience, StreamHearer
 from strictwire.gateway.link import Answer, Era, Link, Question
 from strictwire.gateway.naming import Naming
 from strictwire.gateway.policy import GuardPolicy
-from strictwire.gateway.rewrite import PRIVATE, replace_at, slice_at
+from strictwire.gateway.rewrite import PRIVATE, slice_at
 from strictwire.gateway.shown import mask_error, mask_result, relayed_status, with_scope, without_tools
+from strictwire.gateway.states import States
 from strictwire.gateway.terms import Mode, Terms, broke, failure_of, timed_out
 from strictwire.gateway.upstream import Upstream
 from strictwire.gateway.verdict import argument_at, find_fault, header_text
@@ -108,7 +109,7 @@ class Warden:
         self.gate = Gate(terms.concurrency)
         self._gates = {name: Gate(each.concurrency, self.gate) for name, each in terms.tools.items()}
         self._policy = policy
-        self._sealer = sealer
+        self._states = States(sealer, upstream.target.name)
         self._proofs: set[asyncio.Task[None]] = set()
 
     async def perform(self, errand: Errand) -> Written:
@@ -241,9 +242,10 @@ class Warden:
         return await self.journal.open(call, tool.operation).close(denied, None)
 
     async def _relay(self, errand: Errand, call: Call, tool: Tool) -> tuple[Outcome, Written]:
-        question = self._unsealed(errand, call)
-        if isinstance(question, Failure):
-            return question, self._write(errand, call, question, tool.operation)
+        question = errand.question
+        rejected = self._states.find_rejection(question, call) if errand.revision.modern else None
+        if rejected is not None:
+            return rejected, self._write(errand, call, rejected, tool.operation)
         question.headers = mirrored_headers(tool, call.arguments, errand.inbound)
         answer = await self.relay(question, errand.link, errand.hearer, tool.terms)
         if isinstance(answer, Answer) and (answer.error or {}).get("code") == HEADER_MISMATCH:
@@ -299,39 +301,10 @@ class Warden:
         if fault is not None:
             return fault, self._write(errand, call, fault, tool.operation)
         shown = mask_result(answer.raw, result, call.arguments) if tool.terms.mask else answer.raw
-        body = self._sealed(errand, call, result, shown)
+        body = self._states.seal(shown, result, call) if errand.revision.modern else shown
         if result.get("resultType") == "input_required":
             return Asking(questions={}), Written(body=body)
         return Done(value=result, raw=raw), Written(body=body)
-
-    def _sealed(self, errand: Errand, call: Call, result: JsonObject, raw: bytes) -> bytes:
-        """A state leaves under our seal, bound to caller and request: it comes back to the same upstream unchanged."""
-        state = result.get("requestState")
-        if not errand.revision.modern or result.get("resultType") != "input_required" or not isinstance(state, str):
-            return raw
-        sealed = self._sealer.seal({"upstream": {"state": state}}, self._binding(call))
-        return replace_at(raw, ("result", "requestState"), render(sealed))
-
-    def _unsealed(self, errand: Errand, call: Call) -> Question | Failure:
-        """STATE_REJECTED: a state that we did not seal for this caller and request."""
-        question = errand.question
-        state = question.params.get("requestState")
-        if state is None or not errand.revision.modern:
-            return question
-        opened = self._sealer.open(state, self._binding(call)) if isinstance(state, str) else None
-        if opened is None:
-            return fail("STATE_REJECTED")
-        question.raw = replace_at(question.raw, ("params", "requestState"), render(opened["upstream"]["state"]))
-        return question
-
-    def _binding(self, call: Call) -> JsonObject:
-        return {
-            "upstream": self.upstream.target.name,
-            "method": call.method,
-            "target": call.target,
-            "arguments": call.arguments,
-            "principal": call.caller.principal,
-        }
 
     def _write(self, errand: Errand, call: Call, outcome: Outcome, operation: Operation | None) -> Written:
         failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
