@@ -61,17 +61,26 @@ def read_items(package: str) -> Iterator[Item]:
         relative = file.relative_to(root.parent)
         if "tests" not in relative.parts and "testing" not in relative.parts:
             source = file.read_text(encoding="utf-8")
-            yield from _functions(ast.parse(source), source, relative.with_suffix("").as_posix())
+            yield from _functions(ast.parse(source), source.encode().split(b"\n"), relative.with_suffix("").as_posix())
 
 
-def _functions(node: ast.AST, source: str, prefix: str) -> Iterator[Item]:
+def _functions(node: ast.AST, lines: Sequence[bytes], prefix: str) -> Iterator[Item]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef):
-            yield from _functions(child, source, f"{prefix}/{child.name}")
+            yield from _functions(child, lines, f"{prefix}/{child.name}")
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_source_segment(source, child) or ""
+            text = _segment(child, lines)
             summary = _summary(child)
             yield Item(f"{prefix}/{child.name}-{child.lineno}.py", _without(text, summary), summary)
+
+
+def _segment(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[bytes]) -> str:
+    """What `ast.get_source_segment` gives, which splits the whole file for every function."""
+    last = node.end_lineno or node.lineno
+    whole = list(lines[node.lineno - 1 : last])
+    whole[-1] = whole[-1][: node.end_col_offset]
+    whole[0] = whole[0][node.col_offset :]
+    return b"\n".join(whole).decode()
 
 
 def _summary(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -184,7 +193,10 @@ def main() -> None:
     options = parser.parse_args()
     items = unique([item for package in options.packages for item in read_items(package)])
     queries = draw(items, options.queries)
-    print(json.dumps({"documents": len(items), "queries": len(queries), "packages": options.packages, "seed": SEED}))
+    print(
+        json.dumps({"documents": len(items), "queries": len(queries), "packages": options.packages, "seed": SEED}),
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as name:
         cache = write_cache(items, Path(name))
         rankings: dict[str, Rank] = {

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import strictwire
 from strictwire.packs.context.build import V0_KINDS, Built, Order
 from strictwire.packs.context.extract import KINDS
 from strictwire.packs.context.follow import Changes, TreeEvents, TreeLooks, follow
@@ -51,6 +52,7 @@ class Once(argparse.Action):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verbs and their options."""
+    parser.add_argument("--version", action="version", version=f"strictwire {strictwire.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=type(parser))
     build = _verb(verbs, "build", "make a cache from a folder of documents")
     build.add_argument("--sources", required=True, action=Once, metavar="DIR", type=Path, help="the documents")

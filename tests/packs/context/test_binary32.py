@@ -13,6 +13,7 @@ from tests.packs.context import model
 from strictwire.packs.context import binary32
 
 
+@pytest.mark.v0("1.6.4")
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
@@ -35,6 +36,7 @@ def test_scores_are_written_as_the_reference_writes_them(value: float, expected:
     assert binary32.render(binary32.as_binary32(value)) == expected
 
 
+@pytest.mark.v0("1.6.4")
 def test_every_power_of_two_has_its_shortest_text() -> None:
     """The only values whose neighbours stand unevenly, where taking the nearest decimal is not enough."""
     powers = [struct.unpack("<f", struct.pack("<I", exponent << 23))[0] for exponent in range(1, 254)]
@@ -42,6 +44,7 @@ def test_every_power_of_two_has_its_shortest_text() -> None:
     assert [binary32.render(value) for value in powers] == [model.score_text(value) for value in powers]
 
 
+@pytest.mark.v0("1.6.4")
 @given(st.integers(min_value=1, max_value=0x7F7F_FFFE))
 def test_any_binary32_has_the_text_that_exact_arithmetic_gives(bits: int) -> None:
     value = binary32.bits_as_float(bits)
@@ -49,6 +52,7 @@ def test_any_binary32_has_the_text_that_exact_arithmetic_gives(bits: int) -> Non
     assert binary32.render(value) == model.score_text(value)
 
 
+@pytest.mark.v0("1.6.2")
 @given(st.integers(min_value=0, max_value=1 << 40), st.integers(min_value=1, max_value=1 << 40))
 def test_division_rounds_like_exact_arithmetic(numerator: int, denominator: int) -> None:
     expected = model.binary32(
@@ -58,10 +62,12 @@ def test_division_rounds_like_exact_arithmetic(numerator: int, denominator: int)
     assert binary32.divide(numerator, denominator) == expected
 
 
+@pytest.mark.v0("1.6.2")
 def test_division_by_no_words_is_zero() -> None:
     assert binary32.divide(0, 0) == 0.0
 
 
+@pytest.mark.v0("1.6.3")
 @given(st.lists(st.floats(min_value=0, max_value=1, width=32), max_size=20))
 def test_bits_order_like_values(values: list[float]) -> None:
     bits = list(binary32.sortable_bits(values))

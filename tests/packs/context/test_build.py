@@ -36,6 +36,7 @@ def code_of(folder: Path, **options: object) -> str:
     return caught.value.failure.code
 
 
+@pytest.mark.v0("1.2.2", "1.1.3")
 def test_markdown_below_the_root_is_taken_and_nothing_else(tmp_path: Path) -> None:
     names = ["b/Two.md", "a.MD", ".md", "..md", ".hidden/x.md", "a.b.md", "c.txt", "md"]
     write_sources(tmp_path / "sources", {name: name for name in names})
@@ -45,6 +46,7 @@ def test_markdown_below_the_root_is_taken_and_nothing_else(tmp_path: Path) -> No
     assert find_violations(tmp_path / "cache") == []
 
 
+@pytest.mark.v0("1.2.4", "1.2.6", "1.1.6")
 def test_content_is_kept_byte_for_byte_and_the_source_keeps_its_case(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"Dir/Ä.md": b"\xef\xbb\xbf---\r\ntitle: x\r\n---\r\n  \r\n"})
     run(tmp_path)
@@ -59,6 +61,7 @@ def test_content_is_kept_byte_for_byte_and_the_source_keeps_its_case(tmp_path: P
     )
 
 
+@pytest.mark.v0("1.2.1")
 def test_links_to_files_are_taken_links_to_folders_and_loops_are_not(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "real", {"one.md": "one", "sub/two.md": "two"})
     write_sources(tmp_path / "other", {"three.md": "three"})
@@ -74,6 +77,7 @@ def test_links_to_files_are_taken_links_to_folders_and_loops_are_not(tmp_path: P
     assert ids(tmp_path / "cache") == ["link.md", "one.md", "sub/two.md"]
 
 
+@pytest.mark.v0("1.3.5", "1.1.4")
 def test_no_documents_make_a_valid_cache(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {})
 
@@ -82,6 +86,7 @@ def test_no_documents_make_a_valid_cache(tmp_path: Path) -> None:
     assert (tmp_path / "cache" / "index.json").read_bytes() == b"{}"
 
 
+@pytest.mark.v0("1.2.6", "1.3.2", "1.3.3")
 @pytest.mark.parametrize(
     ("contents", "code"),
     [
@@ -102,6 +107,7 @@ def test_sources_that_cannot_stand_together_leave_nothing_behind(
     assert [path.name for path in tmp_path.iterdir()] == ["sources"]
 
 
+@pytest.mark.v0("1.2.5")
 def test_a_path_that_is_not_utf_8_is_an_internal_error(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     with open(os.fsencode(tmp_path / "sources") + b"/\xff.md", "wb"):  # noqa: PTH123 - a name that no Path can hold
@@ -120,6 +126,7 @@ def test_a_file_of_a_gigabyte_is_refused_before_it_is_read(tmp_path: Path) -> No
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.v0("1.15.4")
 @pytest.mark.parametrize("part", ["sub", "sub/a.md"])
 def test_what_cannot_be_read_is_an_io_error_and_nothing_is_written(part: str) -> None:
     with open_folder() as folder:
@@ -132,6 +139,7 @@ def test_what_cannot_be_read_is_an_io_error_and_nothing_is_written(part: str) ->
         assert [path.name for path in folder.iterdir()] == ["sources"]
 
 
+@pytest.mark.v0("1.15.4")
 @pytest.mark.parametrize("make", ["absent", "file"])
 def test_sources_that_are_no_directory_are_an_io_error(tmp_path: Path, make: str) -> None:
     if make == "file":
@@ -140,6 +148,7 @@ def test_sources_that_are_no_directory_are_an_io_error(tmp_path: Path, make: str
     assert code_of(tmp_path) == "IO_ERROR"
 
 
+@pytest.mark.v0("1.3.1")
 def test_an_output_that_exists_is_left_alone_without_force(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     for make in (lambda path: path.write_text("x"), lambda path: path.mkdir()):
@@ -171,6 +180,7 @@ def test_force_replaces_nothing_but_a_cache(tmp_path: Path, case: str) -> None:
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.v0("1.3.7")
 def test_a_failed_build_with_force_keeps_the_standing_cache(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", {"a.md": "alpha"})
     run(tmp_path)
@@ -181,6 +191,7 @@ def test_a_failed_build_with_force_keeps_the_standing_cache(tmp_path: Path) -> N
     assert snapshot(tmp_path / "cache") == before
 
 
+@pytest.mark.v0("1.3.4")
 @pytest.mark.parametrize("has_exchange", [True, False])
 def test_force_replaces_a_cache_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_exchange: bool) -> None:
     if not has_exchange:
@@ -195,6 +206,7 @@ def test_force_replaces_a_cache_whole(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "sources"]
 
 
+@pytest.mark.v0("1.3.4")
 def test_the_place_of_a_dead_build_is_cleared_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     dead = tmp_path / ".cache.tmp-dead"
@@ -207,6 +219,7 @@ def test_the_place_of_a_dead_build_is_cleared_and_that_of_a_living_one_is_not(tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "sources"]
 
 
+@pytest.mark.v0("1.3.4")
 def test_missing_parents_of_the_output_are_made(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     run(tmp_path, output=tmp_path / "deep" / "er" / "cache")

@@ -59,6 +59,7 @@ def success(text: str) -> bytes:
     return b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":%b,"type":"text"}]}}' % render(text)
 
 
+@pytest.mark.v0("2.1", "1.9.3")
 def test_initialize_answers_the_one_version_whatever_was_asked(library: Library) -> None:
     assert ExactSurface(library).answer_line(INITIALIZE) == (
         b'{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"tools":{}},"protocolVersion":"2024-11-05",'
@@ -66,6 +67,7 @@ def test_initialize_answers_the_one_version_whatever_was_asked(library: Library)
     )
 
 
+@pytest.mark.v0("2.2")
 @pytest.mark.parametrize("method", ["ping", "tools/list", "tools/call", "unknown"])
 def test_before_initialize_requests_are_refused_and_notifications_dropped(library: Library, method: str) -> None:
     surface = ExactSurface(library)
@@ -76,16 +78,19 @@ def test_before_initialize_requests_are_refused_and_notifications_dropped(librar
     assert surface.answer_line(b'{"jsonrpc":"2.0","method":"%b"}' % method.encode()) is None
 
 
+@pytest.mark.v0("2.2")
 def test_initialize_alone_opens_the_gate(surface: ExactSurface) -> None:
     assert surface.answer_line(b'{"jsonrpc":"2.0","id":-5,"method":"ping"}') == b'{"jsonrpc":"2.0","id":-5,"result":{}}'
     assert surface.answer_line(b'{"jsonrpc":"2.0","method":"notifications/initialized"}') is None
 
 
+@pytest.mark.v0("2.3")
 @pytest.mark.parametrize("line", [b"", b"  \t", b"\r\n"])
 def test_blank_lines_are_passed_over(surface: ExactSurface, line: bytes) -> None:
     assert surface.answer_line(line) is None
 
 
+@pytest.mark.v0("2.4", "2.3", "1.12.18")
 @pytest.mark.parametrize(
     "line",
     [
@@ -107,6 +112,7 @@ def test_what_is_no_envelope_is_a_parse_error_without_id(surface: ExactSurface, 
     assert surface.answer_line(line) == PARSE_ERROR
 
 
+@pytest.mark.v0("1.16.4")
 def test_a_message_may_be_a_mebibyte_with_its_newline_and_no_more(surface: ExactSurface) -> None:
     head, tail = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"', b'"}}'
     fits = head + b"x" * (MAX_LINE - 1 - len(head) - len(tail)) + tail
@@ -117,6 +123,7 @@ def test_a_message_may_be_a_mebibyte_with_its_newline_and_no_more(surface: Exact
     assert surface.refuse_line() == PARSE_ERROR
 
 
+@pytest.mark.v0("2.4")
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
@@ -131,6 +138,7 @@ def test_protocol_errors_have_their_codes(surface: ExactSurface, line: bytes, co
     assert surface.answer_line(line) == render({"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": message}})
 
 
+@pytest.mark.v0("2.3")
 @pytest.mark.parametrize(
     "line", [b'{"jsonrpc":"2.0","method":"what"}', b'{"jsonrpc":"2.0","id":null,"method":"tools/list"}']
 )
@@ -138,6 +146,7 @@ def test_a_notification_is_never_answered(surface: ExactSurface, line: bytes) ->
     assert surface.answer_line(line) is None
 
 
+@pytest.mark.v0("2.5", "1.9.3")
 def test_three_tools_are_listed_with_sorted_keys(surface: ExactSurface) -> None:
     answer = surface.answer_line(b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}')
     tools = json.loads(answer or b"")["result"]["tools"]
@@ -150,6 +159,7 @@ def test_three_tools_are_listed_with_sorted_keys(surface: ExactSurface) -> None:
     assert tools[2]["inputSchema"]["required"] == ["cache"]
 
 
+@pytest.mark.v0("2.10", "2.7")
 @pytest.mark.clause("R3")
 def test_the_text_of_resolve_is_the_output_of_the_command(surface: ExactSurface, tmp_path: Path) -> None:
     stdout = run_resolve(tmp_path / "cache", query="alpha", budget="4000").stdout.decode()
@@ -158,6 +168,7 @@ def test_the_text_of_resolve_is_the_output_of_the_command(surface: ExactSurface,
     assert stdout.endswith("}\n")
 
 
+@pytest.mark.v0("2.7", "1.12.12", "1.13.2")
 def test_list_and_inspect_have_no_newline(surface: ExactSurface, tmp_path: Path) -> None:
     size = sum((tmp_path / "cache" / name).stat().st_size for name in ("manifest.json", "index.json"))
     version = json.loads((tmp_path / "cache" / "manifest.json").read_text())["cache_version"]
@@ -173,16 +184,19 @@ def test_list_and_inspect_have_no_newline(surface: ExactSurface, tmp_path: Path)
     )
 
 
+@pytest.mark.v0("2.5")
 def test_a_hidden_tool_tells_that_the_server_lives(surface: ExactSurface) -> None:
     assert call(surface, "health", {}) == success('{"status":"ok"}')
 
 
+@pytest.mark.v0("2.6")
 def test_an_unknown_tool_is_free_text_with_is_error(surface: ExactSurface) -> None:
     assert call(surface, "nope", {}) == (
         b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"Unknown tool: nope","type":"text"}],"isError":true}}'
     )
 
 
+@pytest.mark.v0("1.10.1", "1.12.7", "1.12.17", "2.8", "2.9")
 @pytest.mark.clause("R1", "R5", "R6", "R7")
 @pytest.mark.parametrize(
     ("arguments", "code"),
@@ -213,6 +227,7 @@ def test_arguments_are_judged_budget_first_then_query_then_cache(
     assert call(surface, "context.resolve", arguments) == failure(code)
 
 
+@pytest.mark.v0("1.9.5")
 def test_minus_zero_is_no_budget_and_zero_is(surface: ExactSurface) -> None:
     line = (
         '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context.resolve",'
@@ -223,6 +238,7 @@ def test_minus_zero_is_no_budget_and_zero_is(surface: ExactSurface) -> None:
     assert b"isError" not in (surface.answer_line((line % "0").encode()) or b"")
 
 
+@pytest.mark.v0("1.12.1", "2.8")
 @pytest.mark.clause("R4")
 def test_a_cache_that_breaks_is_invalid_in_every_later_answer(surface: ExactSurface, tmp_path: Path) -> None:
     arguments = {"cache": "cache", "query": "q", "budget": 1}
@@ -234,6 +250,7 @@ def test_a_cache_that_breaks_is_invalid_in_every_later_answer(surface: ExactSurf
     assert call(surface, "context.resolve", {**arguments, "cache": "single"}) == failure("cache_invalid")
 
 
+@pytest.mark.v0("1.10.16")
 def test_a_resolve_past_its_time_is_an_internal_error(library: Library) -> None:
     release = threading.Event()
     with ThreadPoolExecutor(1) as executor:
@@ -246,6 +263,7 @@ def test_a_resolve_past_its_time_is_an_internal_error(library: Library) -> None:
     assert answer == failure("internal_error")
 
 
+@pytest.mark.v0("1.10.16")
 def test_a_bug_is_an_internal_error(surface: ExactSurface, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Library, "open", lambda *_: 1 / 0)
 

@@ -38,22 +38,26 @@ def written(members: dict[str, str], **changes: str | None) -> bytes:
     return ("{" + ",".join(f'"{name}":{value}' for name, value in merged.items() if value is not None) + "}").encode()
 
 
+@pytest.mark.v0("1.2.7", "1.1.3")
 def test_a_version_is_the_hash_of_the_content_alone() -> None:
     assert version_of(b"") == EMPTY
     assert file_of(EMPTY) == "documents/e3b0c44298fc.json"
 
 
+@pytest.mark.v0("1.4.1")
 def test_the_version_of_an_empty_cache_is_the_hash_of_the_build_config() -> None:
     """sha256 of the 41 bytes {"version":"1","hash_algorithm":"sha256"}."""
     assert cache_version_of([]) == version_of(b'{"version":"1","hash_algorithm":"sha256"}')
 
 
+@pytest.mark.v0("1.4.1")
 def test_the_version_of_a_cache_joins_ids_and_versions_without_separators() -> None:
     assert cache_version_of([("a", "sha256:1"), ("b", "sha256:2")]) == version_of(
         b'{"version":"1","hash_algorithm":"sha256"}a:sha256:1b:sha256:2'
     )
 
 
+@pytest.mark.v0("1.1.1", "1.1.3", "1.9.1")
 def test_a_manifest_is_written_pretty_in_its_fixed_order_without_a_newline() -> None:
     raw = render_manifest([("é.md", EMPTY)], "2026-01-02T03:04:05Z")
 
@@ -69,15 +73,18 @@ def test_a_manifest_is_written_pretty_in_its_fixed_order_without_a_newline() -> 
     )
 
 
+@pytest.mark.v0("1.1.4", "1.9.1")
 def test_an_empty_cache_is_written_with_empty_containers() -> None:
     assert b'"documents": []' in render_manifest([], "2026-01-02T03:04:05Z")
     assert render_index([]) == b"{}"
 
 
+@pytest.mark.v0("1.1.4")
 def test_an_index_is_a_flat_pretty_object() -> None:
     assert render_index([("a", EMPTY)]) == b'{\n  "a": "documents/e3b0c44298fc.json"\n}'
 
 
+@pytest.mark.v0("1.1.6", "1.9.1", "1.9.2")
 def test_a_document_is_written_compact_with_sorted_metadata() -> None:
     document = Document(
         id="a", version="v", source="A", content='\x00\x1f\x7f"\\/\b\f\n\r\té\u2028', metadata={"z": 1, "b": "x"}
@@ -88,6 +95,7 @@ def test_a_document_is_written_compact_with_sorted_metadata() -> None:
     )
 
 
+@pytest.mark.v0("1.1.2")
 @pytest.mark.parametrize(
     ("microsecond", "expected"),
     [(0, "03:04:05Z"), (6000, "03:04:05.006Z"), (120, "03:04:05.000120Z")],
@@ -99,18 +107,21 @@ def test_a_time_has_the_fewest_fraction_digits_that_lose_nothing(microsecond: in
     assert render_time(moment.astimezone(UTC)) == f"2026-01-02T{expected}"
 
 
+@pytest.mark.v0("1.9.5")
 def test_a_manifest_is_read_and_unknown_keys_are_ignored() -> None:
     manifest = parse_manifest(written(MANIFEST, extra="[1]"))
 
     assert (manifest.document_count, manifest.documents) == (1, (Entry("a", "v", "f"),))
 
 
+@pytest.mark.v0("1.10.6")
 @pytest.mark.parametrize("name", MANIFEST)
 def test_a_manifest_without_a_field_is_malformed(name: str) -> None:
     with pytest.raises(Malformed):
         parse_manifest(written(MANIFEST, **{name: None}))
 
 
+@pytest.mark.v0("1.9.4", "1.9.5", "1.10.6")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -150,6 +161,7 @@ def test_a_manifest_takes_any_rfc_3339_time(text: str) -> None:
     assert parse_manifest(written(MANIFEST, created_at=f'"{text}"')).created_at == text
 
 
+@pytest.mark.v0("1.9.4")
 @pytest.mark.parametrize(
     "raw", [b"", b"[]", b"\xef\xbb\xbf{}", b"{} x", b'{"a":"\xff"}', b'{"a":' + b"[" * 200 + b"]" * 200 + b"}"]
 )
@@ -159,6 +171,7 @@ def test_what_is_not_one_strict_object_is_malformed(raw: bytes) -> None:
             parse(raw)
 
 
+@pytest.mark.v0("1.1.5")
 def test_an_index_is_read_in_both_shapes() -> None:
     assert parse_index(b'{"a":"f"}') == {"a": "f"}
     assert parse_index(b'{"entries":{"a":"f"}}') == {"a": "f"}
@@ -173,6 +186,7 @@ def test_a_document_is_read_back_as_it_was_written() -> None:
     assert parse_document(render_document(document)) == document
 
 
+@pytest.mark.v0("1.1.6")
 @pytest.mark.parametrize(
     "metadata", ['{"a":1.5}', '{"a":true}', '{"a":null}', '{"a":{}}', '{"a":9223372036854775808}', "[]"]
 )

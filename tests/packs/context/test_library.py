@@ -31,6 +31,7 @@ def code_of(library: Library) -> str:
     return caught.value.failure.code
 
 
+@pytest.mark.v0("1.10.17")
 def test_an_unchanged_cache_is_loaded_once(library: Library, tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     before = snapshot(cache)

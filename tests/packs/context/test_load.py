@@ -89,6 +89,21 @@ BREAKS: dict[str, tuple[Break, str]] = {
 }
 
 
+@pytest.mark.v0(
+    "1.10.4",
+    "1.10.6",
+    "1.10.7",
+    "1.10.8",
+    "1.10.10",
+    "1.10.11",
+    "1.10.12",
+    "1.10.13",
+    "1.10.14",
+    "1.10.15",
+    "1.10.17",
+    "1.11.4",
+    "1.12.1",
+)
 @pytest.mark.clause("R4")
 @pytest.mark.parametrize("case", BREAKS)
 def test_a_broken_cache_is_refused_with_its_rule_and_nothing_is_written(tmp_path: Path, case: str) -> None:
@@ -105,6 +120,7 @@ def test_a_broken_cache_is_refused_with_its_rule_and_nothing_is_written(tmp_path
     assert snapshot(cache) == before
 
 
+@pytest.mark.v0("1.10.15")
 def test_unsorted_entries_are_refused(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha", "b.md": "beta"})
     manifest = parse_object((cache / "manifest.json").read_bytes())
@@ -118,6 +134,7 @@ def test_unsorted_entries_are_refused(tmp_path: Path) -> None:
     assert caught.value.rule.id == "IDS_ASCEND"
 
 
+@pytest.mark.v0("1.8.2")
 def test_a_valid_cache_gives_its_documents_in_order_of_id(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"B.md": "beta", "a.md": "alpha", "x.txt": "not taken"})
     generation = load_generation(cache)
@@ -132,6 +149,7 @@ def test_a_valid_cache_gives_its_documents_in_order_of_id(tmp_path: Path) -> Non
     assert find_violations(cache) == []
 
 
+@pytest.mark.v0("1.1.5")
 def test_the_early_shape_of_the_index_is_valid(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     flat = parse_object((cache / "index.json").read_bytes())
@@ -144,6 +162,7 @@ def test_an_empty_cache_is_valid(tmp_path: Path) -> None:
     assert find_violations(make_cache(tmp_path, {})) == []
 
 
+@pytest.mark.v0("1.10.5", "1.10.9")
 @pytest.mark.clause("R4")
 @pytest.mark.parametrize("part", ["manifest.json", "index.json", "documents", "document"])
 def test_what_the_system_refuses_to_read_is_an_io_error(part: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -37,6 +38,7 @@ def expected(documents: dict[str, str], query: str, budget: int) -> str:
     return model.resolve(documents, versions, query, budget)
 
 
+@pytest.mark.v0("1.6.1", "1.6.2", "1.6.3", "1.7.1", "1.7.2", "1.7.3", "1.8.1")
 @settings(max_examples=400)
 @given(DOCUMENTS, st.lists(WORDS, max_size=4).map(" ".join), st.integers(min_value=0, max_value=30))
 def test_every_answer_is_the_models_byte_for_byte(documents: dict[str, str], query: str, budget: int) -> None:
@@ -52,6 +54,53 @@ def test_the_answer_as_a_value_says_the_same(documents: dict[str, str], query: s
     assert selection_object(index, selection) == parse_object(render_selection(index, selection))
 
 
+CROWDS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0, 1, 2, 5, 9, 40, 90])), min_size=33, max_size=140).map(
+    lambda shapes: {
+        f"{number:03}": " ".join(["q"] * matches + ["w"] * others) for number, (matches, others) in enumerate(shapes)
+    }
+)
+"""Many documents of few shapes: full of equal scores, and of documents that do not fit where later ones do."""
+
+
+@pytest.mark.v0("1.6.3", "1.7.2", "1.7.3")
+@settings(max_examples=60)
+@given(CROWDS, st.sampled_from(["q", "q w", "w", "absent", ""]), st.integers(min_value=0, max_value=400))
+def test_ties_and_misfits_in_a_crowd_are_the_models(documents: dict[str, str], query: str, budget: int) -> None:
+    """More documents that do not fit than select looks at one by one: its short cuts must not show."""
+    assert answer(documents, query, budget) == expected(documents, query, budget)
+
+
+NEAR_ONE = st.lists(st.tuples(st.integers(4090, 9000), st.integers(0, 3)), min_size=2, max_size=12)
+"""Words, and how many of them do not match: fractions so near to one another that some are the same binary32."""
+
+
+@pytest.mark.v0("1.6.2", "1.6.3")
+@settings(max_examples=60)
+@given(NEAR_ONE, st.integers(min_value=0, max_value=40))
+def test_scores_are_compared_as_binary32_and_no_finer(shapes: list[tuple[int, int]], budget: int) -> None:
+    plain = index_of({f"{number:02}": "x" * (number % 5) for number in range(len(shapes))})
+    matches = [words - others for words, others in shapes]
+    index = Index(
+        store=plain.store,
+        tokens=plain.tokens,
+        words=array("I", [words for words, _ in shapes]),
+        postings={"q": array("I", [number for number, count in enumerate(matches) for _ in range(count)])},
+        fit=plain.fit,
+        longest=max(words for words, _ in shapes),
+        sources={},
+        metadata={},
+    )
+    scores = [model.binary32(Fraction(count, words)) for count, (words, _) in zip(matches, shapes, strict=True)]
+    wanted, left = [], budget
+    for number in sorted(range(len(shapes)), key=lambda number: (-scores[number], number)):
+        if plain.tokens[number] <= left:
+            wanted.append((number, scores[number], matches[number]))
+            left -= plain.tokens[number]
+
+    assert [(pick.number, pick.score, pick.matches) for pick in select(index, "q", budget).picks] == wanted
+
+
+@pytest.mark.v0("1.6.3")
 def test_scores_that_differ_as_fractions_and_tie_in_binary32_are_ordered_by_id() -> None:
     """4999/5000 is less than 5000/5001, and both are one binary32."""
     index = index_of({"a": "q " * 4999 + "w", "b": "q " * 5000 + "w"})
@@ -61,6 +110,7 @@ def test_scores_that_differ_as_fractions_and_tie_in_binary32_are_ordered_by_id()
     assert [pick.number for pick in picks] == [0, 1]
 
 
+@pytest.mark.v0("1.6.2")
 def test_words_beyond_two_to_the_24_are_rounded_before_they_are_divided() -> None:
     index = index_of({"a": "q"})
     big = Index(
@@ -77,6 +127,7 @@ def test_words_beyond_two_to_the_24_are_rounded_before_they_are_divided() -> Non
     assert select(big, "q", 10).picks[0].score == 1 / (1 << 24)
 
 
+@pytest.mark.v0("1.12.8", "1.6.1")
 def test_a_word_named_twice_counts_once_and_is_echoed_twice() -> None:
     """1.12 choice 8: a score stays within 0 and 1."""
     value = parse_object(answer({"a": "x y"}, "X x", 10).encode())
@@ -85,23 +136,27 @@ def test_a_word_named_twice_counts_once_and_is_echoed_twice() -> None:
     assert value["documents"][0]["why"] == {"query_terms": ["x", "x"], "term_matches": 1, "total_words": 2}
 
 
+@pytest.mark.v0("1.7.4", "1.12.9")
 def test_budget_zero_takes_an_empty_document_and_nothing_else() -> None:
     """1.12 choice 9."""
     assert answer({"a": "", "b": "x"}, "x", 0) == expected({"a": "", "b": "x"}, "x", 0)
     assert parse_object(answer({"a": "", "b": "x"}, "x", 0).encode())["selection"]["documents_selected"] == 1
 
 
+@pytest.mark.v0("1.7.2")
 def test_a_document_that_does_not_fit_is_passed_over_for_a_later_one() -> None:
     documents = {"a": "q " * 50, "b": "q x", "c": "z"}
 
     assert [each["id"] for each in parse_object(answer(documents, "q", 3).encode())["documents"]] == ["b", "c"]
 
 
+@pytest.mark.v0("1.6.1")
 @pytest.mark.parametrize("query", ["", " \t\u2003"])
 def test_an_empty_query_scores_everything_zero_in_order_of_id(query: str) -> None:
     assert answer({"b": "x", "a": "y"}, query, 9) == expected({"b": "x", "a": "y"}, query, 9)
 
 
+@pytest.mark.v0("1.7.5")
 def test_the_largest_budget_is_a_budget() -> None:
     assert answer({"a": "x"}, "x", (1 << 64) - 1) == expected({"a": "x"}, "x", (1 << 64) - 1)
 

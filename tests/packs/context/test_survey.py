@@ -12,6 +12,7 @@ from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.survey import Inspection, inspect_fully, inspect_loosely, list_caches
 
 
+@pytest.mark.v0("1.14.1", "1.14.2")
 def test_real_directories_are_listed_by_name_with_whether_they_have_a_manifest(tmp_path: Path) -> None:
     make_cache(tmp_path / "x", {"a.md": "alpha"})
     root = tmp_path / "root"
@@ -40,6 +41,7 @@ def test_a_name_that_is_not_utf_8_is_listed_with_replacement_marks(tmp_path: Pat
     assert list_caches(str(tmp_path)) == {"caches": [{"path": "\ufffd", "has_manifest": False}]}
 
 
+@pytest.mark.v0("1.12.13")
 @pytest.mark.parametrize("make", ["absent", "file"])
 def test_a_root_that_is_no_directory_is_missing(tmp_path: Path, make: str) -> None:
     root = tmp_path / make
@@ -51,6 +53,7 @@ def test_a_root_that_is_no_directory_is_missing(tmp_path: Path, make: str) -> No
     assert caught.value.failure.code == "CACHE_MISSING"
 
 
+@pytest.mark.v0("1.14.2")
 def test_a_directory_that_cannot_be_entered_is_an_io_error() -> None:
     with open_folder() as folder:
         (folder / "closed").mkdir(mode=0)
@@ -60,6 +63,7 @@ def test_a_directory_that_cannot_be_entered_is_an_io_error() -> None:
     assert caught.value.failure.code == "IO_ERROR"
 
 
+@pytest.mark.v0("1.12.10")
 def test_the_tool_counts_the_files_beside_the_manifest_and_the_command_the_documents(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     (cache / "link").symlink_to(cache / "manifest.json")
@@ -73,6 +77,7 @@ def test_the_tool_counts_the_files_beside_the_manifest_and_the_command_the_docum
     )
 
 
+@pytest.mark.v0("1.13.2", "1.12.14")
 @pytest.mark.parametrize(
     ("manifest", "expected"),
     [
@@ -98,6 +103,7 @@ def test_the_tool_reads_a_manifest_loosely(
     )
 
 
+@pytest.mark.v0("1.13.3")
 def test_an_unreadable_manifest_is_an_io_error() -> None:
     with open_folder() as folder:
         (folder / "manifest.json").write_text("{}")
@@ -108,6 +114,7 @@ def test_an_unreadable_manifest_is_an_io_error() -> None:
     assert caught.value.failure.code == "IO_ERROR"
 
 
+@pytest.mark.v0("1.12.11")
 def test_the_command_finds_what_the_tool_does_not_look_for(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     size = the_document(cache).stat().st_size

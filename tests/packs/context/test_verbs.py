@@ -31,6 +31,7 @@ RESOLVED = (
 ).encode()
 
 
+@pytest.mark.v0("1.3.6")
 def test_build_writes_one_line_to_stderr_and_nothing_to_stdout(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", {"a.md": "alpha"})
     answer = run_build(Order(sources=sources, output=tmp_path / "cache"), now=lambda: MOMENT)
@@ -39,6 +40,7 @@ def test_build_writes_one_line_to_stderr_and_nothing_to_stdout(tmp_path: Path) -
     assert answer == Answer(stderr=f"built 1 documents, {version}\n".encode())
 
 
+@pytest.mark.v0("1.2.6", "1.3.2", "1.3.3", "1.15.3")
 @pytest.mark.parametrize(
     ("contents", "exit_code"),
     [({"a.md": b"\xff"}, 7), ({"a.md": "x", "b.md": "x"}, 7), ({"a.md": "x", "A.md": "y"}, 5)],
@@ -52,6 +54,7 @@ def test_build_refuses_with_the_exit_code_of_the_table(
     assert (answer.exit_code, answer.stdout, answer.stderr[:6]) == (exit_code, b"", b"error:")
 
 
+@pytest.mark.v0("1.3.1", "1.15.4")
 def test_build_onto_an_existing_output_or_from_no_directory_exits_6(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "x"})
     again = run_build(Order(sources=tmp_path, output=cache), now=lambda: MOMENT)
@@ -60,6 +63,7 @@ def test_build_onto_an_existing_output_or_from_no_directory_exits_6(tmp_path: Pa
     assert (again.exit_code, absent.exit_code) == (6, 6)
 
 
+@pytest.mark.v0("1.8.1", "1.9.1")
 def test_resolve_writes_the_selection_and_one_newline(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha beta"})
 
@@ -67,6 +71,7 @@ def test_resolve_writes_the_selection_and_one_newline(tmp_path: Path) -> None:
     assert run_resolve(cache, query="Alpha", budget="+007", pretty=True) == Answer(stdout=indent(RESOLVED) + b"\n")
 
 
+@pytest.mark.v0("1.12.6", "1.15.2", "1.7.5", "1.10.1")
 @pytest.mark.parametrize("budget", ["-1", "1.0", "", " 1", "1 ", "1e3", "x", "٣", "18446744073709551616", "9" * 5000])
 def test_a_budget_that_is_no_count_exits_3_before_the_cache_is_looked_at(budget: str) -> None:
     answer = run_resolve(Path("/nonexistent"), query="", budget=budget)
@@ -74,15 +79,18 @@ def test_a_budget_that_is_no_count_exits_3_before_the_cache_is_looked_at(budget:
     assert (answer.exit_code, answer.stdout, answer.stderr) == (3, b"", b"error: Budget is invalid\n")
 
 
+@pytest.mark.v0("1.15.2")
 def test_the_largest_budget_is_taken(tmp_path: Path) -> None:
     assert run_resolve(make_cache(tmp_path, {}), query="", budget="18446744073709551615").exit_code == 0
 
 
+@pytest.mark.v0("1.12.17")
 @pytest.mark.parametrize("query", ["\udcff", "x" * 65_537])
 def test_a_query_that_is_no_text_or_too_long_exits_2(query: str) -> None:
     assert run_resolve(Path("/nonexistent"), query=query, budget="1").exit_code == 2
 
 
+@pytest.mark.v0("1.12.3", "1.12.4", "1.13.1")
 def test_a_cache_that_is_absent_a_file_or_without_manifest_exits_4_4_5(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
@@ -96,6 +104,7 @@ def test_a_cache_that_is_absent_a_file_or_without_manifest_exits_4_4_5(tmp_path:
     assert [run_verify(tmp_path / name).exit_code for name in ("absent", "file", "empty")] == [4, 4, 5]
 
 
+@pytest.mark.v0("1.12.1", "1.15.3")
 def test_a_broken_document_exits_5_and_prints_no_part_of_an_answer(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     edit_json(the_document(cache), content="x")
@@ -105,6 +114,7 @@ def test_a_broken_document_exits_5_and_prints_no_part_of_an_answer(tmp_path: Pat
     assert answer.stderr == b"error: Cache exists but is invalid (CONTENT_HASH_MATCHES: a.md)\n"
 
 
+@pytest.mark.v0("1.13.1")
 def test_inspect_is_pretty_and_a_malformed_manifest_exits_5(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {})
 
@@ -138,6 +148,7 @@ def test_list_writes_what_the_tool_answers(tmp_path: Path) -> None:
     assert run_list(tmp_path / "absent").exit_code == 4
 
 
+@pytest.mark.v0("1.15.3")
 def test_every_v0_code_has_an_exit_code() -> None:
     assert dict(EXIT_CODES) == {
         "INVALID_QUERY": 2, "INVALID_BUDGET": 3, "CACHE_MISSING": 4, "CACHE_INVALID": 5, "IO_ERROR": 6, "INTERNAL": 7,

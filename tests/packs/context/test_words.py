@@ -12,10 +12,12 @@ from tests.packs.context import model
 from strictwire.packs.context.words import WHITE_SPACE, document_id, estimate_tokens, has_extension, parse_words, split_words
 
 
+@pytest.mark.v0("1.5.2")
 def test_white_space_is_the_twenty_five_code_points_of_unicode() -> None:
     assert {ord(character) for character in WHITE_SPACE} == model.SPACES
 
 
+@pytest.mark.v0("1.5.2")
 def test_no_other_code_point_splits_a_word() -> None:
     """str.split also splits on U+001C to U+001F; U+200B and U+FEFF split nothing."""
     splitting = {
@@ -27,11 +29,13 @@ def test_no_other_code_point_splits_a_word() -> None:
     assert splitting == model.SPACES
 
 
+@pytest.mark.v0("1.5.1", "1.5.2")
 @given(st.text(alphabet=st.sampled_from("aB ß\x1c\x1f\u2003\u3000\u0130Σσ.\n\u200b"), max_size=40))
 def test_words_agree_with_the_plain_model(text: str) -> None:
     assert parse_words(text) == model.words(text)
 
 
+@pytest.mark.v0("1.5.1", "1.5.3")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -46,11 +50,13 @@ def test_lowercase_is_full_unicode_and_punctuation_stays(text: str, expected: li
     assert parse_words(text) == expected
 
 
+@pytest.mark.v0("1.7.1")
 @pytest.mark.parametrize(("size", "expected"), [(0, 0), (1, 1), (4, 1), (5, 2), (740, 185)])
 def test_a_token_is_four_bytes_rounded_up(size: int, expected: int) -> None:
     assert estimate_tokens(size) == expected
 
 
+@pytest.mark.v0("1.2.2")
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -68,6 +74,7 @@ def test_only_the_exact_extension_is_taken(name: str, expected: bool) -> None:
     assert has_extension(name, "md") is expected
 
 
+@pytest.mark.v0("1.2.3")
 @pytest.mark.parametrize(
     ("relative", "expected"),
     [

@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from strictwire.fault.failure import Refused, fail
 
@@ -30,9 +29,11 @@ class NotBuilt(Refused):
         return type(self), (self.failure.code, self.reason, self.subject)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One file to take: where it is, its path relative to the root, and its status when it was seen."""
+class Source(NamedTuple):
+    """One file to take: where it is, its path relative to the root, and its status when it was seen.
+
+    A tuple, because a build has one for every file.
+    """
 
     path: bytes
     relative: str
@@ -47,13 +48,14 @@ def walk(root: bytes, accepts: Callable[[str], bool]) -> Iterator[Source]:
     Raises NotBuilt: IO_ERROR for a folder that cannot be read, INTERNAL for a path that is not UTF-8.
     """
     pending = [_listed(root)]
+    prefix = len(os.path.join(root, b""))  # noqa: PTH118 - a path of bytes
     while pending:
         entry = next(pending[-1], None)
         if entry is None:
             pending.pop()
         elif entry.is_dir(follow_symlinks=False):
             pending.append(_listed(entry.path))
-        elif accepts(os.fsdecode(entry.name)) and (source := _maybe_source(entry, root)):
+        elif accepts(os.fsdecode(entry.name)) and (source := _maybe_source(entry, prefix)):
             yield source
 
 
@@ -65,7 +67,7 @@ def _listed(folder: bytes) -> Iterator[os.DirEntry[bytes]]:
         raise NotBuilt("IO_ERROR", "a folder cannot be read", os.fsdecode(folder)) from exc
 
 
-def _maybe_source(entry: os.DirEntry[bytes], root: bytes) -> Source | None:
+def _maybe_source(entry: os.DirEntry[bytes], prefix: int) -> Source | None:
     """The file behind an entry; None for what is not a regular file, such as a link that leads nowhere."""
     try:
         status = entry.stat()
@@ -73,7 +75,7 @@ def _maybe_source(entry: os.DirEntry[bytes], root: bytes) -> Source | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    relative = os.path.relpath(entry.path, root)
+    relative = entry.path[prefix:]
     try:
         text = relative.decode()
     except UnicodeDecodeError:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, NotStrict, indent, parse_object, render, slice_members
 
@@ -25,11 +27,16 @@ BUILD_CONFIG: Final[Mapping[str, str]] = MappingProxyType({"version": "1", "hash
 MAX_MANIFEST_BYTES: Final = 512 * 1024 * 1024
 """Manifest and index: about 2.7 million documents. Above that a manifest is an attack or needs another format."""
 
+MAX_ENTRIES: Final = 4_000_000
+"""Objects in a manifest. Whole entries reach the size bound before this one; a flood of empty ones does not."""
+
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 """One document file, and one source: sixteen times what one answer may carry."""
 
-_STEM: Final = 12
 HASH_PREFIX: Final = "sha256:"
+_STEM: Final = slice(len(HASH_PREFIX), len(HASH_PREFIX) + 12)
+"""The part of a version that names its file."""
+
 _I64: Final = range(-(1 << 63), 1 << 63)
 _U64: Final = range(1 << 64)
 _RFC_3339: Final = re.compile(
@@ -38,7 +45,8 @@ _RFC_3339: Final = re.compile(
 _NO_METADATA: Final[Mapping[str, str | int]] = MappingProxyType({})
 
 
-_DOCUMENT_FIELDS: Final = ("id", "version", "source", "content", "metadata")
+_MANIFEST_LIMITS: Final = Limits(size=MAX_MANIFEST_BYTES)
+_DOCUMENT_LIMITS: Final = Limits(size=MAX_DOCUMENT_BYTES)
 _DOCUMENT_TYPES: Final = (str, str, str, str, dict)
 
 
@@ -46,13 +54,15 @@ class Malformed(ValueError):
     """The bytes are not a file of this kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One document as the manifest names it."""
+class Entry(NamedTuple):
+    """One document as the manifest names it. A tuple, because a manifest has one for every document."""
 
     id: str
     version: str
     file: str
+
+
+_MEMBERS: Final = itemgetter(*Entry._fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +76,14 @@ class Manifest:
     documents: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One document file."""
+class Document(NamedTuple):
+    """One document file. A tuple, because a cold load makes one for every document."""
 
     id: str
     version: str
     source: str
     content: str
-    metadata: Mapping[str, str | int] = field(default_factory=lambda: _NO_METADATA)
+    metadata: Mapping[str, str | int] = _NO_METADATA
 
 
 def version_of(content: bytes) -> str:
@@ -84,7 +93,7 @@ def version_of(content: bytes) -> str:
 
 def file_of(version: str) -> str:
     """Where a document of this version lies, relative to the cache."""
-    return f"{DOCUMENTS}/{version[len(HASH_PREFIX) :][:_STEM]}.json"
+    return f"{DOCUMENTS}/{version[_STEM]}.json"
 
 
 def cache_version_of(entries: Iterable[tuple[str, str]]) -> str:
@@ -97,17 +106,20 @@ def cache_version_of(entries: Iterable[tuple[str, str]]) -> str:
 
 def parse_manifest(raw: bytes) -> Manifest:
     """Read manifest.json into its typed shape; unknown keys are ignored. Raises Malformed."""
-    members = _object(raw, MAX_MANIFEST_BYTES)
+    if raw.count(b"{") > MAX_ENTRIES:
+        raise Malformed("documents")
+    members = _object(raw, _MANIFEST_LIMITS)
     config = _typed(members, "build_config", dict)
     count = _typed(members, "document_count", int)
-    if count not in _U64 or slice_members(raw)["document_count"].startswith(b"-"):
+    # `-0` reads as 0 and is no unsigned integer; only its bytes show the difference.
+    if count not in _U64 or (count == 0 and slice_members(raw)["document_count"].startswith(b"-")):
         raise Malformed("document_count")
     return Manifest(
         cache_version=_typed(members, "cache_version", str),
         build_config={name: _typed(config, name, str) for name in BUILD_CONFIG},
         created_at=_parse_time(_typed(members, "created_at", str)),
         document_count=count,
-        documents=tuple(map(_entry, _typed(members, "documents", list))),
+        documents=_entries(_typed(members, "documents", list)),
     )
 
 
@@ -127,10 +139,10 @@ def render_manifest(entries: Iterable[tuple[str, str]], created_at: str) -> byte
 
 def parse_index(raw: bytes) -> Mapping[str, str]:
     """Read index.json, flat or in the early form `{"entries": {...}}`. Raises Malformed."""
-    members = _object(raw, MAX_MANIFEST_BYTES)
+    members = _object(raw, _MANIFEST_LIMITS)
     early = members.get("entries")
     files = early if isinstance(early, dict) else members
-    if not all(isinstance(file, str) for file in files.values()):
+    if not set(map(type, files.values())) <= {str}:
         raise Malformed("index")
     return files
 
@@ -142,12 +154,11 @@ def render_index(entries: Iterable[tuple[str, str]]) -> bytes:
 
 def parse_document(raw: bytes) -> Document:
     """Read one document file; unknown keys are ignored. Raises Malformed."""
-    members = _object(raw, MAX_DOCUMENT_BYTES)
+    members = _object(raw, _DOCUMENT_LIMITS)
     # Looked up and compared at once: this runs for every document of a cold load.
-    values: tuple[Any, ...] = tuple(map(members.get, _DOCUMENT_FIELDS))
-    if tuple(map(type, values)) != _DOCUMENT_TYPES:
+    document = Document._make(map(members.get, Document._fields))
+    if tuple(map(type, document)) != _DOCUMENT_TYPES:
         raise Malformed("document")
-    document = Document(*values)
     if document.metadata and not all(map(_is_metadata, document.metadata.values())):
         raise Malformed("metadata")
     return document
@@ -178,9 +189,9 @@ def _pretty(value: JsonValue) -> bytes:
     return indent(render(value))
 
 
-def _object(raw: bytes, size: int) -> JsonObject:
+def _object(raw: bytes, limits: Limits) -> JsonObject:
     try:
-        return parse_object(raw, Limits(size=size))
+        return parse_object(raw, limits)
     except NotStrict as exc:
         raise Malformed("not strict JSON") from exc
 
@@ -193,10 +204,15 @@ def _typed(members: Mapping[str, Any], name: str, kind: type) -> Any:
     return value
 
 
-def _entry(value: object) -> Entry:
-    if not isinstance(value, dict):
+def _entries(values: list[Any]) -> tuple[Entry, ...]:
+    """All at once: a loop of ours over every entry would be felt in a cold load."""
+    try:
+        entries = tuple(map(Entry._make, map(_MEMBERS, values)))
+    except (KeyError, TypeError) as exc:
+        raise Malformed("documents") from exc
+    if not set(map(type, chain.from_iterable(entries))) <= {str}:
         raise Malformed("documents")
-    return Entry(_typed(value, "id", str), _typed(value, "version", str), _typed(value, "file", str))
+    return entries
 
 
 def _is_metadata(value: object) -> bool:

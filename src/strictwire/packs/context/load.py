@@ -37,6 +37,11 @@ from strictwire.packs.context.paths import require_directory
 from strictwire.packs.context.rules import Unusable
 
 _DIGEST: Final = 32
+_DIGITS: Final = 2 * _DIGEST
+_INDEX_LINE: Final = 256
+"""Bytes of an index beside its ids, an entry: a file name, and white space without thrift."""
+_ESCAPED: Final = 12
+"""Bytes of one character at most: two \\u escapes."""
 _VERSION: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -61,9 +66,9 @@ class Roster:
 
     def part(self, first: int, last: int) -> Iterator[Entry]:
         """The entries from `first` up to, not including, `last`."""
-        for number, (start, end) in enumerate(pairwise(self._ends[first : last + 1]), first):
-            digest = self._digests[number * _DIGEST : (number + 1) * _DIGEST]
-            version = HASH_PREFIX + digest.hex()
+        digits = self._digests[first * _DIGEST : last * _DIGEST].hex()
+        for number, (start, end) in enumerate(pairwise(self._ends[first : last + 1])):
+            version = HASH_PREFIX + digits[number * _DIGITS : (number + 1) * _DIGITS]
             yield Entry(self._ids[start:end].decode(), version, file_of(version))
 
 
@@ -112,23 +117,25 @@ def find_manifest_violations(manifest: Manifest) -> Iterator[Unusable]:
         yield Unusable("BUILD_CONFIG_KNOWN", MANIFEST)
     if manifest.document_count != len(manifest.documents):
         yield Unusable("COUNT_MATCHES", MANIFEST)
-    last: str | None = None
-    for entry in manifest.documents:
-        # Code points order like UTF-8 bytes, and strict JSON has no lone surrogate to break that.
-        if last is not None and entry.id <= last:
-            yield Unusable("IDS_ASCEND", entry.id)
-        last = entry.id
-        if _VERSION.fullmatch(entry.version) is None:
-            yield Unusable("VERSION_IS_A_HASH", entry.id)
-        if entry.file != file_of(entry.version):
-            yield Unusable("FILE_NAMED_BY_HASH", entry.id)
+    # Code points order like UTF-8 bytes, and strict JSON has no lone surrogate to break that.
+    for rule, broken in (
+        ("IDS_ASCEND", (entry for last, entry in pairwise(manifest.documents) if entry.id <= last.id)),
+        ("VERSION_IS_A_HASH", (entry for entry in manifest.documents if _VERSION.fullmatch(entry.version) is None)),
+        ("FILE_NAMED_BY_HASH", (entry for entry in manifest.documents if entry.file != file_of(entry.version))),
+    ):
+        yield from (Unusable(rule, entry.id) for entry in broken)
     if manifest.cache_version != cache_version_of((entry.id, entry.version) for entry in manifest.documents):
         yield Unusable("CACHE_VERSION_MATCHES", MANIFEST)
 
 
 def find_index_violations(cache: int, manifest: Manifest) -> Iterator[Unusable]:
-    """index.json against the manifest. Raises Unusable: MANIFEST_SIZE, READABLE."""
-    raw = read_file(INDEX, within=cache, limit=MAX_MANIFEST_BYTES, rule="INDEX_MATCHES", too_large="MANIFEST_SIZE")
+    """index.json against the manifest, and never read when it is longer than any way to write what it should say.
+
+    Raises Unusable: MANIFEST_SIZE, READABLE.
+    """
+    longest = _INDEX_LINE * (len(manifest.documents) + 1) + _ESCAPED * sum(len(entry.id) for entry in manifest.documents)
+    limit = min(longest, MAX_MANIFEST_BYTES)
+    raw = read_file(INDEX, within=cache, limit=limit, rule="INDEX_MATCHES", too_large="MANIFEST_SIZE")
     try:
         files = parse_index(raw)
     except Malformed:
@@ -140,10 +147,9 @@ def find_index_violations(cache: int, manifest: Manifest) -> Iterator[Unusable]:
 
 def find_orphans(documents: int, manifest: Manifest) -> Iterator[Unusable]:
     """What lies in documents/ without an entry. Raises Unusable: READABLE."""
-    named = {entry.file for entry in manifest.documents}
-    for name in sorted(list_names(documents)):
-        if f"{DOCUMENTS}/{name}" not in named:
-            yield Unusable("NO_ORPHANS", name)
+    found = {f"{DOCUMENTS}/{name}" for name in list_names(documents)}
+    for file in sorted(found.difference(entry.file for entry in manifest.documents)):
+        yield Unusable("NO_ORPHANS", file.rpartition("/")[2])
 
 
 def read_document(documents: int, entry: Entry) -> Document:

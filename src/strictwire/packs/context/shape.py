@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from strictwire.packs.context.extract import KIND_OF, NotText, extract
 from strictwire.packs.context.ingest import NotBuilt, Source
@@ -21,9 +20,11 @@ _SOURCE: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A document that was written: its id, its version, and the inode, size and time of its file."""
+class Made(NamedTuple):
+    """A document that was written: its id, its version, and the inode, size and time of its file.
+
+    A tuple, because one comes from another process for every document.
+    """
 
     id: str
     version: str
@@ -49,7 +50,11 @@ def _make(source: Source, cache: str) -> Made:
         content=content,
         metadata={} if kind == "markdown" else {"kind": kind},
     )
-    return Made(document.id, version, _write(f"{cache}/{file_of(version)}", render_document(document)))
+    raw = render_document(document)
+    if len(raw) > MAX_DOCUMENT_BYTES:
+        # Escapes make it longer than its source: no reader would take it.
+        raise NotBuilt("IO_ERROR", f"a document is larger than {MAX_DOCUMENT_BYTES} bytes", source.relative)
+    return Made(document.id, version, _write(f"{cache}/{file_of(version)}", raw))
 
 
 def _read(source: Source) -> bytes:

@@ -25,6 +25,7 @@ from strictwire.packs.context.select import select
 from strictwire.packs.context.survey import find_violations, inspect_fully, list_caches
 
 USAGE: Final = 1
+_MOST_ATTEMPTS: Final = 4
 
 EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -70,34 +71,42 @@ def run_resolve(cache: Path, *, query: str, budget: str, pretty: bool = False) -
     try:
         tokens = parse_budget(budget)
         question = check_query(query)
-        index = load_generation(cache).index
     except Refused as refused:
         return _refusal(refused)
-    answer = render_selection(index, select(index, question, tokens))
-    return Answer(stdout=(indent(answer) if pretty else answer) + b"\n")
+
+    def resolve() -> Answer:
+        index = load_generation(cache).index
+        answer = render_selection(index, select(index, question, tokens))
+        return Answer(stdout=(indent(answer) if pretty else answer) + b"\n")
+
+    return _ask_standing(cache, resolve)
 
 
 def run_inspect(cache: Path) -> Answer:
     """`inspect --cache DIR`: four facts, always pretty. A directory without a manifest is no cache here: exit 4."""
-    try:
-        facts = inspect_fully(cache)
-    except Unusable as refused:
-        missing = refused.rule.id == "MANIFEST_EXISTS"
-        return _refusal(Unusable("CACHE_EXISTS", str(cache)) if missing else refused)
-    return Answer(stdout=indent(render(asdict(facts))) + b"\n")
+
+    def inspect() -> Answer:
+        try:
+            return Answer(stdout=indent(render(asdict(inspect_fully(cache)))) + b"\n")
+        except Unusable as refused:
+            missing = refused.rule.id == "MANIFEST_EXISTS"
+            raise Unusable("CACHE_EXISTS", str(cache)) if missing else refused from None
+
+    return _ask_standing(cache, inspect)
 
 
 def run_verify(cache: Path) -> Answer:
     """`verify --cache DIR`: every rule that is broken, as JSON; exit 0 when none is, else that of the first."""
-    found = find_violations(cache)
-    report = {
-        "valid": not found,
-        "violations": [
+
+    def verify() -> Answer:
+        found = find_violations(cache)
+        violations = [
             {"rule": each.rule.id, "code": each.failure.code.lower(), "subject": _plain(each.subject)} for each in found
-        ],
-    }
-    exit_code = EXIT_CODES[found[0].failure.code] if found else 0
-    return Answer(exit_code=exit_code, stdout=indent(render(report)) + b"\n")
+        ]
+        exit_code = EXIT_CODES[found[0].failure.code] if found else 0
+        return Answer(exit_code=exit_code, stdout=indent(render({"valid": not found, "violations": violations})) + b"\n")
+
+    return _ask_standing(cache, verify)
 
 
 def run_list(root: Path) -> Answer:
@@ -106,6 +115,30 @@ def run_list(root: Path) -> Answer:
         return Answer(stdout=render(list_caches(str(root))) + b"\n")
     except Unusable as refused:
         return _refusal(refused)
+
+
+def _ask_standing(cache: Path, ask: Callable[[], Answer]) -> Answer:
+    """The answer of a cache that stood still: what took its place while it was read is asked again, four times at most.
+
+    A cache that was replaced is taken apart, perhaps before it was read to its end; that must not look like a broken one.
+    """
+    for _ in range(_MOST_ATTEMPTS):
+        before = _identity(cache)
+        try:
+            answer = ask()
+        except Unusable as refused:
+            answer = _refusal(refused)
+        if before == _identity(cache):
+            break
+    return answer
+
+
+def _identity(cache: Path) -> tuple[int, int, int] | None:
+    try:
+        status = cache.stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino, status.st_ctime_ns
 
 
 def _refusal(refused: Refused) -> Answer:

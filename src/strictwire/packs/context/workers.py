@@ -7,13 +7,16 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
 _WORTH_IT: Final = 8
 """Chunks below which starting processes costs more than it saves."""
+
+_inherited: Final[list[Any]] = []
+"""In a worker: the function and the chunks of the process it was forked from. Only numbers and results are sent."""
 
 
 def spread(work: Callable[[Chunk], Result], chunks: Sequence[Chunk], workers: int = 0) -> Iterator[Result]:
@@ -25,8 +28,18 @@ def spread(work: Callable[[Chunk], Result], chunks: Sequence[Chunk], workers: in
     if wanted == 1 or not wanted or threading.active_count() > 1 or "fork" not in multiprocessing.get_all_start_methods():
         yield from map(work, chunks)
         return
-    pool = ProcessPoolExecutor(wanted, mp_context=multiprocessing.get_context("fork"))
+    context = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(wanted, mp_context=context, initializer=_inherit, initargs=(work, chunks))
     try:
-        yield from pool.map(work, chunks)
+        yield from pool.map(_do, range(len(chunks)))
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _inherit(*inherited: Any) -> None:
+    _inherited[:] = inherited
+
+
+def _do(number: int) -> Any:
+    work, chunks = _inherited
+    return work(chunks[number])
