@@ -16,7 +16,7 @@ import pytest
 
 from strictwire.audit.event import Values
 from strictwire.fault.failure import Failure
-from strictwire.stores.jsonl import SYNC_AFTER, JsonlRecorder, Mode, Schedule, open_recorder
+from strictwire.stores.jsonl import JsonlRecorder, Mode, Schedule, open_recorder
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.judge import verify_trail
@@ -113,8 +113,7 @@ async def test_records_that_come_together_share_one_sync():
 
         assert [await task for task in (early, *late)] == [None] * 33
         done = [what for what, _ in machine.disk.calls]
-        lots = 1 + 32 // SYNC_AFTER
-        assert (done.count("write"), done.count("sync")) == (2 * lots, 2), "one sync for all that wait"
+        assert (done.count("write"), done.count("sync")) == (4, 2), "one write and one sync for all that come together"
 
 
 async def test_a_caller_that_leaves_in_mid_commit_does_not_stop_the_others():

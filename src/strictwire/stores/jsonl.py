@@ -35,9 +35,6 @@ __all__ = ["SYSTEM_CLOCK", "Clock", "JsonlRecorder", "Mode", "Schedule", "Trail"
 MAX_TRIES: Final = 8
 """Turns of the event loop for which a commit waits for the lock of another process by itself."""
 
-SYNC_AFTER: Final = 16
-"""Records gathered in one turn of the event loop after which a sync begins: it goes on while the rest are worked on."""
-
 MAX_WAITING: Final = 100_000
 """Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
 
@@ -113,8 +110,6 @@ class JsonlRecorder:
         self._gathered.append((body, done))
         if len(self._gathered) == 1:
             self._loop.call_soon(self._commit_gathered)
-        elif self._syncs and len(self._gathered) == SYNC_AFTER:
-            self._commit_gathered()
 
     def _enqueue(self, batch: list[tuple[bytes, Done]]) -> None:
         """Leave records to the thread, as many as there is room for."""
@@ -155,10 +150,7 @@ class JsonlRecorder:
             with self._ready:
                 self._set_dues(self._clock.monotonic())
                 self._ready.notify()
-        if self._syncs:  # perhaps still inside `submit`, which must return first
-            self._loop.call_soon(self._deliver, dones, self.trouble)
-        else:
-            self._deliver(dones, self.trouble)
+        self._deliver(dones, self.trouble)
 
     def _have_synced(self, dones: deque[Done]) -> None:
         with self._ready:

@@ -134,10 +134,10 @@ class StdioServer:
 
     def _start(self, line: bytes | TooLong) -> None:
         self._owed += 1
-        if isinstance(line, TooLong):
-            self._deliver(self._endpoint.refuse_oversized(self._inbound(b"")))
-        else:
-            self._pump.submit(self._serve, line)
+        self._pump.submit(self._refuse_long if isinstance(line, TooLong) else self._serve, line)
+
+    def _refuse_long(self, _line: TooLong) -> None:
+        self._deliver(self._endpoint.refuse_oversized(self._inbound(b"")))
 
     def _serve(self, line: bytes) -> Rest:
         inbound = self._inbound(line)

@@ -66,13 +66,13 @@ class FolderLock:
     def acquire(self) -> None:
         with mapped_errors():
             self._wait()
-            os.pwrite(self._fd, self._owner, 0)
+            self._sign()
 
     def try_acquire(self) -> bool:
         with mapped_errors():
             if not self._try():
                 return False
-            os.pwrite(self._fd, self._owner, 0)
+            self._sign()
         return True
 
     def release(self) -> None:
@@ -82,6 +82,11 @@ class FolderLock:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+    def _sign(self) -> None:
+        """Leave our name, unless it is there from last time: looking costs less than writing."""
+        if os.pread(self._fd, _OWNER_BYTES, 0) != self._owner:
+            os.pwrite(self._fd, self._owner, 0)
 
     def _wait(self) -> None:
         deadline = time.monotonic() + self._patience
