@@ -35,7 +35,7 @@ async def recorder_on(
         machine.log(),
         mode=mode,
         values=Values.DIGESTED,
-        schedule=schedule or Schedule(),
+        schedule=schedule or Schedule(quick_seconds=0.0),
         clock=(clock or HandClock()).clock,
     )
     try:
@@ -220,15 +220,43 @@ async def test_closing_writes_what_waits_and_signs_for_it():
 
 async def test_a_checkpoint_is_signed_after_so_many_records():
     machine = Machine()
-    async with recorder_on(machine, schedule=Schedule(checkpoint_records=3)) as recorder:
+    async with recorder_on(machine, schedule=Schedule(checkpoint_records=3, quick_seconds=0.0)) as recorder:
         for number in range(7):
             await recorder.record(call(f"call {number}"))
         await _eventually(lambda: machine.verify().signed == 6)
 
 
+async def test_on_a_quick_disk_the_event_loop_syncs_and_checkpoints_are_signed_all_the_same():
+    machine = Machine()
+    async with recorder_on(machine, schedule=Schedule(checkpoint_records=3, quick_seconds=60.0)) as recorder:
+        for number in range(20):
+            assert await recorder.record(call(f"call {number}")) is None
+        await _eventually(lambda: machine.verify().signed >= 3)
+    assert machine.verify().signed == 20
+
+
+async def test_on_a_quick_disk_a_sync_that_fails_keeps_nothing_and_is_told():
+    machine = Machine()
+    async with recorder_on(machine, schedule=Schedule(quick_seconds=60.0)) as recorder:
+        assert await recorder.record(call("first")) is None
+        step = machine.disk.step
+
+        def break_once(kind: str, change: Callable[[], object], size: int = 0) -> None:
+            if kind == "sync":
+                machine.disk.step = step
+                raise OSError(errno.EIO, "broken")
+            step(kind, change, size)
+
+        machine.disk.step = break_once
+        refused = await recorder.record(call("lost"))
+        assert refused is not None
+        assert await recorder.record(call("second")) is None
+    assert call_ids(records_of(machine.disk)) == ["first", "second"]
+
+
 async def test_a_checkpoint_is_signed_after_so_many_seconds():
     machine, clock = Machine(), HandClock()
-    async with recorder_on(machine, schedule=Schedule(checkpoint_seconds=5.0), clock=clock) as recorder:
+    async with recorder_on(machine, schedule=Schedule(checkpoint_seconds=5.0, quick_seconds=0.0), clock=clock) as recorder:
         await recorder.record(call("a"))
         assert machine.verify().signed == 0
         clock.now = 5.0

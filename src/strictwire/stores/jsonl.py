@@ -1,8 +1,9 @@
 """The audit trail on disk as the pipeline sees it: group commit.
 
 Records of one turn of the event loop share one write, which the loop does itself, for it goes to the system's memory; what
-would have to wait for anything is left to a thread. The thread also syncs: records that are written while a sync is under
-way share the next one. A caller that has gone away in the meantime is not waited for.
+would have to wait for anything is left to a thread. The thread also syncs, unless the disk is so quick that waking it would
+take longer: records that are written while a sync is under way share the next one. A caller that has gone away in the
+meantime is not waited for.
 
     sync       the answer leaves after the record is on disk: a power cut loses no answered call
     batched    the answer leaves after the record is written: a crash of the process loses nothing, a power cut may lose
@@ -81,6 +82,8 @@ class JsonlRecorder:
         self._written: list[Done] = []
         """Those whose records the event loop has written and the thread has yet to sync."""
         self._tries = 0
+        self._quick = False
+        """Whether the last sync was so quick that the event loop may as well wait for the next one itself."""
         self._flood = FloodGauge()
         self._closing = False
         self._ended = self._loop.create_future()
@@ -153,11 +156,19 @@ class JsonlRecorder:
         self._deliver(dones, self.trouble)
 
     def _have_synced(self, dones: deque[Done]) -> None:
+        """Sync what was just written: here if the last sync was quicker than waking the thread is, otherwise there."""
         with self._ready:
+            wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records
             self._sign_due = self._sign_due or self._clock.monotonic() + self._schedule.checkpoint_seconds
-            self._written += dones
-            if len(self._written) == len(dones):
+            here = self._quick and not self._written
+            if not here:
+                self._written += dones
+                wakes = wakes or len(self._written) == len(dones)
+            if wakes:
                 self._ready.notify()
+        if here:
+            told, fault = self._sync_written(list(dones))
+            self._deliver(deque(told), None if fault is None else fault.as_failure())
 
     def _try_again(self, batch: list[tuple[bytes, Done]]) -> None:
         """Another process holds the lock, most likely for a moment: look again in the next turns before the thread waits."""
@@ -200,7 +211,7 @@ class JsonlRecorder:
             while not self._closing or self._waiting or self._written:
                 batch, written = self._take()
                 if written:
-                    self._sync_written(written)
+                    self._tell(*self._sync_written(written))
                 if batch:
                     self._commit(batch)
                     batch = []
@@ -223,8 +234,9 @@ class JsonlRecorder:
             written, self._written = self._written, []
         return batch, written
 
-    def _sync_written(self, written: list[Done]) -> None:
-        """Sync what the event loop wrote, while it writes more. If that fails, nothing unsynced is left behind."""
+    def _sync_written(self, written: list[Done]) -> tuple[list[Done], LogFault | None]:
+        """Sync what the event loop wrote: whom to tell, and what. If it fails, nothing unsynced is left behind."""
+        started = self._clock.monotonic()
         try:
             self._log.sync_written()
         except LogFault as fault:
@@ -233,9 +245,9 @@ class JsonlRecorder:
             with self._ready:
                 more, self._written = self._written, []
             self._trouble = fault
-            self._tell(written + more, fault)
-            return
-        self._tell(written, None)
+            return written + more, fault
+        self._quick = self._clock.monotonic() - started < self._schedule.quick_seconds
+        return written, None
 
     def _commit(self, batch: list[tuple[bytes, Done]]) -> None:
         now = self._clock.monotonic()
