@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 
 import pytest
-
 from benchmarks.instructions import SCENARIOS, TOLERANCE, counts, find_growth, interpreter, read_baseline
 
 
