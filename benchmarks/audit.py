@@ -58,7 +58,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def bench_verify(root: Path) -> None:
+def bench_verify(root: Path) -> float:
     trail = trail_in(root)
     log = open_log(trail)
     for _ in range(RECORDS // 1_000):
@@ -87,6 +87,7 @@ def bench_verify(root: Path) -> None:
         f"verify: {RECORDS:,} records, {size / 1e6:.0f} MB: {RECORDS / whole:,.0f} records/s, {size / whole / 1e6:.0f} MB/s"
     )
     print(f"  hashing each line only: {RECORDS / bare:,.0f} records/s; verify takes {ratio:.2f} times as long (at most 8)")
+    return ratio
 
 
 class StdioServer:
@@ -150,8 +151,8 @@ class StdioServer:
         return lines
 
 
-def bench_modes(root: Path, in_flight: int, calls: int) -> None:
-    """All three modes side by side: servers live at the same time and take turns."""
+def bench_modes(root: Path, in_flight: int, calls: int) -> float:
+    """All three modes side by side: servers live at the same time and take turns. Returns what `sync` has of `off`."""
     servers = {mode: StdioServer(root / f"{mode}-{in_flight}", mode) for mode in ("off", "batched", "sync")}
     rates: dict[str, list[float]] = {mode: [] for mode in servers}
     for _ in range(ROUNDS + 1):
@@ -165,6 +166,7 @@ def bench_modes(root: Path, in_flight: int, calls: int) -> None:
         rate = statistics.median(turn[place] for turn in rounds)
         part = statistics.median(turn[place] / turn[0] for turn in rounds)
         print(f"  {mode:8} {rate:9,.0f} calls/s  {part:6.1%} of off")
+    return float(statistics.median(turn[-1] / turn[0] for turn in rounds))
 
 
 async def bench_recorder(root: Path, in_flight: int, records: int) -> None:
@@ -184,14 +186,20 @@ async def bench_recorder(root: Path, in_flight: int, records: int) -> None:
         print(f"recorder alone, {mode}, {in_flight} in flight: {rate:,.0f} records/s")
 
 
-def main() -> None:
+def main() -> int:
+    """Exit code 1: a figure was not reached."""
     base = sys.argv[1] if len(sys.argv) > 1 else None
     with tempfile.TemporaryDirectory(dir=base) as folder:
-        bench_verify(Path(folder) / "verify")
+        slower = bench_verify(Path(folder) / "verify")
         asyncio.run(bench_recorder(Path(folder), IN_FLIGHT, CALLS))
-        bench_modes(Path(folder), IN_FLIGHT, CALLS)
+        share = bench_modes(Path(folder), IN_FLIGHT, CALLS)
         bench_modes(Path(folder), 1, CALLS // 8)
+    missed = [f"verify: {slower:.2f}, at most 8"] * (slower > 8) + [f"sync: {share:.1%} of off, at least 60%"] * (
+        share < 0.6
+    )
+    print("\n".join(["missed:", *missed] if missed else ["every figure was reached"]))
+    return int(bool(missed))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -89,6 +89,9 @@ class McpEndpoint:
         if inbound.verb != "POST":
             return _deliver(self._serve_verb(inbound, outlet), deliver)
         value, session = decode(inbound.body, self._limits), self._find_session(inbound)
+        if isinstance(value, Unreadable):
+            deliver(self._refuse_unreadable(value, inbound, session))
+            return None
         rest = self._lane.answer(value, session, inbound, outlet, deliver)
         if isinstance(rest, NotPlain):
             return _deliver(self._serve_value(value, session, inbound, outlet), deliver)
