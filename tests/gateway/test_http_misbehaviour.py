@@ -216,3 +216,58 @@ def test_a_session_that_the_upstream_forgot_is_opened_anew() -> None:
 
     assert asyncio.run(run()) == ["UPSTREAM_GONE", {"y": 1}]
     assert sessions == ["s0", "s1"]
+
+
+@asynccontextmanager
+async def regretful() -> AsyncIterator[str]:
+    """A legacy server that drops a kept connection on which it accepted a notification as soon as it is used again."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted = False
+        while head := await _next_head(reader):
+            fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if ": " in line)
+            raw = await reader.readexactly(int(fields.get("content-length", "0")))
+            if accepted:
+                break
+            writer.write(_kept_reply(head, parse_object(raw) if raw else {}))
+            accepted = "id" not in (parse_object(raw) if raw else {"id": 0})
+            if fields.get("connection") == "close":
+                break
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    finally:
+        server.close()
+
+
+async def _next_head(reader: asyncio.StreamReader) -> str:
+    try:
+        return (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return ""
+
+
+def _kept_reply(head: str, body: dict[str, object]) -> bytes:
+    results = {"initialize": OPENED, "tools/list": {"tools": [TOOL]}, "tools/call": FINE}
+    if not head.startswith("POST"):
+        whole = answer(b"", "405 Method Not Allowed")
+    elif "id" not in body:
+        whole = answer(b"", "202 Accepted")
+    else:
+        whole = answer(result(body["id"], results[str(body["method"])]))
+    return whole.replace(b"Connection: close\r\n", b"")
+
+
+def test_a_connection_that_carried_a_notification_is_not_trusted_with_a_call() -> None:
+    async def run() -> list[object]:
+        async with regretful() as url, guarded(Target(url=url), Terms(silence_seconds=20)) as client:
+            await client.open_session()
+            answers = []
+            for number in range(10):
+                await client.send(b'{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}')
+                answers.append(outcome(await client.act("legacy", number)))
+            return answers
+
+    assert asyncio.run(run()) == [{"y": 1}] * 10

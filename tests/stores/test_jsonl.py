@@ -382,6 +382,21 @@ async def test_a_writer_that_dies_of_a_fault_of_ours_leaves_nobody_waiting(monke
     assert seen == [ZeroDivisionError]
 
 
+async def test_a_sync_that_dies_of_a_fault_of_ours_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch):
+    seen: list[type[BaseException]] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
+    log = Machine().log()
+    log.open()
+    monkeypatch.setattr(log, "sync_written", lambda: 1 / 0)
+    recorder = JsonlRecorder(log, mode=Mode.SYNC, values=Values.DIGESTED, schedule=Schedule())
+    async with asyncio.timeout(10):
+        failures = [await recorder.record(call("a")), await recorder.record(call("b"))]
+        await recorder.close()
+
+    assert [failure and failure.details["reason"] for failure in failures] == ["closed", "closed"]
+    assert seen == [ZeroDivisionError]
+
+
 async def test_more_records_than_can_wait_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("strictwire.stores.jsonl.MAX_WAITING", 2)
     machine = Machine()

@@ -258,6 +258,29 @@ def test_two_writers_take_turns_and_the_chain_goes_through_both():
     assert machine.verify().signed == 15
 
 
+@pytest.mark.clause("S7")
+def test_what_could_not_be_synced_is_taken_back_and_nothing_that_another_writer_kept(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine()
+    one, two = machine.log(), machine.log()
+    one.append([body("one")])
+    two.append([body("two")])
+    assert one.try_append_unsynced([body("lost")])
+    with monkeypatch.context() as patch:
+        patch.setattr(type(one._tail.file), "sync", _refuse)
+        with pytest.raises(LogFault):
+            one.sync_written()
+    one.take_back()
+    two.append([body("three")])
+    one.append([body("four")])
+
+    assert call_ids(machine.records()) == ["one", "two", "three", "four"]
+    assert machine.verify().ok
+
+
+def _refuse(_file: object) -> None:
+    raise OSError(errno.EIO, "broken")
+
+
 def test_two_writers_follow_each_other_into_new_files():
     machine = Machine(rotate_bytes=1_000)
     one, two = machine.log(), machine.log()

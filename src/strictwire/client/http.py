@@ -22,6 +22,10 @@ MAX_BODY: Final = 8 * 1024 * 1024
 CONNECTIONS: Final = 100
 """To one server at a time; more requests wait for a free one."""
 
+KEEP_SECONDS: Final = 2.0
+"""An idle connection is used again for so long. Common servers close one after 5 s, and a POST must not meet that: whether
+it was acted on could not be told."""
+
 _CHUNK: Final = 64 * 1024
 
 
@@ -73,13 +77,24 @@ class HttpStream:
 
 
 class HttpClient:
-    """A pool of connections to one or more servers. Close it."""
+    """A pool of connections to one or more servers; if it keeps none, each request has its own. Close it."""
 
-    def __init__(self, *, seconds: float = 30.0, max_body: int = MAX_BODY, connections: int = CONNECTIONS) -> None:
+    def __init__(
+        self,
+        *,
+        seconds: float = 30.0,
+        max_body: int = MAX_BODY,
+        connections: int = CONNECTIONS,
+        keeps: bool = True,
+    ) -> None:
         self._max = max_body
         self._seconds = seconds
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=connections),
+            connector=(
+                aiohttp.TCPConnector(limit=connections, keepalive_timeout=KEEP_SECONDS)
+                if keeps
+                else aiohttp.TCPConnector(limit=connections, force_close=True)
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=seconds, sock_read=seconds),

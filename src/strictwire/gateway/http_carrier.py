@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from strictwire.client.http import HttpClient
-from strictwire.gateway.http_link import HttpLink
+from strictwire.gateway.http_link import HttpLink, Lines
 from strictwire.gateway.link import Era, Hearer, Link
 
 HTTP_SECONDS: Final = 3600.0
@@ -17,23 +17,26 @@ CONNECTIONS: Final = 2000
 
 
 class HttpCarrier:
-    """One pool of connections for every link."""
+    """The same connections for every link."""
 
     def __init__(self, url: str, *, headers: Mapping[str, str]) -> None:
         self._url = url
         self._headers = headers
-        self._client: HttpClient | None = None
+        self._lines: Lines | None = None
 
     async def open(self, era: Era, stray: Hearer) -> Link:
         """Nothing is sent yet, so nothing can fail."""
-        if self._client is None:
-            self._client = HttpClient(seconds=HTTP_SECONDS, connections=CONNECTIONS)
-        return HttpLink(self._url, client=self._client, era=era, headers=self._headers, stray=stray)
+        if self._lines is None:
+            self._lines = Lines(
+                HttpClient(seconds=HTTP_SECONDS, connections=CONNECTIONS),
+                HttpClient(seconds=HTTP_SECONDS, connections=CONNECTIONS, keeps=False),
+            )
+        return HttpLink(self._url, lines=self._lines, era=era, headers=self._headers, stray=stray)
 
     def note_end(self) -> None:
         """The next request shows whether it is back."""
 
     async def close(self) -> None:
-        """Close the pool."""
-        if self._client is not None:
-            await self._client.close()
+        """Close every connection."""
+        if self._lines is not None:
+            await self._lines.close()

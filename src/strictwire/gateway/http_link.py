@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Final, NamedTuple
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone
@@ -45,12 +45,27 @@ class _Place:
             self.wait = min(event.retry / 1000, MAX_RETRY_SECONDS)
 
 
+class Lines(NamedTuple):
+    """The connections to one upstream, shared by its links."""
+
+    kept: HttpClient
+    """For questions: used again for the next one."""
+    single: HttpClient
+    """For messages that get no result. Servers accept them before they take them in, and close the connection if that goes
+    wrong: no call may be on it by then."""
+
+    async def close(self) -> None:
+        """Close all of them."""
+        await self.kept.close()
+        await self.single.close()
+
+
 class HttpLink:
     """One endpoint, or one session of it."""
 
-    def __init__(self, url: str, *, client: HttpClient, era: Era, headers: Mapping[str, str], stray: Hearer) -> None:
+    def __init__(self, url: str, *, lines: Lines, era: Era, headers: Mapping[str, str], stray: Hearer) -> None:
         self._url = url
-        self._client = client
+        self._lines = lines
         self._era = era
         self._extra = dict(headers)
         self._stray = stray
@@ -69,7 +84,7 @@ class HttpLink:
         """See Link. Raises ClientError."""
         headers = self._headers({"method": question.method, "params": question.params}) | dict(question.headers)
         try:
-            async with self._client.stream("POST", self._url, headers=headers, body=question.raw) as answer:
+            async with self._lines.kept.stream("POST", self._url, headers=headers, body=question.raw) as answer:
                 self._check_session(answer)
                 found = await self._read(answer, question, hearer)
         except asyncio.CancelledError:
@@ -82,7 +97,7 @@ class HttpLink:
     async def tell(self, raw: bytes) -> None:
         """See Link. Raises ClientError."""
         message = parse_object(raw)
-        async with self._client.stream("POST", self._url, headers=self._headers(message), body=raw) as answer:
+        async with self._lines.single.stream("POST", self._url, headers=self._headers(message), body=raw) as answer:
             self._check_session(answer)
             if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
                 raise NotUnderstood(f"HTTP {answer.status} for a notification", status=answer.status)
@@ -93,7 +108,7 @@ class HttpLink:
         """Every request has its own connection, so silence on one says nothing of the others."""
 
     async def close(self) -> None:
-        """End the session. The client is shared and stays."""
+        """End the session. The connections are shared and stay."""
         self._ended = True
         tasks = [*self._farewells, *([self._listening] if self._listening is not None else [])]
         for task in tasks:
@@ -102,7 +117,7 @@ class HttpLink:
         if self._session_id is not None:
             with contextlib.suppress(ClientError, TimeoutError):
                 async with asyncio.timeout(2):
-                    await self._client.send("DELETE", self._url, headers=self._headers({}))
+                    await self._lines.single.send("DELETE", self._url, headers=self._headers({}))
 
     def _headers(self, message: JsonObject) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": ACCEPT}
@@ -156,7 +171,7 @@ class HttpLink:
         headers = self._headers({}) | ({"Last-Event-ID": place.last} if place.last is not None else {})
         headers |= {"Accept": "text/event-stream"}
         headers.pop("Content-Type")
-        async with self._client.stream("GET", self._url, headers=headers) as answer:
+        async with self._lines.kept.stream("GET", self._url, headers=headers) as answer:
             if answer.status != HTTPStatus.OK or not answer.is_event_stream:
                 raise NotUnderstood(f"HTTP {answer.status} for an event stream", status=answer.status)
             yield answer

@@ -82,6 +82,8 @@ class JsonlRecorder:
         self._written: list[Done] = []
         """Those whose records the event loop has written and the thread has yet to sync."""
         self._tries = 0
+        self._syncing = False
+        """Whether the thread syncs what the event loop wrote; then the loop does not."""
         self._quick = False
         """Whether the last sync was so quick that the event loop may as well wait for the next one itself."""
         self._flood = FloodGauge()
@@ -136,39 +138,51 @@ class JsonlRecorder:
             self._enqueue(batch)
             return
         try:
-            if not self._log.try_append_unsynced([body for body, _ in batch]):
-                self._try_again(batch)
-                return
-            self._tries = 0
-            self._trouble = None
-        except LogFault as fault:
-            self._trouble = fault
+            told = self._write(batch)
         finally:
             self._busy.release()
+        if told is not None:
+            self._deliver(*told)
+
+    def _write(self, batch: list[tuple[bytes, Done]]) -> tuple[deque[Done], Failure | None] | None:
+        """Write a batch, and sync it if that is quick: whom to tell what, now. None: somebody else tells them.
+
+        All of it while `_busy` is held: whoever takes back what could not be synced has to find everything that was written.
+        """
         dones = deque(done for _, done in batch)
-        if self._trouble is None and self._syncs:
-            self._have_synced(dones)
-            return
+        try:
+            if not self._log.try_append_unsynced([body for body, _ in batch]):
+                self._try_again(batch)
+                return None
+        except LogFault as fault:
+            self._trouble = fault
+            return dones, fault.as_failure()
+        self._tries, self._trouble = 0, None
+        if not self._syncs:
+            self._note_unsynced()
+            return dones, None
+        if self._leave_to_thread(dones):
+            return None
+        failed = self._sync_written()
+        return (dones, None) if failed is None else (deque([*dones, *self._take_back()]), failed.as_failure())
+
+    def _note_unsynced(self) -> None:
         if self._sync_due is None:
             with self._ready:
                 self._set_dues(self._clock.monotonic())
                 self._ready.notify()
-        self._deliver(dones, self.trouble)
 
-    def _have_synced(self, dones: deque[Done]) -> None:
-        """Sync what was just written: here if the last sync was quicker than waking the thread is, otherwise there."""
+    def _leave_to_thread(self, dones: deque[Done]) -> bool:
+        """Whether the thread syncs what was just written: not if the last sync was quicker than waking the thread is."""
         with self._ready:
             wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records
             self._sign_due = self._sign_due or self._clock.monotonic() + self._schedule.checkpoint_seconds
-            here = self._quick and not self._written
-            if not here:
+            leaves = not self._quick or self._syncing or bool(self._written)
+            if leaves:
                 self._written += dones
-                wakes = wakes or len(self._written) == len(dones)
-            if wakes:
+            if wakes or leaves:
                 self._ready.notify()
-        if here:
-            told, fault = self._sync_written(list(dones))
-            self._deliver(deque(told), None if fault is None else fault.as_failure())
+        return leaves
 
     def _try_again(self, batch: list[tuple[bytes, Done]]) -> None:
         """Another process holds the lock, most likely for a moment: look again in the next turns before the thread waits."""
@@ -207,11 +221,13 @@ class JsonlRecorder:
     def _run(self) -> None:
         """The writer's thread. Whatever ends it, nobody is left waiting."""
         batch: list[tuple[bytes, Done]] = []
+        written: list[Done] = []
         try:
             while not self._closing or self._waiting or self._written:
                 batch, written = self._take()
                 if written:
-                    self._tell(*self._sync_written(written))
+                    self._sync_for(written)
+                    written = []
                 if batch:
                     self._commit(batch)
                     batch = []
@@ -221,8 +237,8 @@ class JsonlRecorder:
             with self._ready:
                 self._closing = True
                 left, self._waiting = batch + self._waiting, []
-                written, self._written = self._written, []
-            self._tell([*(done for _, done in left), *written], LogFault("closed"))
+                unsynced, self._written = written + self._written, []
+            self._tell([*(done for _, done in left), *unsynced], LogFault("closed"))
             self._call_loop(partial(_resolve, self._ended, None))
 
     def _take(self) -> tuple[list[tuple[bytes, Done]], list[Done]]:
@@ -232,22 +248,36 @@ class JsonlRecorder:
                 self._ready.wait(self._seconds_left())
             batch, self._waiting = self._waiting, []
             written, self._written = self._written, []
+            self._syncing = bool(written)
         return batch, written
 
-    def _sync_written(self, written: list[Done]) -> tuple[list[Done], LogFault | None]:
-        """Sync what the event loop wrote: whom to tell, and what. If it fails, nothing unsynced is left behind."""
+    def _sync_for(self, written: list[Done]) -> None:
+        """On the thread: sync what the event loop wrote, while it writes more."""
+        fault = self._sync_written()
+        if fault is not None:
+            with self._busy:
+                written = [*written, *self._take_back()]
+        with self._ready:
+            self._syncing = False
+        self._tell(written, fault)
+
+    def _sync_written(self) -> LogFault | None:
         started = self._clock.monotonic()
         try:
             self._log.sync_written()
         except LogFault as fault:
-            with self._busy, suppress(LogFault):
-                self._log.take_back()
-            with self._ready:
-                more, self._written = self._written, []
             self._trouble = fault
-            return written + more, fault
+            return fault
         self._quick = self._clock.monotonic() - started < self._schedule.quick_seconds
-        return written, None
+        return None
+
+    def _take_back(self) -> list[Done]:
+        """After a sync that failed, with `_busy` held: nothing unsynced is left behind. Who else has to be told so."""
+        with suppress(LogFault):
+            self._log.take_back()
+        with self._ready:
+            more, self._written = self._written, []
+        return more
 
     def _commit(self, batch: list[tuple[bytes, Done]]) -> None:
         now = self._clock.monotonic()

@@ -55,8 +55,8 @@ class TrailLog:
         self._doubtful = False
         """Whether the end of the log has to be read again before anything is written behind it."""
         self._aside: list[Recovery] = []
-        self._durable = 0
-        """Bytes of the newest file that are on disk for certain."""
+        self._floor = 0
+        """Bytes of the newest file that are not ours to take back: on disk for certain, or written by another process."""
         self.unsynced = False
         """Whether something was written since the last sync."""
         self.unsigned = 0
@@ -102,6 +102,7 @@ class TrailLog:
         if found is None or found.size - tail.size > BLOCK or not catch_up(self._disk, tail, found, self._set_aside):
             return False
         self.unsigned = tail.tree.size - tail.signed
+        self._floor = tail.size
         return not self._aside
 
     def sync(self) -> None:
@@ -111,7 +112,7 @@ class TrailLog:
                 self._sync(self._current())
 
     def sync_written(self) -> None:
-        """Make durable what `try_append_unsynced` wrote; more may be written meanwhile, by another thread.
+        """Make durable what `try_append_unsynced` wrote; another thread may do that again meanwhile, and nothing else.
 
         Raises LogFault: call `take_back` then.
         """
@@ -120,7 +121,8 @@ class TrailLog:
             written = tail.size
             with mapped_errors():
                 tail.file.sync()
-            self._durable = written
+            # Behind what another process wrote in the meantime the floor is higher already.
+            self._floor = max(self._floor, written)
 
     def take_back(self) -> None:
         """After a sync that failed: the system may hold the pages for clean, so what is not on disk for certain goes."""
@@ -128,7 +130,7 @@ class TrailLog:
         with self._locked():
             tail = self._tail
             if tail is not None and tail.matches(self._disk.look(ACTIVE)):
-                tail.file.truncate(self._durable)
+                tail.file.truncate(self._floor)
 
     def sign(self) -> Checkpoint | None:
         """Sign a checkpoint of the log as it stands; None when the last one still covers it. Raises LogFault."""
@@ -155,7 +157,7 @@ class TrailLog:
         self._doubtful = True
         self._disk.rename(ACTIVE, sealed_name(tail.first))
         tail.begin(self._disk.open(ACTIVE, create=True))
-        self._durable = 0
+        self._floor = 0
         self._disk.sync()
         self._doubtful = False
 
@@ -192,7 +194,7 @@ class TrailLog:
             self._forget()
             tail = self._tail = load_tail(self._disk, self._key.public, self._read_anchor(), self._set_aside)
             self._doubtful = False
-            self._durable = tail.size
+        self._floor = tail.size
         self.unsigned = tail.tree.size - tail.signed
         return tail
 
@@ -230,7 +232,7 @@ class TrailLog:
 
     def _sync(self, tail: Tail) -> None:
         tail.file.sync()
-        self._durable = tail.size
+        self._floor = tail.size
         self.unsynced = False
 
     def _maybe_rotate(self) -> None:
