@@ -266,7 +266,10 @@ def test_looking_for_marks_first_changes_nothing() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 4))
 def test_looking_for_marks_first_changes_nothing_in_many_texts(seed: int) -> None:
-    _compare(seed, texts=20_000)
+    texts = 20_000
+    redacted, harmless = _compare(seed, texts)
+
+    assert min(redacted, harmless) > texts / 10
 
 
 @pytest.mark.parametrize("text", [*WHOLE, *PLAIN_TEXTS])

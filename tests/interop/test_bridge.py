@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +22,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from tests.fixtures.guards import STRICTWIRE, free_port, guard_http, wait_for
 from tests.fixtures.live import HERE, PATIENCE, environment
-from tests.interop.test_python import Seen, failure, until
+from tests.interop.test_python import Seen, converse, failure, until
 
 UPSTREAM = str(Path(HERE) / "one_era_sdk.py")
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
@@ -149,23 +148,9 @@ async def _subscribe(client: Client, seen: Watching) -> list[str]:
 
 
 def drive(target: Any, *, modern: bool) -> dict[str, Any]:
-    async def main() -> dict[str, Any]:
-        seen = Watching()
-        with anyio.fail_after(60), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            async with Client(
-                target,
-                mode="auto" if modern else "legacy",
-                elicitation_callback=seen.elicit,
-                sampling_callback=seen.sample,
-                list_roots_callback=seen.roots,
-                logging_callback=seen.log,
-                log_level="info" if modern else None,
-                message_handler=seen.message,
-            ) as client:
-                return await tell(client, seen, modern=modern)
-
-    return anyio.run(main)
+    seen = Watching()
+    options = {"mode": "auto", "log_level": "info"} if modern else {"mode": "legacy"}
+    return converse(target, seen, lambda client: tell(client, seen, modern=modern), **options)
 
 
 def expected(upstream: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -149,27 +150,32 @@ async def tell(client: Client, seen: Seen, *, modern: bool) -> dict[str, Any]:
     }
 
 
-def drive(target: Any, mode: str) -> dict[str, Any]:
-    """Connect and tell."""
-    modern = mode == MODERN
+def converse(
+    target: Any, seen: Seen, tell_all: Callable[[Client], Awaitable[dict[str, Any]]], **options: Any
+) -> dict[str, Any]:
+    """Connect, and give what is told of it."""
 
     async def main() -> dict[str, Any]:
-        seen = Seen()
         with anyio.fail_after(60), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             async with Client(
                 target,
-                mode="auto" if modern else "legacy",
                 elicitation_callback=seen.elicit,
                 sampling_callback=seen.sample,
                 list_roots_callback=seen.roots,
                 logging_callback=seen.log,
-                log_level="error" if modern else None,
                 message_handler=seen.message,
+                **options,
             ) as client:
-                return await tell(client, seen, modern=modern)
+                return await tell_all(client)
 
     return anyio.run(main)
+
+
+def drive(target: Any, mode: str) -> dict[str, Any]:
+    seen, modern = Seen(), mode == MODERN
+    options = {"mode": "auto", "log_level": "error"} if modern else {"mode": "legacy"}
+    return converse(target, seen, lambda client: tell(client, seen, modern=modern), **options)
 
 
 @eras

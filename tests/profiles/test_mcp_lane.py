@@ -17,6 +17,7 @@ from strictwire.fault.failure import Facts, Refused, fail
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Headers, Inbound, Reply, Silent
 from strictwire.profiles.mcp import McpEndpoint
+from strictwire.profiles.mcp_lane import Lane
 from strictwire.server.compose import open_runtime
 from strictwire.server.content import Text
 from strictwire.server.context import Context
@@ -291,3 +292,22 @@ def test_an_id_stays_in_use_until_its_answer_leaves() -> None:
     refused, first, third = asyncio.run(main())
     assert refused["error"]["data"]["code"] == "DUPLICATE_ID"
     assert first["result"]["structuredContent"] == third["result"]["structuredContent"] == {"n": 2}
+
+
+def test_a_fault_of_ours_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> bytes | None:
+        server = Server("lane", version="1.0.0")
+        server.tool(
+            name="one", description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS, caps=Caps(concurrency=1)
+        )(_double)
+        async with asyncio.timeout(20), open_runtime(server, Settings(), recorder=MemoryRecorder()) as runtime:
+            endpoint = McpEndpoint(runtime.core)
+            inbound = Inbound(body=call("one", {"n": 1}, meta=MODERN), transport="stdio", caller=Caller())
+            with monkeypatch.context() as patch:
+                patch.setattr(Lane, "_write", lambda *_: 1 / 0)
+                for _ in range(3):
+                    with pytest.raises(ZeroDivisionError):
+                        await _by_answering(endpoint, inbound)
+            return (await _by_answering(endpoint, inbound)).body
+
+    assert parse_object(asyncio.run(main()) or b"")["result"]["structuredContent"] == {"n": 2}

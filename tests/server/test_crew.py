@@ -11,7 +11,7 @@ import pytest
 
 from strictwire.canon.json import parse_object
 from strictwire.server.crew import MAX_DEATHS, Crew
-from tests.fixtures.live import HttpProcess, command, legacy, modern, run, serve_http, wait_for
+from tests.fixtures.live import HttpProcess, command, legacy, modern, request, run, serve_http, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -99,6 +99,24 @@ def test_a_large_request_moves_with_its_connection(crew: HttpProcess) -> None:
         text = "x" * 100_000
         answer = crew.post(legacy(1, "tools/call", {"name": "say", "arguments": {"text": text}}), headers)
         assert parse_object(answer.body)["result"]["content"] == [{"type": "text", "text": text}]
+
+
+def test_requests_that_came_together_move_together(crew: HttpProcess) -> None:
+    for headers in [crew.open_session() for _ in range(6)]:
+        calls = [legacy(n, "tools/call", {"name": "add", "arguments": {"a": n, "b": 1}}) for n in range(3)]
+        with crew.connect() as connection:
+            connection.write(b"".join(request(call, headers, port=crew.port) for call in calls))
+            sums = [parse_object(connection.answer().body)["result"]["structuredContent"]["result"] for _ in calls]
+        assert sums == [1, 2, 3]
+
+
+def test_a_body_that_was_announced_moves_with_its_connection(crew: HttpProcess) -> None:
+    call = legacy(1, "tools/call", {"name": "add", "arguments": {"a": 1, "b": 1}})
+    for headers in [crew.open_session() for _ in range(6)]:
+        with crew.connect() as connection:
+            connection.write(request(call, {**headers, "Expect": "100-continue"}, port=crew.port))
+            answer = connection.answer()
+        assert parse_object(answer.body)["result"]["structuredContent"] == {"result": 2}
 
 
 def test_a_worker_that_dies_is_replaced(crew: HttpProcess) -> None:

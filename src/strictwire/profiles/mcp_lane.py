@@ -28,8 +28,9 @@ from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Call, Caller, Kind, Operation
 from strictwire.pipeline.chain import Render
 from strictwire.pipeline.prime import Primed, begin
-from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION, VERSION_HEADER
+from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION, names_version
 from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply, Rest
+from strictwire.profiles.front import names_modern, reply_of
 from strictwire.profiles.mcp_context import Home, ModernContext
 from strictwire.profiles.mcp_core import PROFILE, Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
@@ -38,7 +39,7 @@ from strictwire.profiles.mcp_results import Written, summarise
 from strictwire.profiles.mirror import Mirrored, find_argument_mismatch, find_mismatch
 from strictwire.profiles.streams import answer_on
 from strictwire.wire.envelope import Request, RequestId, is_request_id, render_result
-from strictwire.wire.revisions import LEGACY_NAMES, MODERN, Revision
+from strictwire.wire.revisions import MODERN, Revision
 from strictwire.wire.session import LEAVING, MAX_IN_FLIGHT, Cancellable, InFlight
 
 METHOD: Final = "tools/call"
@@ -102,6 +103,17 @@ class Ride(msgspec.Struct, frozen=True):
     started: float
 
 
+class Settled(msgspec.Struct, frozen=True):
+    """What a plain call came to: its answer, and what goes into its record."""
+
+    reply: Reply
+    value: JsonValue = None
+    raw: bytes | None = None
+    """The value as bytes."""
+    turned: Turned | None = None
+    """Set if it was refused."""
+
+
 class Lane:
     """Answers plain calls of one endpoint."""
 
@@ -125,18 +137,28 @@ class Lane:
         if ride is None:
             return NOT_PLAIN
         operation = ride.plan.operation
-        if not ride.plan.accepts(ride.arguments):
-            self._refuse(ride)
-            return None
-        begun = begin(operation.handler, ride.arguments, ride.context)
-        written = None if type(begun) is Primed else self._write(ride, begun)
-        if written is None:
+        try:
+            if ride.plan.accepts(ride.arguments):
+                begun = begin(operation.handler, ride.arguments, ride.context)
+                settled = None if type(begun) is Primed else self._write(ride, begun)
+            else:
+                begun, settled = None, self._refuse(ride)
+        except BaseException:
+            self._abandon(ride)
+            raise
+        if settled is None:
             return self._carry_on(ride, begun)
         operation.gate.leave()
         ride.context.over = True
-        body, shown, raw = written
-        self._record(ride, Reply(body=body), shown, raw, None)
+        self._record(ride, settled)
         return None
+
+    def _abandon(self, ride: Ride) -> None:
+        """A fault of ours: the transport answers it, and the call leaves nothing behind."""
+        ride.plan.operation.gate.leave()
+        ride.context.end()
+        if ride.table is not None:
+            ride.table.release(ride.request_id, LEAVING)
 
     def _board(
         self, value: JsonObject, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
@@ -281,10 +303,9 @@ class Lane:
             refusals={},
         )
 
-    def _refuse(self, ride: Ride) -> None:
+    def _refuse(self, ride: Ride) -> Settled:
         """Arguments that do not fit, the one failure that callers meet daily: the same mistake has the same answer."""
         plan = ride.plan
-        plan.operation.gate.leave()
         violations = plan.find_violations(ride.arguments)
         key = (violations, ride.revision.name)
         known = plan.refusals.get(key)
@@ -295,7 +316,7 @@ class Lane:
             if plan.operation.dialect == "mcp" and all(map(_is_worth_keeping, violations)):  # others show the time
                 plan.refusals[key] = known
         reply = Reply(body=render_result(ride.request_id, known.result)) if known.result else known.reply
-        self._record(ride, reply, None, None, known.turned)
+        return Settled(reply, turned=known.turned)
 
     def _word_refusal(self, ride: Ride, violations: tuple[Violation, ...]) -> Refusal:
         _, write = self._long_way(ride)
@@ -304,7 +325,7 @@ class Lane:
         opening = render_result(ride.request_id, b"")[:-1]
         is_result = written.body.startswith(opening)
         return Refusal(
-            _reply(written),
+            reply_of(written),
             written.body[len(opening) : -1] if is_result else b"",
             make_turned(
                 stage=failure.stage.value,
@@ -314,8 +335,8 @@ class Lane:
             ),
         )
 
-    def _write(self, ride: Ride, returned: object) -> tuple[bytes, JsonObject, bytes] | None:
-        """The answer, the value and its bytes; None if what was returned, or not yet, is not a plain success."""
+    def _write(self, ride: Ride, returned: object) -> Settled | None:
+        """None if what was returned is not a plain success."""
         operation = ride.plan.operation
         if type(returned) is Answer or ride.context.attributed is not None:
             return None
@@ -332,13 +353,14 @@ class Lane:
             raw,
             ride.tail,
         )
-        return body, value, raw
+        return Settled(Reply(body=body), value, raw)
 
-    def _record(self, ride: Ride, reply: Reply, value: JsonValue, raw: bytes | None, turned: Turned | None) -> None:
+    def _record(self, ride: Ride, settled: Settled) -> None:
         """Have the call recorded, and the answer leave after that."""
         if not self._recorder.keeps:
-            self._let_go(ride, reply, None)
+            self._let_go(ride, settled.reply, None)
             return
+        raw = settled.raw
         brief = Brief(
             ride.plan.form,
             self._clock.timestamp(),
@@ -346,10 +368,10 @@ class Lane:
             None if raw is None else digest_bytes(raw),
             int((self._clock.elapsed() - ride.started) * 1_000_000),
             ride.arguments,
-            value,
-            turned,
+            settled.value,
+            settled.turned,
         )
-        self._recorder.submit(brief, partial(self._let_go, ride, reply))
+        self._recorder.submit(brief, partial(self._let_go, ride, settled.reply))
 
     def _let_go(self, ride: Ride, reply: Reply, unrecorded: Failure | None) -> None:
         if ride.table is not None:
@@ -357,7 +379,7 @@ class Lane:
         if unrecorded is None:
             ride.deliver(reply)
         else:
-            ride.deliver(_reply(self._long_way(ride)[1](unrecorded, ride.plan.operation)))
+            ride.deliver(reply_of(self._long_way(ride)[1](unrecorded, ride.plan.operation)))
 
     async def _carry_on(self, ride: Ride, begun: object) -> None:
         """The long way from here: the handler waits, failed, or gave something that needs a closer look."""
@@ -372,7 +394,7 @@ class Lane:
             ride.context.end()
             if ride.table is not None and task is not None:
                 ride.table.release(ride.request_id, task)
-        ride.deliver(_reply(written))
+        ride.deliver(reply_of(written))
 
     def _long_way(self, ride: Ride) -> tuple[Call, Render[Written]]:
         request = Request(ride.request_id, METHOD, ride.params)
@@ -392,17 +414,9 @@ class Lane:
 
 def _is_modern(params: JsonObject, inbound: Inbound) -> bool:
     """As `era.era_of` has it."""
-    if inbound.headers is None:
-        meta = params.get("_meta")
-        return type(meta) is dict and META_VERSION in meta
-    version = inbound.headers.get(VERSION_HEADER)
-    return version is not None and version not in LEGACY_NAMES
+    return names_version(params) if inbound.headers is None else names_modern(inbound.headers)
 
 
 def _is_worth_keeping(violation: Violation) -> bool:
     """A path may hold a name of the caller's choosing: neither large ones nor what may be a secret are kept."""
     return len(violation.path) <= MAX_KEPT and is_harmless(violation.path)
-
-
-def _reply(written: Written) -> Reply:
-    return Reply(body=written.body, status=written.status)

@@ -45,7 +45,8 @@ from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.stores.memory import NoRecorder
 from strictwire.stores.trail.fault import LogFault
-from strictwire.transport.http import HttpServer, Site
+from strictwire.transport.http import HttpServer
+from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio
 
 log = logging.getLogger("strictwire.guard")

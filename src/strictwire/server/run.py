@@ -32,7 +32,8 @@ from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.recovery import DAMAGED
 from strictwire.transport.handover import SEPARATOR, elsewhere_of
-from strictwire.transport.http import HttpServer, Site
+from strictwire.transport.http import HttpServer
+from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio
 
 COLLECT_AFTER: Final = 20_000

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, TypeAlias
 
+from strictwire.profiles.era import SESSION_HEADER
 from strictwire.profiles.exchange import Headers
 
-SESSION_HEADER: Final = "mcp-session-id"
 SEPARATOR: Final = "."
 """Between the number of a process and the rest of a session's id, where it never occurs."""
 

@@ -1,0 +1,38 @@
+"""The bytes of an HTTP answer."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Final
+
+from strictwire.canon.json import render
+from strictwire.fault.dialects import http as http_dialect
+from strictwire.fault.failure import Facts, Failure
+from strictwire.profiles.exchange import Reply
+
+_PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
+_PLAIN_HEAD: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+
+
+def write_answer(reply: Reply, extra: bytes, *, keep: bool, verb: str) -> bytes:
+    """An answer with further header lines; `keep` says whether another request may follow."""
+    body = reply.body or b""
+    shown = b"" if verb == "HEAD" else body
+    if reply.status == HTTPStatus.OK and not reply.headers and reply.body is not None and keep:
+        return b"%b%b\r\n%b" % (_PLAIN_HEAD % len(body), extra, shown)
+    head = [b"HTTP/1.1 %d %b\r\n" % (reply.status, _PHRASES.get(reply.status, b""))]
+    head += [b"%b: %b\r\n" % (name.encode(), value.encode("latin-1")) for name, value in reply.headers]
+    if reply.body is not None and "content-type" not in {name.lower() for name, _ in reply.headers}:
+        head.append(b"Content-Type: application/json\r\n")
+    if reply.status != HTTPStatus.NO_CONTENT:
+        head.append(b"Content-Length: %d\r\n" % len(body))
+    if not keep:
+        head.append(b"Connection: close\r\n")
+    return b"%b%b\r\n%b" % (b"".join(head), extra, shown)
+
+
+def problem(failure: Failure) -> Reply:
+    """A failure that no endpoint was asked about."""
+    headers = (("Content-Type", http_dialect.MEDIA_TYPE), *http_dialect.headers_of(failure).items())
+    body = render(http_dialect.render(failure, Facts()))
+    return Reply(body=body, status=http_dialect.status_of(failure), headers=headers)

@@ -1,0 +1,449 @@
+"""One HTTP connection: an asyncio protocol on the llhttp parser (httptools), which is all that MCP needs of HTTP/1.1.
+
+A request is answered with JSON, or with an event stream as soon as its endpoint sends something before the answer.
+Connections are bounded in number, in time and in what may wait to be read. Not here: who may call (`gatekeeper`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections import deque
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import httptools
+
+from strictwire.fault.failure import Failure, fail
+from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
+from strictwire.transport import cors
+from strictwire.transport.gatekeeper import Gatekeeper
+from strictwire.transport.handover import Elsewhere
+from strictwire.transport.http_answer import problem, write_answer
+from strictwire.transport.http_head import Head, judge_head
+from strictwire.transport.http_request import Incoming, write_head_without_offer, write_whole
+from strictwire.transport.http_stream import StreamOutlet
+from strictwire.transport.pump import Pump
+
+MAX_HEAD: Final = 64 * 1024
+"""Request line and headers together; nginx takes 32 KB, Node 16 KB."""
+
+MAX_CONNECTIONS: Final = 2000
+"""Open at once; past it a connection is told to come back later."""
+
+HEAD_SECONDS: Final = 15.0
+"""From the first byte of a request to the end of its body."""
+
+IDLE_SECONDS: Final = 75.0
+"""An idle connection is kept this long, as nginx does."""
+
+MAX_UNREAD: Final = 8 * 1024 * 1024
+"""Bytes that may wait for a client that does not read; whoever leaves more is cut off at the next write."""
+
+LINGER_SECONDS: Final = 2.0
+"""How long a client that is still sending has to read why it was refused; closing at once would destroy the answer."""
+
+log = logging.getLogger("strictwire.http")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What one listener serves."""
+
+    endpoints: Mapping[str, Endpoint]
+    """Path to endpoint."""
+    gatekeeper: Gatekeeper
+    max_body: int
+    health: bytes = b'{"status":"ok"}'
+    elsewhere: Elsewhere | None = None
+    """Which requests belong to another process, where there are several."""
+
+
+class _Turn:
+    """A request that is being answered."""
+
+    __slots__ = ("endpoint", "inbound", "incoming", "outlet", "task", "waiter")
+
+    def __init__(self, incoming: Incoming) -> None:
+        self.incoming = incoming
+        self.endpoint: Endpoint | None = None
+        self.inbound: Inbound | None = None
+        self.outlet: StreamOutlet | None = None
+        self.task: asyncio.Task[Any] | None = None
+        """What to cancel; None once only its record is waited for."""
+        self.waiter: asyncio.Future[None] | None = None
+        """Set where somebody waits for the answer to be sent."""
+
+
+class Listener:
+    """What the connections of one listener share."""
+
+    def __init__(self, site: Site) -> None:
+        self.pump = Pump()
+        self.answers = {endpoint: answering(endpoint) for endpoint in site.endpoints.values()}
+        self.connections: set[HttpConnection] = set()
+
+
+class HttpConnection(asyncio.Protocol):
+    """One connection: requests one after the other, each answered before the next is begun."""
+
+    def __init__(self, site: Site, listener: Listener) -> None:
+        self._site = site
+        self._pump = listener.pump
+        self._answers = listener.answers
+        self._connections = listener.connections
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpRequestParser(self)
+        self._incoming = Incoming()
+        self._waiting: deque[Incoming] = deque()
+        self._turn: _Turn | None = None
+        self._head: Head | None = None
+        """That of the request before: clients repeat theirs, and what is known of it need not be found again."""
+        self._head_size = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._expires = math.inf
+        self._transport: Any = None
+        self._reading = False
+        self._deaf = False
+        self._closing = False
+        self._keep = True
+        self._verb = ""
+        self.gone = False
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: Any) -> None:
+        """Take the connection in, or send it away if there are too many."""
+        self._transport = transport
+        if len(self._connections) >= MAX_CONNECTIONS:
+            self._refuse(fail("OVERLOADED"))
+            return
+        self._connections.add(self)
+        self._watch(IDLE_SECONDS)
+
+    def data_received(self, data: bytes) -> None:
+        """Feed the parser. What it cannot read gets one clear answer, and the connection ends."""
+        while data and not self._deaf and not self._closing:
+            try:
+                self._parser.feed_data(data)
+                data = b""
+            except httptools.HttpParserUpgrade as offer:
+                data = self._without_offer() + data[offer.args[0] :]
+            except httptools.HttpParserError:
+                if not self._deaf:
+                    self._refuse(fail("HTTP_MALFORMED"))
+        self._next()
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        """The client is gone; in the stateless era that cancels what it asked."""
+        self.gone = True
+        self._connections.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        turn = self._turn
+        if turn is not None and turn.task is not None and _is_abandoned(turn):
+            turn.task.cancel()
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        """A new request."""
+        self._incoming = Incoming()
+        self._head_size = 0
+        self._reading = True
+        if self._turn is None:
+            self._watch(HEAD_SECONDS)
+
+    def on_url(self, url: bytes) -> None:
+        """A piece of the target."""
+        self._incoming.url += url
+        self._head_size += len(url)
+        if self._head_size > MAX_HEAD:
+            self._refuse_head()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header field."""
+        if name.lower() == b"content-length":
+            self._incoming.length = value
+        else:
+            self._incoming.pairs.append((name, value))
+        self._head_size += len(name) + len(value)
+        if self._head_size > MAX_HEAD:
+            self._refuse_head()
+
+    def on_headers_complete(self) -> None:
+        """Judge the head, before any of the body is kept."""
+        incoming = self._incoming
+        incoming.verb = self._parser.get_method().decode("latin-1")
+        incoming.keep_alive = self._parser.should_keep_alive()
+        if self._parser.should_upgrade():
+            return
+        asks_leave = incoming.verb == "OPTIONS"
+        head = self._head
+        if head is None or incoming.pairs != head.pairs or asks_leave != head.asks_leave:
+            head = self._head = judge_head(incoming.pairs, self._site.gatekeeper, asks_leave=asks_leave)
+        incoming.head, incoming.refusal = head, head.refusal
+        if (head.headers.get("expect") or "").lower() == "100-continue":
+            self._say_whether_to_send(incoming)
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body; past the limit it is counted and dropped."""
+        incoming = self._incoming
+        incoming.size += len(body)
+        if incoming.size <= self._site.max_body and incoming.refusal is None:
+            incoming.body.append(body)
+        else:
+            incoming.body.clear()
+            # Reading on would only serve a sender of endless bodies; the answer is clear already.
+            if incoming.size > 2 * self._site.max_body:
+                self._answer_now(incoming)
+
+    def on_message_complete(self) -> None:
+        """The request is whole: it is answered when its turn comes, but not before all that came with it was read."""
+        if self._parser.should_upgrade():
+            return
+        self._reading = False
+        if not self._closing and not self._deaf:
+            self._waiting.append(self._incoming)
+
+    # Answering.
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to a client that is still there and reads."""
+        if self.gone or self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > MAX_UNREAD:
+            self._transport.abort()
+        else:
+            self._transport.write(data)
+
+    def answered(self) -> asyncio.Future[None] | None:
+        """What is done when the running request is answered; None if there is none, or it is a stream without an end."""
+        if self._turn is None or self._turn.incoming.verb != "POST":
+            return None
+        self._turn.waiter = self._loop.create_future()
+        return self._turn.waiter
+
+    def stream_ended(self) -> None:
+        """The response is complete although its request may still run: the connection is free."""
+        self._finish()
+
+    def drop(self) -> None:
+        """Close as soon as what was written is sent."""
+        self._closing = True
+        self._transport.close()
+
+    def _next(self) -> None:
+        """Begin the next request, if none runs. Nothing more is read while one waits."""
+        if not self._waiting or self._closing:
+            return
+        if self._turn is None:
+            incoming = self._waiting.popleft()
+            if self._site.elsewhere is not None and self._moved(incoming, self._site.elsewhere):
+                return
+            self._expires = math.inf
+            self._keep, self._verb = incoming.keep_alive, incoming.verb
+            self._turn = _Turn(incoming)
+            self._pump.submit(self._respond, self._turn)
+        if self._waiting:
+            self._transport.pause_reading()
+
+    def _moved(self, incoming: Incoming, elsewhere: Elsewhere) -> bool:
+        """Whether the connection went to the process that this request belongs to."""
+        give = elsewhere(incoming.head.headers) if incoming.refusal is None else None
+        # Neither what is only half read can be passed on, nor answers that are not sent yet. No client comes to that: it
+        # would have to send requests without waiting for the answers to those before.
+        if give is None or self._reading or self._deaf or incoming.size > self._site.max_body:
+            return False
+        if self._transport.get_write_buffer_size():
+            return False
+        raw = b"".join(map(write_whole, (incoming, *self._waiting)))
+        if not give(self._transport.get_extra_info("socket").fileno(), raw):
+            return False
+        self._closing = True
+        self._transport.abort()
+        return True
+
+    def _respond(self, turn: _Turn) -> Rest:
+        incoming = turn.incoming
+        path = incoming.url.partition(b"?")[0].decode("latin-1")
+        endpoint = self._site.endpoints.get(path)
+        failure = incoming.refusal
+        extra = incoming.head.extra if failure is None else b""
+        if failure is None and incoming.verb == "OPTIONS":
+            self._send(Reply(status=204, headers=cors.leave(incoming.head.headers)), extra)
+        elif failure is None and path == "/healthz" and incoming.verb in ("GET", "HEAD"):
+            self._send(Reply(body=self._site.health), extra)
+        elif failure is not None or endpoint is None:
+            self._send(problem(failure or fail("PATH_UNKNOWN")), extra)
+        else:
+            return self._serve(endpoint, turn)
+        self._finish()
+        return None
+
+    def _serve(self, endpoint: Endpoint, turn: _Turn) -> Rest:
+        incoming = turn.incoming
+        inbound = Inbound(
+            body=incoming.body[0] if len(incoming.body) == 1 else b"".join(incoming.body),
+            transport="http",
+            caller=incoming.head.caller,
+            headers=incoming.head.headers,
+            verb=incoming.verb,
+        )
+        refused = self._find_refusal(endpoint, inbound, incoming)
+        if refused is not None:
+            self._send(problem(refused) if isinstance(refused, Failure) else refused, incoming.head.extra)
+            self._finish()
+            return None
+        turn.endpoint, turn.inbound = endpoint, inbound
+        outlet = turn.outlet = StreamOutlet(self, incoming.head.extra)
+        if self.gone and _is_abandoned(turn):
+            return None
+        try:
+            rest = self._answers[endpoint](inbound, outlet, partial(self._deliver, turn))
+        except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
+            self._refuse_fault(exc, endpoint, inbound, turn)
+            return None
+        return None if rest is None else self._wait(rest, endpoint, inbound, turn)
+
+    async def _wait(self, rest: Coroutine[Any, Any, None], endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
+        turn.task = asyncio.current_task()
+        try:
+            await rest
+        except asyncio.CancelledError:
+            # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
+            if turn.outlet is not None:
+                turn.outlet.open()
+                turn.outlet.close()
+        except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
+            self._refuse_fault(exc, endpoint, inbound, turn)
+        finally:
+            turn.task = None
+
+    def _refuse_fault(self, exc: Exception, endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
+        log.error("a fault in %s", type(endpoint).__name__, exc_info=exc)
+        self._deliver(turn, endpoint.refuse_fault(inbound))
+
+    def _deliver(self, turn: _Turn, reply: Reply) -> None:
+        outlet = turn.outlet
+        if outlet is None or outlet.closed:
+            return
+        if outlet.opened:
+            if reply.body is not None:
+                outlet.send(reply.body)
+            outlet.close()
+            return
+        outlet.closed = True
+        self._send(reply, turn.incoming.head.extra)
+        self._finish()
+
+    def _find_refusal(self, endpoint: Endpoint, inbound: Inbound, incoming: Incoming) -> Failure | Reply | None:
+        if inbound.verb != "POST":
+            return None
+        if incoming.size > self._site.max_body:
+            return endpoint.refuse_oversized(inbound)
+        return incoming.head.find_content_fault(endpoint.answers_in)
+
+    def _finish(self) -> None:
+        turn, self._turn = self._turn, None
+        if turn is not None and turn.waiter is not None and not turn.waiter.done():
+            turn.waiter.set_result(None)
+        if self._deaf and not self._keep:
+            self._linger()
+        elif not self._keep or self._closing:
+            self.drop()
+        elif not self.gone:
+            if not self._transport.is_reading():
+                self._transport.resume_reading()
+            self._watch(IDLE_SECONDS)
+            self._next()
+
+    def _send(self, reply: Reply, extra: bytes) -> None:
+        self.write(write_answer(reply, extra, keep=self._keep, verb=self._verb))
+
+    def _refuse(self, failure: Failure) -> None:
+        """Answer what is no request, after those that came before it."""
+        self._answer_now(Incoming(refusal=failure))
+
+    def _answer_now(self, incoming: Incoming) -> None:
+        """Answer a request that is not whole, because the rest of it does not matter; nothing after it is heard."""
+        if self._deaf:
+            return
+        self._deaf = True
+        incoming.keep_alive = False
+        self._waiting.append(incoming)
+        self._transport.pause_reading()
+        self._next()
+
+    def _linger(self) -> None:
+        """Say no more, and let a client that is still sending find that out before the connection ends."""
+        self._closing = True
+        if self.gone or self._transport.is_closing():
+            return
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(LINGER_SECONDS, self._transport.abort)
+
+    def _without_offer(self) -> bytes:
+        """The head that was just read, without its offer of another protocol, to be read again.
+
+        HTTP lets a server pass over such an offer, and some clients make it with every request; but the parser then
+        takes the body for the other protocol.
+        """
+        incoming = self._incoming
+        if incoming.verb == "CONNECT":
+            self._refuse(fail("HTTP_MALFORMED"))
+            return b""
+        self._parser = httptools.HttpRequestParser(self)
+        return write_head_without_offer(incoming)
+
+    def _say_whether_to_send(self, incoming: Incoming) -> None:
+        """A client that asks before it sends a body is told at once, so that a body nobody wants is never sent."""
+        length = int(incoming.length)
+        if incoming.refusal is None and length <= self._site.max_body:
+            if self._turn is None and not self._waiting:
+                self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            return
+        incoming.size = length
+        self._answer_now(incoming)
+
+    def _refuse_head(self) -> None:
+        self._refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
+
+    def _watch(self, seconds: float) -> None:
+        """End the connection if nothing happens in time. One timer serves many requests: it looks again when it fires."""
+        now = self._loop.time()
+        self._expires = now + seconds
+        if self._timer is None:
+            self._timer = self._loop.call_at(min(self._expires, now + HEAD_SECONDS), self._look)
+        elif self._timer.when() > self._expires:
+            self._timer.cancel()
+            self._timer = self._loop.call_at(self._expires, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._loop.time() >= self._expires:
+            self._expire()
+        elif self._expires != math.inf:
+            self._timer = self._loop.call_at(self._expires, self._look)
+
+    def _expire(self) -> None:
+        if self._turn is not None:
+            return
+        if self._reading and not self._deaf:
+            self._refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
+        else:
+            # Not `drop`: that would wait for a client that never reads its answer.
+            self._transport.abort()
+
+
+def _is_abandoned(turn: _Turn) -> bool:
+    """Whether a client that goes away no longer wants this answered."""
+    if turn.endpoint is None or turn.inbound is None:
+        return False
+    return turn.endpoint.cancels_on_disconnect(turn.inbound)
