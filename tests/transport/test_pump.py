@@ -1,12 +1,13 @@
-"""Jobs share a task until one of them waits; then it keeps that task and the rest go on in another."""
+"""Jobs begin at once as if in one task; the first that has to wait keeps it, and the rest begin in another."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
 
+from strictwire.pipeline.prime import Primed, begin
 from strictwire.transport.pump import Pump
 
 MARK: ContextVar[str] = ContextVar("mark", default="clean")
@@ -20,19 +21,104 @@ def run(main: Callable[[Pump], Awaitable[Any]]) -> Any:
     return asyncio.run(inside())
 
 
-def test_jobs_that_do_not_wait_run_in_order_in_one_task() -> None:
+async def from_a_callback(begin: Callable[[], None]) -> None:
+    """As the event loop calls a transport: in no task."""
+    done = asyncio.get_running_loop().create_future()
+
+    def call() -> None:
+        begin()
+        done.set_result(None)
+
+    asyncio.get_running_loop().call_soon(call)
+    await done
+
+
+def test_jobs_that_do_not_wait_are_done_at_once_in_order_and_in_one_task() -> None:
     async def main(pump: Pump) -> None:
         seen: list[tuple[int, object]] = []
 
-        async def job(number: int) -> None:
+        def job(number: int) -> None:
             seen.append((number, asyncio.current_task()))
 
-        for number in range(5):
-            pump.submit(job, number)
-        await asyncio.sleep(0)
+        def begin() -> None:
+            for number in range(5):
+                pump.begin(job, number)
+                assert len(seen) == number + 1
+                assert asyncio.current_task() is None
+
+        await from_a_callback(begin)
 
         assert [number for number, _ in seen] == [0, 1, 2, 3, 4]
         assert len({task for _, task in seen}) == 1
+        assert not pump.tasks
+
+    run(main)
+
+
+def test_inside_a_task_a_job_begins_in_the_next_turn() -> None:
+    async def main(pump: Pump) -> None:
+        seen: list[object] = []
+        pump.begin(lambda _: seen.append(asyncio.current_task()), None)
+        assert seen == []
+        await asyncio.sleep(0)
+
+        assert len(seen) == 1
+        assert seen != [asyncio.current_task()]
+
+    run(main)
+
+
+def _primed(handler: Callable[[int], Coroutine[Any, Any, None]]) -> Callable[[int], Coroutine[Any, Any, None] | None]:
+    """A job that takes the first step of a handler itself."""
+
+    async def rest(first: Primed) -> None:
+        await first
+
+    def job(number: int) -> Coroutine[Any, Any, None] | None:
+        begun = begin(handler, number)
+        return rest(begun) if isinstance(begun, Primed) else None
+
+    return job
+
+
+def test_what_a_job_asks_of_its_task_in_the_first_step_holds_later_too() -> None:
+    async def main(pump: Pump) -> None:
+        ended: list[object] = []
+
+        async def handler(number: int) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            try:
+                if number == 0:
+                    async with asyncio.timeout(0):
+                        await asyncio.Event().wait()
+                if number == 1:
+                    task.cancel()
+                    await asyncio.sleep(0)
+                if number == 2:
+                    task.cancel()
+            except (TimeoutError, asyncio.CancelledError) as exc:
+                ended.append((number, type(exc), task is asyncio.current_task()))
+            else:
+                ended.append(number)
+
+        await from_a_callback(lambda: [pump.begin(_primed(handler), number) for number in range(4)] and None)
+        while len(ended) < 4:
+            await asyncio.sleep(0)
+
+        assert sorted(ended, key=str) == [(0, TimeoutError, True), (1, asyncio.CancelledError, True), 2, 3]
+
+    run(main)
+
+
+def test_a_pump_that_is_closed_leaves_no_task_behind() -> None:
+    async def main(pump: Pump) -> None:
+        await from_a_callback(lambda: pump.begin(lambda _: None, None))
+        assert len(asyncio.all_tasks()) == 2
+        pump.close()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert len(asyncio.all_tasks()) == 1
 
     run(main)
 
@@ -93,7 +179,7 @@ def test_a_context_variable_stays_with_the_job_that_set_it() -> None:
     async def main(pump: Pump) -> None:
         seen: list[str] = []
 
-        async def job(number: int) -> None:
+        def job(number: int) -> None:
             seen.append(MARK.get())
             MARK.set(f"set by {number}")
 

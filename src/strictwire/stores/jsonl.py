@@ -1,9 +1,9 @@
 """The audit trail on disk as the pipeline sees it: group commit.
 
-Records of one turn of the event loop share one write, which the loop does itself, for it goes to the system's memory; what
-would have to wait for anything is left to a thread. The thread also syncs, unless the disk is so quick that waking it would
-take longer: records that are written while a sync is under way share the next one. A caller that has gone away in the
-meantime is not waited for.
+Records of calls that came together share one write, which the event loop does itself, for it goes to the memory of the
+system; what would have to wait for anything is left to a thread. The thread also syncs, unless the disk is so quick that
+waking it would take longer: records that are written while a sync is under way share the next one. A caller that has gone
+away in the meantime is not waited for.
 
     sync       the answer leaves after the record is on disk: a power cut loses no answered call
     batched    the answer leaves after the record is written: a crash of the process loses nothing, a power cut may lose
@@ -27,6 +27,7 @@ from strictwire.audit.event import Event, Values, render_body
 from strictwire.audit.flood import FloodGauge
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
+from strictwire.pipeline.soon import soon_of
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.log import TrailLog
 from strictwire.stores.trail.opening import SYSTEM_CLOCK, Clock, Mode, Schedule, Trail, open_log
@@ -72,13 +73,14 @@ class JsonlRecorder:
         self._schedule = schedule
         self._clock = clock
         self._loop = asyncio.get_running_loop()
+        self._soon = soon_of(self._loop)
         self._busy = threading.Lock()
         """Held by whichever thread uses the log."""
         self._ready = threading.Condition()
         self._waiting: list[tuple[bytes, Done]] = []
         """For the next commit of the writer's thread."""
         self._gathered: list[tuple[bytes, Done]] = []
-        """For the end of this turn of the event loop."""
+        """For a commit as soon as everything that came with them was begun."""
         self._written: list[Done] = []
         """Those whose records the event loop has written and the thread has yet to sync."""
         self._tries = 0
@@ -114,7 +116,7 @@ class JsonlRecorder:
         """For callers that render bodies themselves: a JSON object as `audit.event.render_body` writes it."""
         self._gathered.append((body, done))
         if len(self._gathered) == 1:
-            self._loop.call_soon(self._commit_gathered)
+            self._soon.call(self._commit_gathered)
 
     def _enqueue(self, batch: list[tuple[bytes, Done]]) -> None:
         """Leave records to the thread, as many as there is room for."""

@@ -46,7 +46,7 @@ class HttpServer:
 
     async def _adopt(self, connection: socket.socket, raw: bytes) -> None:
         _, protocol = await asyncio.get_running_loop().connect_accepted_socket(self._connect, connection)
-        protocol.data_received(raw)
+        asyncio.get_running_loop().call_soon(protocol.data_received, raw)
 
     async def stop(self) -> None:
         """Stop listening, let running calls end, close every connection."""
@@ -61,5 +61,6 @@ class HttpServer:
         for endpoint in self._site.endpoints.values():
             await endpoint.close()
         await asyncio.sleep(0)
+        self._listener.pump.close()
         for connection in tuple(self._connections):
             connection.drop()

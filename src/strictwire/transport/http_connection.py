@@ -10,7 +10,7 @@ import asyncio
 import logging
 import math
 from collections import deque
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -18,6 +18,7 @@ from typing import Any, Final
 import httptools
 
 from strictwire.fault.failure import Failure, fail
+from strictwire.pipeline.soon import soon_of
 from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
 from strictwire.transport import cors
 from strictwire.transport.gatekeeper import Gatekeeper
@@ -26,7 +27,7 @@ from strictwire.transport.http_answer import problem, write_answer
 from strictwire.transport.http_head import Head, judge_head
 from strictwire.transport.http_request import Incoming, write_head_without_offer, write_whole
 from strictwire.transport.http_stream import StreamOutlet
-from strictwire.transport.pump import Pump
+from strictwire.transport.pump import Job, Pump
 
 MAX_HEAD: Final = 64 * 1024
 """Request line and headers together; nginx takes 32 KB, Node 16 KB."""
@@ -96,6 +97,7 @@ class HttpConnection(asyncio.Protocol):
         self._answers = listener.answers
         self._connections = listener.connections
         self._loop = asyncio.get_running_loop()
+        self._soon = soon_of(self._loop)
         self._parser = httptools.HttpRequestParser(self)
         self._incoming = Incoming()
         self._waiting: deque[Incoming] = deque()
@@ -125,6 +127,14 @@ class HttpConnection(asyncio.Protocol):
         self._watch(IDLE_SECONDS)
 
     def data_received(self, data: bytes) -> None:
+        """Take what has come. Where there are other connections too, what they bring may share a write with it."""
+        if len(self._connections) == 1:
+            with self._soon:
+                self._take(data)
+        else:
+            self._take(data)
+
+    def _take(self, data: bytes) -> None:
         """Feed the parser. What it cannot read gets one clear answer, and the connection ends."""
         while data and not self._deaf and not self._closing:
             try:
@@ -135,7 +145,7 @@ class HttpConnection(asyncio.Protocol):
             except httptools.HttpParserError:
                 if not self._deaf:
                     self._refuse(fail("HTTP_MALFORMED"))
-        self._next()
+        self._next(self._pump.begin)
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """The client is gone; in the stateless era that cancels what it asked."""
@@ -236,7 +246,7 @@ class HttpConnection(asyncio.Protocol):
         self._closing = True
         self._transport.close()
 
-    def _next(self) -> None:
+    def _next(self, start: Callable[[Job, Any], None]) -> None:
         """Begin the next request, if none runs. Nothing more is read while one waits."""
         if not self._waiting or self._closing:
             return
@@ -247,7 +257,7 @@ class HttpConnection(asyncio.Protocol):
             self._expires = math.inf
             self._keep, self._verb = incoming.keep_alive, incoming.verb
             self._turn = _Turn(incoming)
-            self._pump.submit(self._respond, self._turn)
+            start(self._respond, self._turn)
         if self._waiting:
             self._transport.pause_reading()
 
@@ -359,7 +369,7 @@ class HttpConnection(asyncio.Protocol):
             if not self._transport.is_reading():
                 self._transport.resume_reading()
             self._watch(IDLE_SECONDS)
-            self._next()
+            self._next(self._pump.submit)
 
     def _send(self, reply: Reply, extra: bytes) -> None:
         self.write(write_answer(reply, extra, keep=self._keep, verb=self._verb))
@@ -376,7 +386,7 @@ class HttpConnection(asyncio.Protocol):
         incoming.keep_alive = False
         self._waiting.append(incoming)
         self._transport.pause_reading()
-        self._next()
+        self._next(self._pump.submit)
 
     def _linger(self) -> None:
         """Say no more, and let a client that is still sending find that out before the connection ends."""

@@ -1,58 +1,117 @@
-"""Runs jobs one after the other in one task, and beside each other only where they wait.
+"""Begins jobs at once, inside a task, and makes a task of its own only for those that wait.
 
-A task for every message would cost more than most messages do. A job that waits keeps the task it runs in, with its name,
-its cancellation and its context variables; whatever comes behind it goes on in another.
+A task for every message would cost more than most messages do, and a turn of the event loop more than some. So one task is
+kept at hand: jobs take their first step as if they ran in it, and the first that is not done then goes on in it, with its
+name, its cancellation and its context variables. The next job gets another.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from asyncio.tasks import _enter_task, _leave_task  # for those who run tasks themselves: "Extending" in Python's manual
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any, TypeAlias
 
-Job: TypeAlias = Callable[[Any], Coroutine[Any, Any, None] | None]
+Rest: TypeAlias = Coroutine[Any, Any, None]
+Job: TypeAlias = Callable[[Any], Rest | None]
 """Returns what is left to do, if anything is. Contains its own faults: nothing it raises has anywhere to go."""
 
 
+class _Spare(Coroutine[Any, Any, None]):
+    """A task that waits for something to do, and what it runs.
+
+    Not a coroutine function: one that is cancelled before its first step never runs, and a job may do that to its task.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.context = copy_context()
+        self._clean = self.context.copy()
+        self._steps = self._run()
+        self._started = False
+        self._rest: Rest | None = None
+        self._wake = loop.create_future()
+        self.task: asyncio.Task[None] = loop.create_task(self, context=self.context)
+
+    def go_on(self, rest: Rest | None) -> None:
+        """Do this in the task, and end it."""
+        self._rest = rest
+        if not self._wake.done():
+            self._wake.set_result(None)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a job has left something behind: then it is not for others."""
+        return self.context != self._clean or self.task.cancelling() > 0
+
+    def send(self, value: Any) -> Any:
+        self._started = True
+        return self._steps.send(value)
+
+    def throw(self, *exc: Any) -> Any:
+        if self._started:
+            return self._steps.throw(*exc)
+        self._wake = self.task.get_loop().create_future()
+        self._wake.cancel()
+        return self.send(None)
+
+    def close(self) -> None:
+        self._steps.close()
+
+    def __await__(self) -> Any:
+        return self._steps.__await__()
+
+    async def _run(self) -> None:
+        try:
+            await self._wake
+        except asyncio.CancelledError:
+            if self._rest is None:
+                raise
+            # Meant for the job, which has to see it where it waits.
+            self.task.uncancel()
+            self.task.cancel()
+        if self._rest is not None:
+            await self._rest
+
+
 class Pump:
-    """Jobs of one event loop, begun in the order in which they come."""
+    """Jobs of one event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._jobs: deque[tuple[Job, Any]] = deque()
-        self._leader: asyncio.Task[None] | None = None
-        """The task that takes the next job; whoever waits leads no longer."""
+        self._spare: _Spare | None = None
         self.tasks: set[asyncio.Task[None]] = set()
-        """Everything that runs."""
+        """Those of jobs that wait."""
 
     def submit(self, job: Job, subject: Any) -> None:
-        """Have `job(subject)` run soon."""
-        self._jobs.append((job, subject))
-        if self._leader is None:
-            self._lead()
+        """Have `job(subject)` begun in the next turn of the event loop. For use anywhere."""
+        self._loop.call_soon(self.begin, job, subject)
 
-    def _lead(self) -> None:
-        task = self._leader = self._loop.create_task(self._run())
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-        # Comes right behind the first step of the task, which by then has done every job or waits in one.
-        self._loop.call_soon(self._hand_over, task)
+    def begin(self, job: Job, subject: Any) -> None:
+        """Begin `job(subject)` now. For callbacks of the event loop; inside a task it is the same as `submit`."""
+        spare = self._spare
+        if spare is None:
+            spare = self._spare = _Spare(self._loop)
+        task = spare.task
+        try:
+            _enter_task(self._loop, task)
+        except RuntimeError:
+            self.submit(job, subject)
+            return
+        try:
+            rest = spare.context.run(job, subject)
+        finally:
+            _leave_task(self._loop, task)
+        if rest is not None:
+            self._spare = None
+            self.tasks.add(task)
+            task.add_done_callback(self.tasks.discard)
+            spare.go_on(rest)
+        elif spare.is_used:
+            self.close()
 
-    def _hand_over(self, task: asyncio.Task[None]) -> None:
-        if self._leader is task:
-            self._leader = None
-            if self._jobs:
-                self._lead()
-
-    async def _run(self) -> None:
-        task, clean = asyncio.current_task(), copy_context()
-        while self._jobs and self._leader is task:
-            job, subject = self._jobs.popleft()
-            rest = job(subject)
-            if rest is not None:
-                await rest
-            # A job that set a context variable keeps it to itself: the next one gets a fresh context.
-            if copy_context() != clean:
-                break
+    def close(self) -> None:
+        """Let the task at hand end; jobs that wait go on."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.go_on(None)

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
 from strictwire.pipeline.call import Caller
+from strictwire.pipeline.soon import soon_of
 from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
 from strictwire.transport.pump import Pump
 from strictwire.wire.framing import LineSplitter, TooLong
@@ -52,13 +53,13 @@ class Lines:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._loop = asyncio.get_running_loop()
+        self._soon = soon_of(asyncio.get_running_loop())
         self._gathered: list[bytes] = []
 
     def write(self, line: bytes) -> None:
         """Write a line before the event loop waits again."""
         if not self._gathered:
-            self._loop.call_soon(self.flush)
+            self._soon.call(self.flush)
         self._gathered += (line, b"\n")
 
     async def close(self) -> None:
@@ -101,6 +102,7 @@ class StdioServer:
         self._caller = caller
         self._splitter = LineSplitter(max_line)
         self._pump = Pump()
+        self._soon = soon_of(asyncio.get_running_loop())
         self._owed = 0
         """Messages that are not answered yet."""
         self._quiet = asyncio.Event()
@@ -123,18 +125,17 @@ class StdioServer:
         self._reader.close()
         self._endpoint.end_input()
         await self._drain(STOP_SECONDS if stopped.is_set() else DRAIN_SECONDS)
+        self._pump.close()
         await self._endpoint.close()
         await self._lines.close()
 
     def feed(self, chunk: bytes) -> None:
         """Take bytes as they come; an empty chunk is the end."""
-        lines = self._splitter.feed(chunk) if chunk else self._splitter.finish()
-        for line in lines:
-            self._start(line)
-
-    def _start(self, line: bytes | TooLong) -> None:
-        self._owed += 1
-        self._pump.submit(self._refuse_long if isinstance(line, TooLong) else self._serve, line)
+        begin = self._pump.begin
+        with self._soon:
+            for line in self._splitter.feed(chunk) if chunk else self._splitter.finish():
+                self._owed += 1
+                begin(self._refuse_long if isinstance(line, TooLong) else self._serve, line)
 
     def _refuse_long(self, _line: TooLong) -> None:
         self._deliver(self._endpoint.refuse_oversized(self._inbound(b"")))
@@ -166,8 +167,6 @@ class StdioServer:
     def _deliver(self, reply: Reply) -> None:
         if reply.body is not None:
             self._lines.write(reply.body)
-            if self._owed == 1:  # nothing else is about to leave with it
-                self._lines.flush()
         self._settle()
 
     def _settle(self) -> None:

@@ -1,0 +1,56 @@
+"""Calls that are put off until everything that came together has been begun.
+
+Records share a write and answers share a system call only if somebody waits until there are no more of them. A transport
+hands on what one read brought inside `with soon:`, and whoever gathers is called at its end: sooner than in the next turn of
+the event loop, which it is where nothing came together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+
+class Soon:
+    """What is put off on one event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._call_soon = loop.call_soon
+        self._put_off: list[Callable[[], Any]] | None = None
+
+    def call(self, callback: Callable[[], Any]) -> None:
+        """Have it called when everything was begun, or in the next turn of the event loop."""
+        if self._put_off is None:
+            self._call_soon(callback)
+        else:
+            self._put_off.append(callback)
+
+    def __enter__(self) -> None:
+        """From here on calls are put off. Not to be entered again before it is left."""
+        self._put_off = []
+
+    def __exit__(self, *_: object) -> None:
+        """Make the calls, and those that they put off."""
+        put_off = self._put_off or []
+        done = 0
+        try:
+            for callback in put_off:  # grows meanwhile
+                done += 1
+                callback()
+        finally:
+            self._put_off = None
+            for callback in put_off[done:]:
+                self._call_soon(callback)
+
+
+_OF_LOOPS: WeakKeyDictionary[asyncio.AbstractEventLoop, Soon] = WeakKeyDictionary()
+
+
+def soon_of(loop: asyncio.AbstractEventLoop) -> Soon:
+    """The one of an event loop: transports and recorders meet there without knowing each other."""
+    found = _OF_LOOPS.get(loop)
+    if found is None:
+        found = _OF_LOOPS[loop] = Soon(loop)
+    return found
