@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 import httptools
+import msgspec
 
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.soon import soon_of
@@ -25,7 +26,7 @@ from strictwire.transport.gatekeeper import Gatekeeper
 from strictwire.transport.handover import Elsewhere
 from strictwire.transport.http_answer import problem, write_answer
 from strictwire.transport.http_head import Head, judge_head
-from strictwire.transport.http_request import Incoming, write_head_without_offer, write_whole
+from strictwire.transport.http_request import Heads, Incoming, write_head_without_offer, write_whole
 from strictwire.transport.http_stream import StreamOutlet
 from strictwire.transport.pump import Job, Pump
 
@@ -63,20 +64,17 @@ class Site:
     """Which requests belong to another process, where there are several."""
 
 
-class _Turn:
+class _Turn(msgspec.Struct):
     """A request that is being answered."""
 
-    __slots__ = ("endpoint", "inbound", "incoming", "outlet", "task", "waiter")
-
-    def __init__(self, incoming: Incoming) -> None:
-        self.incoming = incoming
-        self.endpoint: Endpoint | None = None
-        self.inbound: Inbound | None = None
-        self.outlet: StreamOutlet | None = None
-        self.task: asyncio.Task[Any] | None = None
-        """What to cancel; None once only its record is waited for."""
-        self.waiter: asyncio.Future[None] | None = None
-        """Set where somebody waits for the answer to be sent."""
+    incoming: Incoming
+    endpoint: Endpoint | None = None
+    inbound: Inbound | None = None
+    outlet: StreamOutlet | None = None
+    task: asyncio.Task[Any] | None = None
+    """What to cancel; None once only its record is waited for."""
+    waiter: asyncio.Future[None] | None = None
+    """Set where somebody waits for the answer to be sent."""
 
 
 class Listener:
@@ -84,6 +82,8 @@ class Listener:
 
     def __init__(self, site: Site) -> None:
         self.pump = Pump()
+        self.heads = Heads()
+        self.routes = {path.encode(): endpoint for path, endpoint in site.endpoints.items()}
         self.answers = {endpoint: answering(endpoint) for endpoint in site.endpoints.values()}
         self.connections: set[HttpConnection] = set()
 
@@ -94,6 +94,8 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self, site: Site, listener: Listener) -> None:
         self._site = site
         self._pump = listener.pump
+        self._heads = listener.heads
+        self._routes = listener.routes
         self._answers = listener.answers
         self._connections = listener.connections
         self._loop = asyncio.get_running_loop()
@@ -135,6 +137,17 @@ class HttpConnection(asyncio.Protocol):
             self._take(data)
 
     def _take(self, data: bytes) -> None:
+        fresh = not (self._reading or self._waiting or self._deaf or self._closing)
+        known = self._heads.find(data) if fresh else None
+        if known is not None:
+            self._waiting.append(known)
+        else:
+            self._parse(data)
+            if fresh and len(self._waiting) == 1 and not self._reading:
+                self._heads.learn(data, self._waiting[0])
+        self._next(self._pump.begin)
+
+    def _parse(self, data: bytes) -> None:
         """Feed the parser. What it cannot read gets one clear answer, and the connection ends."""
         while data and not self._deaf and not self._closing:
             try:
@@ -145,7 +158,6 @@ class HttpConnection(asyncio.Protocol):
             except httptools.HttpParserError:
                 if not self._deaf:
                     self._refuse(fail("HTTP_MALFORMED"))
-        self._next(self._pump.begin)
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """The client is gone; in the stateless era that cancels what it asked."""
@@ -279,37 +291,46 @@ class HttpConnection(asyncio.Protocol):
 
     def _respond(self, turn: _Turn) -> Rest:
         incoming = turn.incoming
-        path = incoming.url.partition(b"?")[0].decode("latin-1")
-        endpoint = self._site.endpoints.get(path)
-        failure = incoming.refusal
-        extra = incoming.head.extra if failure is None else b""
-        if failure is None and incoming.verb == "OPTIONS":
-            self._send(Reply(status=204, headers=cors.leave(incoming.head.headers)), extra)
-        elif failure is None and path == "/healthz" and incoming.verb in ("GET", "HEAD"):
-            self._send(Reply(body=self._site.health), extra)
-        elif failure is not None or endpoint is None:
-            self._send(problem(failure or fail("PATH_UNKNOWN")), extra)
-        else:
-            return self._serve(endpoint, turn)
-        self._finish()
-        return None
+        endpoint = self._routes.get(incoming.url)
+        if endpoint is None or incoming.refusal is not None or incoming.verb == "OPTIONS":
+            path = incoming.url.partition(b"?")[0].decode("latin-1")
+            endpoint = self._site.endpoints.get(path)
+            reply = self._find_reply(path, incoming, endpoint)
+            if reply is not None or endpoint is None:
+                self._send(reply or problem(fail("PATH_UNKNOWN")), b"" if incoming.refusal else incoming.head.extra)
+                self._finish()
+                return None
+        return self._serve(endpoint, turn)
+
+    def _find_reply(self, path: str, incoming: Incoming, endpoint: Endpoint | None) -> Reply | None:
+        """What no endpoint is asked about."""
+        if incoming.refusal is not None:
+            return problem(incoming.refusal)
+        if incoming.verb == "OPTIONS":
+            return Reply(status=204, headers=cors.leave(incoming.head.headers))
+        if path == "/healthz" and incoming.verb in ("GET", "HEAD"):
+            return Reply(body=self._site.health)
+        return problem(fail("PATH_UNKNOWN")) if endpoint is None else None
 
     def _serve(self, endpoint: Endpoint, turn: _Turn) -> Rest:
         incoming = turn.incoming
+        head, body, verb = incoming.head, incoming.body, incoming.verb
         inbound = Inbound(
-            body=incoming.body[0] if len(incoming.body) == 1 else b"".join(incoming.body),
+            body=body[0] if len(body) == 1 else b"".join(body),
             transport="http",
-            caller=incoming.head.caller,
-            headers=incoming.head.headers,
-            verb=incoming.verb,
+            caller=head.caller,
+            headers=head.headers,
+            verb=verb,
         )
-        refused = self._find_refusal(endpoint, inbound, incoming)
-        if refused is not None:
-            self._send(problem(refused) if isinstance(refused, Failure) else refused, incoming.head.extra)
-            self._finish()
-            return None
+        if verb == "POST":
+            too_large = incoming.size > self._site.max_body
+            fault = head.find_content_fault(endpoint.answers_in)
+            if too_large or fault is not None:
+                self._send(problem(fault) if fault and not too_large else endpoint.refuse_oversized(inbound), head.extra)
+                self._finish()
+                return None
         turn.endpoint, turn.inbound = endpoint, inbound
-        outlet = turn.outlet = StreamOutlet(self, incoming.head.extra)
+        outlet = turn.outlet = StreamOutlet(self, head.extra)
         if self.gone and _is_abandoned(turn):
             return None
         try:
@@ -349,13 +370,6 @@ class HttpConnection(asyncio.Protocol):
         outlet.closed = True
         self._send(reply, turn.incoming.head.extra)
         self._finish()
-
-    def _find_refusal(self, endpoint: Endpoint, inbound: Inbound, incoming: Incoming) -> Failure | Reply | None:
-        if inbound.verb != "POST":
-            return None
-        if incoming.size > self._site.max_body:
-            return endpoint.refuse_oversized(inbound)
-        return incoming.head.find_content_fault(endpoint.answers_in)
 
     def _finish(self) -> None:
         turn, self._turn = self._turn, None

@@ -1,29 +1,63 @@
-"""A request of one HTTP connection while it is read, and how it is written down again."""
+"""A request of one HTTP connection while it is read, heads that are known already, and how one is written down again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
+
+import msgspec
 
 from strictwire.fault.failure import Failure
-from strictwire.transport.http_head import NO_HEAD
+from strictwire.transport.http_head import NO_HEAD, Head
+
+HEAD_END: Final = b"\r\n\r\n"
+
+MAX_KNOWN_HEAD: Final = 4096
+MAX_KNOWN_HEADS: Final = 256
+"""Bytes of a head that is remembered, and how many are."""
 
 
-class Incoming:
+class Incoming(msgspec.Struct):
     """A request that is being read."""
 
-    __slots__ = ("body", "head", "keep_alive", "length", "pairs", "refusal", "size", "url", "verb")
+    url: bytes = b""
+    pairs: list[tuple[bytes, bytes]] = []
+    """Header fields but Content-Length, which is the only one that differs from request to request."""
+    length: bytes = b"0"
+    verb: str = ""
+    keep_alive: bool = True
+    head: Head = NO_HEAD
+    refusal: Failure | None = None
+    size: int = 0
+    """Of the body, also where it is not kept."""
+    body: list[bytes] = []
 
-    def __init__(self, refusal: Failure | None = None) -> None:
-        self.url = b""
-        self.pairs: list[tuple[bytes, bytes]] = []
-        """Header fields but Content-Length, which is the only one that differs from request to request."""
-        self.length = b"0"
-        self.verb = ""
-        self.keep_alive = True
-        self.head = NO_HEAD
-        self.refusal = refusal
-        self.body: list[bytes] = []
-        self.size = 0
+
+class Heads:
+    """Heads that have been read and were fine, by their bytes: clients repeat theirs, and reading one costs more than the
+    rest of a small call."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Incoming] = {}
+
+    def find(self, data: bytes) -> Incoming | None:
+        """The request that the bytes are, if they are exactly one and its head is known."""
+        end = data.find(HEAD_END) + len(HEAD_END)
+        known = self._known.get(data[:end])
+        if known is None or len(data) - end != known.size:
+            return None
+        return Incoming(known.url, known.pairs, known.length, known.verb, True, known.head, None, known.size, [data[end:]])
+
+    def learn(self, data: bytes, incoming: Incoming) -> None:
+        """Remember the head of a request that the bytes are, if they are exactly one."""
+        end = data.find(HEAD_END) + len(HEAD_END)
+        # With a body in chunks, or one that is announced first, the bytes are not just a head and as much as it says.
+        plain = incoming.refusal is None and incoming.keep_alive and incoming.head.headers.get("expect") is None
+        if not plain or end > MAX_KNOWN_HEAD or len(data) - end != incoming.size or int(incoming.length) != incoming.size:
+            return
+        if len(self._known) >= MAX_KNOWN_HEADS:
+            self._known.clear()
+        self._known[data[:end]] = msgspec.structs.replace(incoming, body=[])
 
 
 def write_whole(incoming: Incoming) -> bytes:
