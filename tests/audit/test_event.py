@@ -27,8 +27,9 @@ from strictwire.audit.event import (
     make_form,
     make_turned,
     render_body,
+    write_brief,
 )
-from strictwire.canon.json import is_rendered, parse_object
+from strictwire.canon.json import is_rendered, parse_object, render_sorted
 
 ORIGIN = Origin(
     call_id="c1",
@@ -164,9 +165,10 @@ TURNED = make_turned(
 @pytest.mark.parametrize("values", list(Values))
 @pytest.mark.parametrize("turned", [None, TURNED])
 def test_a_brief_is_written_as_the_record_it_stands_for(values: Values, turned: Turned | None):
-    digest = None if turned else "sha256:bb"
-    result = None if turned else {"sum": 3}
-    brief = Brief(FORM, "2026-01-01T00:00:00.000Z", "sha256:aa", digest, 12, {"password": "x", "a": 1}, result, turned)
+    result, raw = (None, b"") if turned else ({"sum": 3}, b'{"sum":3}')
+    arguments = {"password": "x", "a": 1}
+    brief = Brief(FORM, "2026-01-01T00:00:00.000Z", render_sorted(arguments), raw, 12, arguments, result, turned)
 
     assert render_body(brief, values) == render_body(brief.as_event(), values)
     assert (b'"arguments"' in render_body(brief, values)) is (values is Values.STORED)
+    assert write_brief(brief) == render_body(brief, Values.DIGESTED)

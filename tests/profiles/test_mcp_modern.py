@@ -187,7 +187,14 @@ def test_an_unusable_answer_is_asked_for_again(stdio: StdioProcess, answer: Any)
 
 
 @pytest.mark.parametrize(
-    "tamper", [lambda s: s + "-TAMPERED", lambda s: s[:-4], lambda s: "A" + s[1:], lambda _: "", lambda _: 5]
+    "tamper",
+    [
+        lambda s: s + "-TAMPERED",
+        lambda s: s[:-4],
+        lambda s: ("A" if s[0] != "A" else "B") + s[1:],
+        lambda _: "",
+        lambda _: 5,
+    ],
 )
 def test_a_state_that_was_altered_is_refused(stdio: StdioProcess, tamper: Any) -> None:
     state = ask(stdio)["result"]["requestState"]

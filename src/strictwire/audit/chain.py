@@ -61,11 +61,11 @@ class Sealed:
 def seal_batch(bodies: Iterable[bytes], *, frontier: Frontier, head: bytes) -> Sealed:
     """Chain bodies on to the log that ends in `head`; the frontier grows by them."""
     lines: list[bytes] = []
-    hashes: list[bytes] = []
-    for body in bodies:
-        line = b'{"seq":%d,"prev":"%b",%b' % (frontier.size, hexlify(head), body[1:])
+    leaves: list[bytes] = []
+    for seq, body in enumerate(bodies, frontier.size):
+        line = b'{"seq":%d,"prev":"%b",%b' % (seq, hexlify(head), body[1:])
         head = leaf_hash(line)
-        frontier.push_onto(head, hashes)
+        leaves.append(head)
         lines.append(line)
     lines.append(b"")
-    return Sealed(lines=b"\n".join(lines), hashes=b"".join(hashes), head=head)
+    return Sealed(lines=b"\n".join(lines), hashes=b"".join(frontier.push_all(leaves)), head=head)

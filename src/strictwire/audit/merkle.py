@@ -10,7 +10,7 @@ Not here: what a leaf means (`chain`), who vouches for a root (`checkpoint`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 HASH_BYTES: Final = 32
@@ -48,21 +48,23 @@ class Frontier:
 
     def push(self, leaf: bytes) -> list[bytes]:
         """Add a leaf hash. Returns the hashes that became known, in stored order: the leaf, then what it completed."""
-        known: list[bytes] = []
-        self.push_onto(leaf, known)
-        return known
+        return self.push_all([leaf])
 
-    def push_onto(self, leaf: bytes, known: list[bytes]) -> None:
-        """The same for many leaves: what became known is put at the end of a list."""
-        known.append(leaf)
-        peaks = self.peaks
-        rest = self.size
-        while rest & 1:
-            leaf = _sha256(b"\x01" + peaks.pop() + leaf).digest()
-            known.append(leaf)
-            rest >>= 1
-        peaks.append(leaf)
-        self.size += 1
+    def push_all(self, leaves: Iterable[bytes]) -> list[bytes]:
+        """The same for many leaves, in one go: this runs for every record."""
+        known: list[bytes] = []
+        size, peaks = self.size, self.peaks
+        for leaf in leaves:
+            node, rest = leaf, size
+            known.append(node)
+            while rest & 1:
+                node = _sha256(b"\x01" + peaks.pop() + node).digest()
+                known.append(node)
+                rest >>= 1
+            peaks.append(node)
+            size += 1
+        self.size = size
+        return known
 
     def root(self) -> bytes:
         """The root of the tree as it stands."""

@@ -19,10 +19,22 @@ class Gate:
 
     def enter(self) -> bool:
         """Take a place; False if there is none."""
-        if self.running >= self.limit or (self.parent is not None and not self.parent.enter()):
+        if self.is_full:
             return False
-        self.running += 1
+        self.take()
         return True
+
+    def take(self) -> None:
+        """Take a place that was seen to be there."""
+        self.running += 1
+        if self.parent is not None:
+            self.parent.running += 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no place."""
+        parent = self.parent
+        return self.running >= self.limit or (parent is not None and parent.running >= parent.limit)
 
     def leave(self) -> None:
         """Give the place back."""

@@ -14,9 +14,11 @@ from strictwire.pipeline.call import Caller
 class Headers:
     """HTTP header fields: names without case, values trimmed, repetitions kept."""
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_fields", "agreed")
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self.agreed: object = None
+        """What a profile has found them to agree with, so that it need not look again when they come again."""
         self._fields: dict[str, list[str]] = {}
         for name, value in pairs:
             self._fields.setdefault(name.lower(), []).append(value.strip(" \t"))

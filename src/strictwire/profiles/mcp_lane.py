@@ -16,8 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from strictwire.audit.event import Brief, Form, Origin, Turned, make_form, make_turned
-from strictwire.canon.digest import digest, digest_bytes
-from strictwire.canon.json import JsonObject, JsonValue, NotJson, as_json, render
+from strictwire.canon.json import JsonObject, JsonValue, NotJson, as_json, render, render_sorted
 from strictwire.contract.conform import Violation
 from strictwire.contract.handler import Answer
 from strictwire.contract.tool import ToolContract
@@ -29,7 +28,7 @@ from strictwire.pipeline.call import Call, Caller, Kind, Operation
 from strictwire.pipeline.chain import Render
 from strictwire.pipeline.prime import Primed, begin
 from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION, names_version
-from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply, Rest
+from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply, Rest
 from strictwire.profiles.front import names_modern, reply_of
 from strictwire.profiles.mcp_context import Home, ModernContext
 from strictwire.profiles.mcp_core import PROFILE, Core, Target, make_call
@@ -108,7 +107,7 @@ class Settled(msgspec.Struct, frozen=True):
 
     reply: Reply
     value: JsonValue = None
-    raw: bytes | None = None
+    raw: bytes = b""
     """The value as bytes."""
     turned: Turned | None = None
     """Set if it was refused."""
@@ -147,15 +146,14 @@ class Lane:
             self._abandon(ride)
             raise
         if settled is None:
+            operation.gate.take()
             return self._carry_on(ride, begun)
-        operation.gate.leave()
         ride.context.over = True
         self._record(ride, settled)
         return None
 
     def _abandon(self, ride: Ride) -> None:
         """A fault of ours: the transport answers it, and the call leaves nothing behind."""
-        ride.plan.operation.gate.leave()
         ride.context.end()
         if ride.table is not None:
             ride.table.release(ride.request_id, LEAVING)
@@ -163,23 +161,22 @@ class Lane:
     def _board(
         self, value: JsonObject, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
     ) -> Ride | None:
-        """Read the message as a plain call; if it is one, a place in its tool's gate is taken."""
+        """Read the message as a plain call. Its place in the tool's gate is taken when it waits: until then nobody comes
+        in between."""
         request_id, params = value.get("id"), value.get("params")
-        if type(params) is not dict or not is_request_id(request_id) or value.get("jsonrpc") != "2.0":
+        if type(params) is not dict or value.get("jsonrpc") != "2.0":
+            return None
+        if type(request_id) is not int and type(request_id) is not str:
             return None
         name, arguments = params.get("name"), params.get("arguments")
         if type(name) is not str or type(arguments) is not dict or "plan_hash" in arguments or "phase_id" in arguments:
             return None
         plan = self._find_plan(name, inbound)
-        if plan is None or not plan.operation.gate.enter():
+        if plan is None or plan.operation.gate.is_full:
             return None
         if _is_modern(params, inbound):
-            ride = self._board_modern(plan, value, inbound, outlet, deliver)
-        else:
-            ride = None if session is None else self._board_legacy(plan, value, session, inbound, outlet, deliver)
-        if ride is None:
-            plan.operation.gate.leave()
-        return ride
+            return self._board_modern(plan, value, inbound, outlet, deliver)
+        return None if session is None else self._board_legacy(plan, value, session, inbound, outlet, deliver)
 
     def _board_modern(
         self, plan: Plan, value: JsonObject, inbound: Inbound, outlet: Outlet, deliver: Deliver
@@ -192,10 +189,7 @@ class Lane:
         capabilities = meta.get(META_CAPABILITIES)
         if type(capabilities) is not dict or "requestState" in params or "inputResponses" in params:
             return None
-        if headers is not None and (
-            find_mismatch(headers, version=MODERN, method=METHOD, params=params) is not None
-            or find_argument_mismatch(headers, plan.mirrored, arguments) is not None
-        ):
+        if headers is not None and not _agree(headers, plan, params):
             return None
         if table is not None and (len(table) >= MAX_IN_FLIGHT or not table.add(value["id"], LEAVING)):
             return None
@@ -259,10 +253,11 @@ class Lane:
             self._offers = offers
             self._plans.clear()
         plan = self._plans.get(name)
-        if plan is not None and plan.caller == inbound.caller and plan.transport == inbound.transport:
+        caller = inbound.caller  # the very same as a rule, and comparing two costs more
+        if plan is not None and plan.transport == inbound.transport and (plan.caller is caller or plan.caller == caller):
             return plan
         operation = offers.find(Kind.TOOL, name)
-        if operation is None or not self._can_be_plain(operation, inbound.caller):
+        if operation is None or not self._can_be_plain(operation, caller):
             return None
         plan = self._make_plan(operation, inbound)
         if plan is not None:
@@ -360,12 +355,11 @@ class Lane:
         if not self._recorder.keeps:
             self._let_go(ride, settled.reply, None)
             return
-        raw = settled.raw
         brief = Brief(
             ride.plan.form,
             self._clock.timestamp(),
-            digest(ride.arguments),
-            None if raw is None else digest_bytes(raw),
+            render_sorted(ride.arguments),
+            settled.raw,
             int((self._clock.elapsed() - ride.started) * 1_000_000),
             ride.arguments,
             settled.value,
@@ -415,6 +409,15 @@ class Lane:
 def _is_modern(params: JsonObject, inbound: Inbound) -> bool:
     """As `era.era_of` has it."""
     return names_version(params) if inbound.headers is None else names_modern(inbound.headers)
+
+
+def _agree(headers: Headers, plan: Plan, params: JsonObject) -> bool:
+    """Whether the headers repeat the body. All but arguments is the same in every call of a tool with these headers."""
+    if headers.agreed is not plan.operation:
+        if find_mismatch(headers, version=MODERN, method=METHOD, params=params) is not None:
+            return False
+        headers.agreed = plan.operation
+    return not plan.mirrored or find_argument_mismatch(headers, plan.mirrored, params["arguments"]) is None
 
 
 def _is_worth_keeping(violation: Violation) -> bool:

@@ -9,8 +9,8 @@ LogFault
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Final
 
@@ -66,10 +66,20 @@ class LogFault(Exception):
         return fail(self.code, details={"reason": self.reason}, cause=cause)
 
 
-@contextmanager
-def mapped_errors() -> Iterator[None]:
+class _MappedErrors:
+    """Not a generator: this is entered for every commit, and a generator costs more than what it guards."""
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, _kind: object, exc: BaseException | None, _traceback: object) -> None:
+        if isinstance(exc, OSError):
+            raise LogFault(_REASONS.get(exc.errno or 0, "io_error")) from exc
+
+
+_MAPPED: Final = _MappedErrors()
+
+
+def mapped_errors() -> AbstractContextManager[None]:
     """Turn an OSError into a LogFault."""
-    try:
-        yield
-    except OSError as exc:
-        raise LogFault(_REASONS.get(exc.errno or 0, "io_error")) from exc
+    return _MAPPED

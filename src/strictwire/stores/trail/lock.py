@@ -62,6 +62,8 @@ class FolderLock:
         self._patience = patience
         self._owner = f"pid {os.getpid()}\n".ljust(_OWNER_BYTES).encode()
         self._fd = -1
+        self._held = (0, 0)
+        """Which file the descriptor is."""
 
     def acquire(self) -> None:
         with mapped_errors():
@@ -100,6 +102,8 @@ class FolderLock:
     def _try(self) -> bool:
         if self._fd < 0:
             self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+            held = os.fstat(self._fd)
+            self._held = (held.st_dev, held.st_ino)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -111,12 +115,11 @@ class FolderLock:
         return False
 
     def _is_current(self) -> bool:
-        held = os.fstat(self._fd)
         try:
             found = os.stat(self._path)  # noqa: PTH116 - in every commit; a Path costs more than the call
         except FileNotFoundError:
             return False
-        return (held.st_dev, held.st_ino) == (found.st_dev, found.st_ino)
+        return self._held == (found.st_dev, found.st_ino)
 
     def _read_owner(self) -> str:
         return os.pread(self._fd, _OWNER_BYTES, 0).decode("ascii", "replace").strip()
