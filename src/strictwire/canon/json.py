@@ -217,7 +217,12 @@ def _first_bad_byte(raw: bytes) -> int | None:
 
 def _is_too_deep(raw: bytes, depth: int) -> bool:
     """Fewer brackets than the limit cannot nest beyond it; otherwise indentation shows the depth at native speed."""
-    if len(raw) <= depth or raw.count(b"{") + raw.count(b"[") <= depth or _cancels_out(raw, min(_ROUNDS, depth // 2)):
+    if len(raw) <= depth:
+        return False
+    # Counting goes from find to find: in a large document there are many, and mostly nothing is to be counted.
+    if len(raw) < _LARGE and raw.count(b"{") + raw.count(b"[") <= depth:
+        return False
+    if _cancels_out(raw, min(_ROUNDS, depth // 2)) or raw.count(b"{") + raw.count(b"[") <= depth:
         return False
     try:
         indented = msgspec.json.format(raw, indent=1)
@@ -231,6 +236,7 @@ def _is_too_deep(raw: bytes, depth: int) -> bool:
 
 
 _ROUNDS: Final = 16
+_LARGE: Final = 2048
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b'[]{}"'))
 
 

@@ -53,6 +53,8 @@ NOT_PLAIN: Final = NotPlain()
 MAX_REFUSALS: Final = 64
 """Wordings of refusals kept for one tool."""
 
+_NOTHING: Final[JsonObject] = {}
+
 MEMBERS: Final = 4
 """Of a request: `jsonrpc`, `id`, `method` and `params`. Whatever has more or fewer is looked at closely."""
 
@@ -84,7 +86,7 @@ class Refusal(msgspec.Struct, frozen=True):
     turned: Turned
 
 
-class Ride(msgspec.Struct, frozen=True):
+class Ride(msgspec.Struct):
     """One plain call: what it takes to answer it, and to go on the long way if it must."""
 
     plan: Plan
@@ -366,6 +368,8 @@ class Lane:
             settled.turned,
         )
         self._recorder.submit(brief, partial(self._let_go, ride, settled.reply))
+        # Nobody looks at them again. Large ones of many calls that wait together would crowd the processor's cache.
+        ride.params = ride.arguments = _NOTHING
 
     def _let_go(self, ride: Ride, reply: Reply, unrecorded: Failure | None) -> None:
         if ride.table is not None:
