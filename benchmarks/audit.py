@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.fixture import write_fixture
+from benchmarks.drive import Load, Pipes, Sockets
+from benchmarks.fixture import add_questions
+from benchmarks.peers import OURS, Contender
+from benchmarks.talk import Talk, Wire
 from strictwire.audit.event import Call, End, Origin, render_body
 from strictwire.stores.jsonl import JsonlRecorder, Mode, Trail, open_log, open_recorder
 from strictwire.stores.trail.judge import verify_trail
@@ -28,8 +30,9 @@ from strictwire.stores.trail.keys import read_public_key
 
 RECORDS = 200_000
 ROUNDS = 5
-CALLS = 16_000
+RECORDED = 16_000
 IN_FLIGHT = 32
+SECONDS = 0.4
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 ORIGIN = Origin(
     principal="alice",
@@ -90,83 +93,31 @@ def bench_verify(root: Path) -> float:
     return ratio
 
 
-class StdioServer:
-    """A strictwire server in a process of its own, with a window of requests in flight."""
-
-    def __init__(self, root: Path, mode: str) -> None:
-        root.mkdir(parents=True)
-        tools = write_fixture(root / "tools.json")
-        audit = {"MODE": mode, "FOLDER": str(root / "audit"), "KEY": str(root / "keys" / "audit.key")}
-        environment = {f"STRICTWIRE_AUDIT_{name}": value for name, value in audit.items()}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.servers.ours", "--stdio"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **environment, "BENCH_TOOLS": str(tools)},
-            cwd=Path(__file__).parent.parent,
-        )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        self._rest = b""
-        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-        self._send({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello})
-        self._answers(1)
-        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def calls_a_second(self, in_flight: int, calls: int) -> float:
-        """Keep so many calls in flight until so many are answered; every answer is checked."""
-        parameters = {"name": "add", "arguments": {"a": 1, "b": 2}}
-        call = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "tools/call", "params": parameters})
-        head, tail = (part.encode() for part in call.split('"id": 0'))
-        lines = [b'%b"id": %d%b\n' % (head, number, tail) for number in range(calls)]
-        started = time.perf_counter()
-        sent, answered = in_flight, 0
-        os.write(self._in, b"".join(lines[:sent]))
-        while answered < calls:
-            got = self._answers(1)
-            assert all(b'"sum":3' in answer for answer in got)
-            answered += len(got)
-            more = lines[sent : sent + len(got)]
-            sent += len(more)
-            if more:
-                os.write(self._in, b"".join(more))
-        return calls / (time.perf_counter() - started)
-
-    def close(self) -> None:
-        """End of input: the server stops by itself."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(30)
-
-    def _send(self, message: dict[str, object]) -> None:
-        os.write(self._in, json.dumps(message).encode() + b"\n")
-
-    def _answers(self, least: int) -> list[bytes]:
-        while self._rest.count(b"\n") < least:
-            block = os.read(self._out, 1 << 16)
-            assert block, "the server went away"
-            self._rest += block
-        *lines, self._rest = self._rest.split(b"\n")
-        return lines
-
-
-def bench_modes(root: Path, in_flight: int, calls: int) -> float:
+def bench_modes(*, http: bool, in_flight: int) -> float:
     """All three modes side by side: servers live at the same time and take turns. Returns what `sync` has of `off`."""
-    servers = {mode: StdioServer(root / f"{mode}-{in_flight}", mode) for mode in ("off", "batched", "sync")}
-    rates: dict[str, list[float]] = {mode: [] for mode in servers}
-    for _ in range(ROUNDS + 1):
-        for mode, server in servers.items():
-            rates[mode].append(server.calls_a_second(in_flight, calls))
-    for server in servers.values():
-        server.close()
+    rates: dict[str, list[float]] = {mode: [] for mode in ("off", "batched", "sync")}
+    with ExitStack() as stack:
+        ways = {mode: _open(stack, replace(OURS, audit=mode), http=http) for mode in rates}
+        for _ in range(ROUNDS + 1):
+            for mode, way in ways.items():
+                measured = way.drive(Talk(add_questions(), Wire.LEGACY), Load(in_flight=in_flight, seconds=SECONDS))
+                rates[mode].append(measured.rate)
     rounds = list(zip(*(measured[1:] for measured in rates.values()), strict=True))
-    print(f"stdio server, small call, {in_flight} in flight:")
+    print(f"{'HTTP, connections' if http else 'stdio, calls in flight'}: {in_flight}")
     for place, mode in enumerate(rates):
         rate = statistics.median(turn[place] for turn in rounds)
         part = statistics.median(turn[place] / turn[0] for turn in rounds)
         print(f"  {mode:8} {rate:9,.0f} calls/s  {part:6.1%} of off")
     return float(statistics.median(turn[-1] / turn[0] for turn in rounds))
+
+
+def _open(stack: ExitStack, contender: Contender, *, http: bool) -> Pipes | Sockets:
+    running = stack.enter_context(contender.serve(http=http))
+    if not http:
+        return Pipes(running, Wire.LEGACY)
+    sockets = Sockets(running, Wire.LEGACY)
+    stack.callback(sockets.close)
+    return sockets
 
 
 async def bench_recorder(root: Path, in_flight: int, records: int) -> None:
@@ -191,12 +142,18 @@ def main() -> int:
     base = sys.argv[1] if len(sys.argv) > 1 else None
     with tempfile.TemporaryDirectory(dir=base) as folder:
         slower = bench_verify(Path(folder) / "verify")
-        asyncio.run(bench_recorder(Path(folder), IN_FLIGHT, CALLS))
-        share = bench_modes(Path(folder), IN_FLIGHT, CALLS)
-        bench_modes(Path(folder), 1, CALLS // 8)
-    missed = [f"verify: {slower:.2f}, at most 8"] * (slower > 8) + [f"sync: {share:.1%} of off, at least 60%"] * (
-        share < 0.6
-    )
+        asyncio.run(bench_recorder(Path(folder), IN_FLIGHT, RECORDED))
+    shares = {
+        f"{'HTTP' if http else 'stdio'}, {in_flight} in flight": bench_modes(http=http, in_flight=in_flight)
+        for in_flight in (IN_FLIGHT, 1)
+        for http in (True, False)
+    }
+    missed = [f"verify takes {slower:.2f} times as long, at most 8"] * (slower > 8)
+    missed += [
+        f"{name}: sync has {share:.1%} of off, at least 60%"
+        for name, share in shares.items()
+        if share < 0.6 and name.endswith(f"{IN_FLIGHT} in flight")
+    ]
     print("\n".join(["missed:", *missed] if missed else ["every figure was reached"]))
     return int(bool(missed))
 
