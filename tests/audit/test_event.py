@@ -27,7 +27,6 @@ from strictwire.audit.event import (
     make_form,
     make_turned,
     render_body,
-    write_brief,
 )
 from strictwire.canon.json import is_rendered, parse_object, render_sorted
 
@@ -171,4 +170,3 @@ def test_a_brief_is_written_as_the_record_it_stands_for(values: Values, turned: 
 
     assert render_body(brief, values) == render_body(brief.as_event(), values)
     assert (b'"arguments"' in render_body(brief, values)) is (values is Values.STORED)
-    assert write_brief(brief) == render_body(brief, Values.DIGESTED)

@@ -446,7 +446,7 @@ def _listens(port: int) -> bool:
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE):
             return True
-    except ConnectionRefusedError:
+    except (ConnectionRefusedError, ConnectionResetError):
         return False
 
 

@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from strictwire.audit.event import Brief, Event, Values, render_body, write_brief
+from strictwire.audit.event import Event, Values, render_body
 from strictwire.audit.flood import FloodGauge
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
@@ -70,7 +70,6 @@ class JsonlRecorder:
         self._append = log.append if mode is Mode.SYNC else log.append_unsynced
         self._syncs = mode is Mode.SYNC
         self._values = values
-        self._digests = values is Values.DIGESTED
         self._schedule = schedule
         self._clock = clock
         self._loop = asyncio.get_running_loop()
@@ -111,10 +110,7 @@ class JsonlRecorder:
 
     def submit(self, event: Event, done: Done) -> None:
         """The same without a coroutine: `done` is called on the event loop, never before this returns."""
-        if isinstance(event, Brief) and self._digests:
-            self.submit_body(write_brief(event), done)
-        else:
-            self.submit_body(render_body(event, self._values), done)
+        self.submit_body(render_body(event, self._values), done)
 
     def submit_body(self, body: bytes, done: Done) -> None:
         """For callers that render bodies themselves: a JSON object as `audit.event.render_body` writes it."""

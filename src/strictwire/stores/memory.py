@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from functools import partial
 
 from strictwire.audit.chain import GENESIS, seal_batch
 from strictwire.audit.event import Brief, Event, Values, render_body
 from strictwire.audit.merkle import Frontier
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
+from strictwire.pipeline.soon import soon_of
 
 
 class MemoryRecorder:
@@ -21,11 +23,16 @@ class MemoryRecorder:
         self._values = values
         self._tree = Frontier()
         self._head = GENESIS
-        self.events: list[Event] = []
+        self._events: list[Event] = []
         self.lines: list[bytes] = []
         """What the file would hold, without line breaks."""
         self.malformed: Counter[str] = Counter()
         self.failure: Failure | None = None
+
+    @property
+    def events(self) -> list[Event]:
+        """What was recorded, in full."""
+        return [event.as_event() if isinstance(event, Brief) else event for event in self._events]
 
     async def record(self, event: Event) -> Failure | None:
         """Keep one record, or give the failure that was set."""
@@ -33,7 +40,7 @@ class MemoryRecorder:
 
     def submit(self, event: Event, done: Done) -> None:
         """The same; `done` is called on the event loop."""
-        asyncio.get_running_loop().call_soon(done, self._keep(event))
+        soon_of(asyncio.get_running_loop()).call(partial(done, self._keep(event)))
 
     def count_malformed(self, kind: str) -> None:
         """Count by kind."""
@@ -46,7 +53,7 @@ class MemoryRecorder:
         if self.failure is None:
             sealed = seal_batch([render_body(event, self._values)], frontier=self._tree, head=self._head)
             self._head = sealed.head
-            self.events.append(event.as_event() if isinstance(event, Brief) else event)
+            self._events.append(event)
             self.lines.append(sealed.lines[:-1])
         return self.failure
 
@@ -62,7 +69,7 @@ class NoRecorder:
 
     def submit(self, _event: Event, done: Done) -> None:
         """Nothing; `done` is called on the event loop."""
-        asyncio.get_running_loop().call_soon(done, None)
+        soon_of(asyncio.get_running_loop()).call(partial(done, None))
 
     def count_malformed(self, kind: str) -> None:
         """Nothing."""
