@@ -223,6 +223,38 @@ def test_headers_are_judged_the_same_way(headers: dict[str, str]) -> None:
     assert short == talk(_by_serving, messages, headers=Headers(headers.items()))
 
 
+def _deep(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+PADDING = " " * 3_000
+ENVELOPE = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"double","arguments":%s,"_meta":%s%s}}' + PADDING
+META_TEXT = render(MODERN).decode()
+DEEP = {
+    "nothing": ENVELOPE % ('{"n":1}', META_TEXT, ""),
+    "arguments": ENVELOPE % (f'{{"n":{_deep(130)}}}', META_TEXT, ""),
+    "arguments that just fit": ENVELOPE % (f'{{"n":{_deep(125)}}}', META_TEXT, ""),
+    "arguments that just do not": ENVELOPE % (f'{{"n":{_deep(126)}}}', META_TEXT, ""),
+    "meta": ENVELOPE % ('{"n":1}', f'{META_TEXT[:-1]},"deep":{_deep(130)}}}', ""),
+    "meta that just fits": ENVELOPE % ('{"n":1}', f'{META_TEXT[:-1]},"deep":{_deep(125)}}}', ""),
+    "meta that just does not": ENVELOPE % ('{"n":1}', f'{META_TEXT[:-1]},"deep":{_deep(126)}}}', ""),
+    "another parameter": ENVELOPE % ('{"n":1}', META_TEXT, f',"x":{_deep(130)}'),
+    "arguments, with a key twice": ENVELOPE % (f'{{"n":1,"n":{_deep(130)}}}', META_TEXT, ""),
+    "a key twice": ENVELOPE % ('{"n":1,"n":2}', META_TEXT, ""),
+    "deeper than the parser goes": ENVELOPE % (f'{{"n":{_deep(20_000)}}}', META_TEXT, ""),
+    "nearly as deep as the parser goes": ENVELOPE % (f'{{"n":{_deep(900)},"\\u0061":1}}', META_TEXT, ""),
+    "another method": (ENVELOPE % ('{"n":1}', META_TEXT, f',"x":{_deep(130)}')).replace("tools/call", "tools/list"),
+    "not an object": _deep(130) + PADDING,
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_depth_is_judged_the_same_way(name: str) -> None:
+    messages = [DEEP[name].encode()]
+
+    assert talk(_by_answering, messages) == talk(_by_serving, messages)
+
+
 scraps = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["double", "2.0", "tools/call", "wait", ""]),
     lambda inner: (

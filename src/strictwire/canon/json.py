@@ -10,6 +10,7 @@ from __future__ import annotations
 import json as stdlib_json
 import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -70,6 +71,12 @@ class Limits:
 
 DEFAULT_LIMITS: Final = Limits()
 
+LARGE: Final = 2048
+"""Bytes from which on measuring depth is not next to nothing."""
+
+ANY_DEPTH: Final = sys.maxsize
+"""For `Limits.depth`, where depth is judged in another way. The parser itself stops before the stack ends."""
+
 _NEVER_JSON: Final = (bytes, bytearray, memoryview)
 """Types the encoder would turn into base64 text by itself."""
 
@@ -97,9 +104,13 @@ def parse(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue:
         raise NotStrict(Fault.SYNTAX, _position(exc, raw)) from None
     except UnicodeDecodeError:
         raise NotStrict(Fault.ENCODING, _first_bad_byte(raw)) from None
-    if _is_too_deep(raw, limits.depth):
+    if is_too_deep(raw, limits.depth):
         raise NotStrict(Fault.TOO_DEEP)
-    if _has_duplicate_keys(raw, value):
+    try:
+        twice = _has_duplicate_keys(raw, value)
+    except RecursionError:  # only where the depth is not limited
+        raise NotStrict(Fault.TOO_DEEP) from None
+    if twice:
         raise NotStrict(Fault.DUPLICATE_KEY)
     return value
 
@@ -174,7 +185,7 @@ def as_json(value: object, limits: Limits = DEFAULT_LIMITS) -> tuple[JsonValue, 
             plain, raw = _flatten(value)
     except (TypeError, ValueError, RecursionError) as exc:
         raise NotJson("the value has a part that JSON cannot carry exactly") from exc
-    if _is_too_deep(raw, limits.depth):
+    if is_too_deep(raw, limits.depth):
         raise NotJson(f"nested deeper than {limits.depth} levels")
     return plain, raw
 
@@ -215,12 +226,15 @@ def _first_bad_byte(raw: bytes) -> int | None:
     return None
 
 
-def _is_too_deep(raw: bytes, depth: int) -> bool:
-    """Fewer brackets than the limit cannot nest beyond it; otherwise indentation shows the depth at native speed."""
+def is_too_deep(raw: bytes, depth: int = MAX_DEPTH) -> bool:
+    """Whether a document that was read is nested beyond a limit.
+
+    Fewer brackets than the limit cannot nest beyond it; otherwise indentation shows the depth at native speed.
+    """
     if len(raw) <= depth:
         return False
     # Counting goes from find to find: in a large document there are many, and mostly nothing is to be counted.
-    if len(raw) < _LARGE and raw.count(b"{") + raw.count(b"[") <= depth:
+    if len(raw) < LARGE and raw.count(b"{") + raw.count(b"[") <= depth:
         return False
     if _cancels_out(raw, min(_ROUNDS, depth // 2)) or raw.count(b"{") + raw.count(b"[") <= depth:
         return False
@@ -236,7 +250,6 @@ def _is_too_deep(raw: bytes, depth: int) -> bool:
 
 
 _ROUNDS: Final = 16
-_LARGE: Final = 2048
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b'[]{}"'))
 
 

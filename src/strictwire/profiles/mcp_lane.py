@@ -16,8 +16,22 @@ from typing import Any, Final
 import msgspec
 
 from strictwire.audit.event import Brief, Form, Origin, Turned, make_form, make_turned
-from strictwire.canon.json import JsonObject, JsonValue, NotJson, as_json, render, render_sorted
+from strictwire.canon.json import (
+    ANY_DEPTH,
+    DEFAULT_LIMITS,
+    LARGE,
+    MAX_DEPTH,
+    JsonObject,
+    JsonValue,
+    Limits,
+    NotJson,
+    as_json,
+    is_too_deep,
+    render,
+    render_sorted,
+)
 from strictwire.contract.conform import Violation
+from strictwire.contract.depth import maybe_depth
 from strictwire.contract.handler import Answer
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure
@@ -53,6 +67,9 @@ NOT_PLAIN: Final = NotPlain()
 MAX_REFUSALS: Final = 64
 """Wordings of refusals kept for one tool."""
 
+_AROUND: Final = 2
+"""Levels of a message around the arguments."""
+
 _NOTHING: Final[JsonObject] = {}
 
 MEMBERS: Final = 4
@@ -72,6 +89,10 @@ class Plan(msgspec.Struct, frozen=True):
     text_json: bool
     mirrored: tuple[Mirrored, ...]
     find_violations: Callable[[JsonValue], tuple[Violation, ...]]
+    is_shallow: bool
+    """Whether arguments that fit cannot be nested too deep."""
+    limits: Limits
+    """Of what its handler returns, as far as its schema does not see to that."""
     refusals: dict[tuple[tuple[Violation, ...], str], Refusal]
     """Refusals that were worded already, by what did not fit and the revision."""
 
@@ -118,8 +139,9 @@ class Settled(msgspec.Struct, frozen=True):
 class Lane:
     """Answers plain calls of one endpoint."""
 
-    def __init__(self, core: Core, modern: Modern, table: InFlight[Cancellable]) -> None:
+    def __init__(self, core: Core, modern: Modern, table: InFlight[Cancellable], depth: int) -> None:
         self._core = core
+        self._depth = depth
         self._modern = modern
         self._table = table
         self._recorder = core.pipeline.journal.recorder
@@ -142,6 +164,9 @@ class Lane:
             if ride.plan.accepts(ride.arguments):
                 begun = begin(operation.handler, ride.arguments, ride.context)
                 settled = None if type(begun) is Primed else self._write(ride, begun)
+            elif self._is_too_deep(inbound.body):
+                self._abandon(ride)
+                return NOT_PLAIN
             else:
                 begun, settled = None, self._refuse(ride)
         except BaseException:
@@ -175,6 +200,12 @@ class Lane:
             return None
         plan = self._find_plan(name, inbound)
         if plan is None or plan.operation.gate.is_full:
+            return None
+        if (
+            len(inbound.body) >= LARGE
+            and not (plan.is_shallow and self._is_flat(params))
+            and self._is_too_deep(inbound.body)
+        ):
             return None
         if _is_modern(params, inbound):
             return self._board_modern(plan, value, inbound, outlet, deliver)
@@ -249,6 +280,15 @@ class Lane:
             started,
         )
 
+    def _is_flat(self, params: JsonObject) -> bool:
+        """Whether nothing but the arguments can be deep; they are left to their schema."""
+        meta = params.get("_meta")
+        return len(params) == (2 if meta is None else 3) and not is_too_deep(render(meta), self._depth - _AROUND)
+
+    def _is_too_deep(self, body: bytes) -> bool:
+        """Whether a message whose depth was not measured is refused for it."""
+        return len(body) >= LARGE and is_too_deep(body, self._depth)
+
     def _find_plan(self, name: str, inbound: Inbound) -> Plan | None:
         offers = self._core.pipeline.catalog.offers
         if offers is not self._offers:
@@ -297,6 +337,8 @@ class Lane:
             text_json=contract.text_json,
             mirrored=self._core.mirrored_of(contract),
             find_violations=accepts.find_violations,
+            is_shallow=_is_shallow(contract.input_schema, self._depth - _AROUND),
+            limits=Limits(depth=ANY_DEPTH) if _is_shallow(contract.output_schema, MAX_DEPTH) else DEFAULT_LIMITS,
             refusals={},
         )
 
@@ -338,7 +380,7 @@ class Lane:
         if type(returned) is Answer or ride.context.attributed is not None:
             return None
         try:
-            value, raw = as_json(returned)
+            value, raw = as_json(returned, ride.plan.limits)
         except NotJson:
             return None
         if type(value) is not dict or len(raw) > operation.caps.response_bytes or not ride.plan.promises(value):
@@ -422,6 +464,11 @@ def _agree(headers: Headers, plan: Plan, params: JsonObject) -> bool:
             return False
         headers.agreed = plan.operation
     return not plan.mirrored or find_argument_mismatch(headers, plan.mirrored, params["arguments"]) is None
+
+
+def _is_shallow(schema: JsonObject | None, most: int) -> bool:
+    depth = None if schema is None else maybe_depth(schema)
+    return depth is not None and depth <= most
 
 
 def _is_worth_keeping(violation: Violation) -> bool:
