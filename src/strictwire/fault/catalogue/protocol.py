@@ -106,13 +106,6 @@ PROTOCOL_ENTRIES: Final[tuple[Entry, ...]] = (
         meaning="The session id is not known, or the session has ended.",
     ),
     entry(
-        "NOT_INITIALIZED",
-        "envelope caller",
-        text="Not initialized",
-        action="Send initialize and notifications/initialized first.",
-        meaning="A request of a legacy revision came before the handshake was complete.",
-    ),
-    entry(
         "HEADER_MISMATCH",
         "envelope caller",
         text="Header mismatch",

@@ -28,7 +28,6 @@ NOT_A_REQUEST                 =                 INVALID_PARAMS    invalid_query 
 DUPLICATE_ID                  =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
 SESSION_REQUIRED              =                 INVALID_PARAMS    invalid_query  SESSION_NOT_INITIALIZED
 SESSION_UNKNOWN               =                 INVALID_PARAMS    invalid_query  SESSION_NOT_INITIALIZED
-NOT_INITIALIZED               =                 INVALID_PARAMS    invalid_query  SESSION_NOT_INITIALIZED
 HEADER_MISMATCH               =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
 UNSUPPORTED_VERSION           =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
 METHOD_NOT_FOUND              =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
@@ -122,7 +121,6 @@ NOT_A_REQUEST                 -32600 =      INVALID_ENVELOPE   -32600 400  2
 DUPLICATE_ID                  -32600 =      INVALID_ENVELOPE   -32600 400  2
 SESSION_REQUIRED              -32600 =      INVALID_ENVELOPE   -32600 400  2
 SESSION_UNKNOWN               -32600 =      INVALID_ENVELOPE   -32600 404  2
-NOT_INITIALIZED               -32600 =      INVALID_ENVELOPE   -32600 400  2
 HEADER_MISMATCH               -32020 -32600 INVALID_ENVELOPE   -32600 400  2
 UNSUPPORTED_VERSION           -32022 -32602 INVALID_ENVELOPE   -32600 400  2
 METHOD_NOT_FOUND              -32601 =      INVALID_ENVELOPE   -32601 404  2
