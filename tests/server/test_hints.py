@@ -287,8 +287,27 @@ def unknown_name(a: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F82
     pass
 
 
+def raw_result() -> bytes:
+    return b""
+
+
+def raw_inside() -> dict[str, list[bytes]]:
+    return {}
+
+
 @pytest.mark.parametrize(
-    "function", [no_hint, variadic, keywords, positional, strange, unknown_name, functools.partial(positional, 1)]
+    "function",
+    [
+        no_hint,
+        variadic,
+        keywords,
+        positional,
+        strange,
+        unknown_name,
+        functools.partial(positional, 1),
+        raw_result,
+        raw_inside,
+    ],
 )
 def test_what_cannot_be_a_contract_is_refused_with_the_reason(function: Callable[..., Any]) -> None:
     with pytest.raises(HintRefused) as caught:

@@ -26,6 +26,10 @@ RESULT: Final = "result"
 """The member that holds an answer which is not an object by itself."""
 
 
+_BYTES: Final = b'"contentEncoding":"base64"'
+"""What msgspec promises for a hint of `bytes`. Arguments are read from such text; a result is never made into it."""
+
+
 class HintRefused(TypeError):
     """A function that cannot be a tool, with the reason."""
 
@@ -113,6 +117,10 @@ def _read_output(returned: Any, function: Callable[..., Any]) -> tuple[JsonObjec
     if returned in (Any, None, type(None), str, inspect.Parameter.empty) or _is_content(returned):
         return None, False
     schema = _schema(returned, function)
+    if _BYTES in render(schema):
+        raise HintRefused(
+            f"{function!r} returns raw bytes, which JSON cannot carry: return Image, Audio or Embedded content, or text"
+        )
     if schema.get("type") == "object":
         return schema, False
     definitions = schema.pop("$defs", None)
