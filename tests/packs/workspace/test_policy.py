@@ -9,9 +9,8 @@ import pytest
 from tests.packs.workspace.desk import BUILDER, PLANNER, open_desk, run, sha256
 from tests.packs.workspace.policy_cases import BAD, BAD_CHANGES, GOOD, GOOD_CHANGES
 
-from strictwire.fault.failure import Refused
 from strictwire.packs.workspace.grants import GrantsRefused, read_grants
-from strictwire.packs.workspace.policy.judge import MAX_JUDGED, Policy
+from strictwire.packs.workspace.policy.judge import Policy, Verdict
 from strictwire.packs.workspace.policy.languages import COMMENTS, LANGUAGES, find_hits, find_missing, maybe_language, parse
 from strictwire.packs.workspace.policy.rule import Finding, InChange, InCode, Severity
 from strictwire.packs.workspace.policy.rules import RULES
@@ -88,12 +87,9 @@ def test_what_was_there_before_is_not_charged_to_a_change() -> None:
     old = b"try:\n    f()\nexcept:\n    pass\n"
     policy = Policy()
 
-    assert policy.check("a.py", old=old, new=b"x = 1\n" + old) == []
-    with pytest.raises(Refused) as caught:
-        policy.check("a.py", old=old, new=old + old)
-    assert (caught.value.failure.code, caught.value.failure.details) == (
-        "POLICY_VIOLATION",
-        {"reason": "SWALLOWED_ERROR", "line": 7},
+    assert policy.judge("a.py", old=old, new=b"x = 1\n" + old) == Verdict()
+    assert policy.judge("a.py", old=old, new=old + old) == Verdict(
+        broken=Finding(rule="SWALLOWED_ERROR", line=7, text="except:")
     )
 
 
@@ -101,16 +97,15 @@ def test_severities_are_the_workspace_s() -> None:
     text = b"# TODO: faster\nbreakpoint()\n"
     lenient = Policy(severities={"DEBUGGER_LEFT": Severity.WARNING, "TODO_COMMENT": Severity.WARNING})
 
-    assert lenient.check("a.py", old=None, new=text) == [
+    expected = (
         Finding(rule="DEBUGGER_LEFT", line=2, text="breakpoint()"),
         Finding(rule="TODO_COMMENT", line=1, text="# TODO: faster"),
-    ]
+    )
+    assert lenient.judge("a.py", old=None, new=text) == Verdict(warnings=expected)
 
 
-def test_what_is_too_large_to_be_judged_is_refused_and_what_is_not_text_is_not_code() -> None:
-    with pytest.raises(Refused):
-        Policy().check("a.py", old=None, new=b"x" * (MAX_JUDGED + 1))
-    assert Policy().check("a.py", old=None, new=b"\xff\x00") == []
+def test_what_is_not_text_is_not_code() -> None:
+    assert Policy().judge("a.py", old=None, new=b"\xff\x00") == Verdict()
     assert [maybe_language(name) for name in ("a.py", "d.d/a", "x.unknown", ".py")] == ["python", None, None, "python"]
 
 

@@ -19,7 +19,8 @@ from strictwire.packs.workspace.ledger import Ledger, Touch
 from strictwire.packs.workspace.names import link_file, make_folders, name_aside, remove_file, remove_folders
 from strictwire.packs.workspace.permit import Permits, Request
 from strictwire.packs.workspace.plans.model import Command, Operation
-from strictwire.packs.workspace.policy.judge import Policy
+from strictwire.packs.workspace.policy.judges import Judges
+from strictwire.packs.workspace.policy.worker import Draft
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.refusal import refuse
 
@@ -49,6 +50,11 @@ class _Put:
         """For the ledger."""
         return Touch(path=self.path.text, operation=self.operation, old=self.old, new=self.new)
 
+    def drafts(self) -> Iterator[Draft]:
+        """For the policy: content that is new."""
+        if self.new is not None and self.source is None:
+            yield Draft(path=self.path.text, old=self.old, new=self.new)
+
     def told(self) -> JsonObject:
         """For the caller."""
         step = self.step()
@@ -73,7 +79,7 @@ class ChangeSets:
     permits: Permits
     latches: Latches
     preflight: Preflight
-    policy: Policy | None
+    judges: Judges | None
     journals: Journals
     ledger: Ledger
 
@@ -86,7 +92,9 @@ class ChangeSets:
             raise refuse("INVALID_INPUT_VALUE", "A path is named by two changes of the set", "twice")
         commands = tuple(dict.fromkeys(each for change in changes for each in self._permit(session, arguments, change)))
         with self.latches.hold(session.identity, *(path.text for path in paths)):
-            puts = [put for change in changes for put in self._prepare(session.jail, change)]
+            puts = [put for change in changes for put in _prepare(session.jail, change)]
+            if self.judges is not None:
+                self.judges.check(*(draft for put in puts for draft in put.drafts()))
             with self.ledger.noting(session, arguments, "apply_changes", [put.touch() for put in puts]) as pen:
                 checked = self._perform(session, puts, commands, arguments)
                 told = {name: arguments[name] for name in ("plan_hash", "phase_id")}
@@ -100,28 +108,6 @@ class ChangeSets:
             paths=_paths(change),
         )
         return self.permits.commands(session, request)
-
-    def _prepare(self, jail: Jail, change: JsonObject) -> Iterator[_Put]:
-        """What a change does to each of its paths. Nothing is written yet."""
-        path, *others = _paths(change)
-        operation = Operation(change["operation"])
-        if operation is Operation.CREATE:
-            new = self._judged(path, None, make_content(change)(None))
-            yield _Put(path=path, operation=operation, aside=None, old=None, new=new)
-            return
-        old, aside = read_seen(jail, path, needed(change, "previousHash")), name_aside(path)
-        if operation is Operation.MODIFY:
-            new = self._judged(path, old, make_content(change)(old))
-            yield _Put(path=path, operation=operation, aside=aside, old=old, new=new)
-            return
-        yield _Put(path=path, operation=operation, aside=aside, old=old, new=None)
-        for other in others:
-            yield _Put(path=other, operation=operation, aside=None, old=None, new=old, source=aside)
-
-    def _judged(self, path: JailPath, old: bytes | None, new: bytes) -> bytes:
-        if self.policy is not None:
-            self.policy.check(path.text, old=old, new=new)
-        return new
 
     def _perform(
         self, session: Session, puts: list[_Put], commands: tuple[Command, ...], arguments: JsonObject
@@ -144,6 +130,20 @@ class ChangeSets:
                 with suppress(Refused):
                     remove_file(jail, put.aside)
         return checked
+
+
+def _prepare(jail: Jail, change: JsonObject) -> Iterator[_Put]:
+    """What a change does to each of its paths. Nothing is written yet."""
+    path, *others = _paths(change)
+    operation = Operation(change["operation"])
+    if operation is Operation.CREATE:
+        yield _Put(path=path, operation=operation, aside=None, old=None, new=make_content(change)(None))
+        return
+    old, aside = read_seen(jail, path, needed(change, "previousHash")), name_aside(path)
+    new = make_content(change)(old) if operation is Operation.MODIFY else None
+    yield _Put(path=path, operation=operation, aside=aside, old=old, new=new)
+    for other in others:
+        yield _Put(path=other, operation=operation, aside=None, old=None, new=old, source=aside)
 
 
 def _paths(change: JsonObject) -> tuple[JailPath, ...]:

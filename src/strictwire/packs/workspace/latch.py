@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import threading
 import time
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -21,6 +22,10 @@ from strictwire.packs.workspace.refusal import refuse
 STRIPES: Final = 256
 WAIT_SECONDS: Final = 30.0
 """How long a writer waits for another; verification commands run while the path is held."""
+
+WAITERS: Final = 12
+"""Writers that wait at once, each on a thread of the server. With those whose content is judged they leave some of its
+threads to other tools."""
 
 _PAUSE: Final = 0.002
 
@@ -40,11 +45,13 @@ class Latches:
         self._clock = clock
         self._pause = pause
         self._wait = wait
+        self._waiters = threading.Semaphore(WAITERS)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @contextmanager
     def hold(self, identity: tuple[int, int], *paths: str) -> Iterator[None]:
-        """Hold these paths of one root. Raises Refused: FILE_WRITE_FAILED someone else holds one for too long."""
+        """Hold these paths of one root. Raises Refused: FILE_WRITE_FAILED someone else holds one for too long, or too many
+        wait."""
         # In one order everywhere, so that two who want the same two never wait for each other.
         stripes = sorted({_stripe(identity, path) for path in paths})
         with ExitStack() as stack:
@@ -54,19 +61,34 @@ class Latches:
 
     def _take(self, stripe: int) -> int:
         handle = os.open(self._folder / f"{stripe:02x}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        until = self._clock() + self._wait
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+        try:
+            if not _is_locked(handle):
+                self._wait_for(handle)
+        except BaseException:
+            os.close(handle)
+            raise
+        return handle
+
+    def _wait_for(self, handle: int) -> None:
+        if not self._waiters.acquire(blocking=False):
+            raise refuse("FILE_WRITE_FAILED", "Too many writes wait for others; try again", "busy")
+        try:
+            until = self._clock() + self._wait
+            while not _is_locked(handle):
                 if self._clock() >= until:
-                    os.close(handle)
-                    raise refuse(
-                        "FILE_WRITE_FAILED", "Another write of this file takes too long; try again", "busy"
-                    ) from None
+                    raise refuse("FILE_WRITE_FAILED", "Another write of this file takes too long; try again", "busy")
                 self._pause(_PAUSE)
-            else:
-                return handle
+        finally:
+            self._waiters.release()
+
+
+def _is_locked(handle: int) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def fold(path: str) -> str:

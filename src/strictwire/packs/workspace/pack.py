@@ -28,7 +28,7 @@ from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.planning import Planning
 from strictwire.packs.workspace.plans.approval import KeyRefused, Sealing, open_sealing
 from strictwire.packs.workspace.plans.shelf import Shelf
-from strictwire.packs.workspace.policy.judge import Policy
+from strictwire.packs.workspace.policy.judges import Judges
 from strictwire.packs.workspace.policy.languages import find_missing
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.prompts import Prompts
@@ -89,6 +89,7 @@ class WorkspacePack:
         self._now = now
         self._book: SessionBook | None = None
         self._roster: Roster | None = None
+        self._judges: Judges | None = None
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
         """See Pack. Raises PackRefused: settings that cannot be used, no state folder, a key that is not safe."""
@@ -109,6 +110,8 @@ class WorkspacePack:
 
     async def close(self) -> None:
         """See Pack."""
+        if self._judges is not None:
+            self._judges.close()
         if self._book is not None:
             self._book.close()
         if self._roster is not None:
@@ -146,10 +149,10 @@ class WorkspacePack:
         preflight = Preflight(programs=grants.commands, hidden=(hidden,))
         # Before anyone can see a set that a death cut in half.
         journals.recover(latches)
-        policy = Policy(severities=grants.severities) if grants.policy else None
-        writing = Writing(permits=permits, latches=latches, preflight=preflight, policy=policy, book=book, ledger=ledger)
+        judges = self._judges = Judges(grants.severities) if grants.policy else None
+        writing = Writing(permits=permits, latches=latches, preflight=preflight, judges=judges, book=book, ledger=ledger)
         sets = ChangeSets(
-            permits=permits, latches=latches, preflight=preflight, policy=policy, journals=journals, ledger=ledger
+            permits=permits, latches=latches, preflight=preflight, judges=judges, journals=journals, ledger=ledger
         )
         commits = Commits(permits=permits, ledger=ledger, latches=latches, preflight=preflight, now=self._now)
         return {

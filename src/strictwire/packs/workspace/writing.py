@@ -6,7 +6,6 @@ permit -> hold the path -> compare the hash -> make the new content -> put it th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
@@ -20,13 +19,12 @@ from strictwire.packs.workspace.ledger import Ledger, Touch
 from strictwire.packs.workspace.names import make_folders, move_file, put_aside, remove_file, remove_folders
 from strictwire.packs.workspace.permit import Permits, Request
 from strictwire.packs.workspace.plans.model import Command, Operation
-from strictwire.packs.workspace.policy.judge import Policy
+from strictwire.packs.workspace.policy.judges import Judges
+from strictwire.packs.workspace.policy.worker import Draft
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.report import MAX_BYTES as MAX_REPORT
 from strictwire.packs.workspace.report import find_report_problem, is_report_path
-
-_MAX_WARNINGS: Final = 100
 
 
 class Writing:
@@ -38,7 +36,7 @@ class Writing:
         permits: Permits,
         latches: Latches,
         preflight: Preflight,
-        policy: Policy | None,
+        judges: Judges | None,
         book: SessionBook,
         ledger: Ledger,
     ) -> None:
@@ -46,7 +44,7 @@ class Writing:
         self._permits = permits
         self._latches = latches
         self._preflight = preflight
-        self._policy = policy
+        self._judges = judges
         self._book = book
 
     def write_file(self, session: Session, arguments: JsonObject) -> JsonObject:
@@ -54,7 +52,7 @@ class Writing:
 
         Raises Refused: MISSING_REQUIRED_FIELD, INVALID_INPUT_VALUE; the codes of Permits and Jail; FILE_ALREADY_EXISTS,
         FILE_NOT_FOUND, HASH_MISMATCH, PATCH_INVALID, PATCH_APPLY_FAILED, PREFLIGHT_FAILED,
-        POLICY_VIOLATION, RUST_POLICY_VIOLATION.
+        and those of Judges: POLICY_VIOLATION, RUST_POLICY_VIOLATION, OVERLOADED, INTERNAL_ERROR.
         """
         path = parse_path(arguments["path"])
         if is_report_path(path.text):
@@ -122,8 +120,7 @@ class Writing:
             raise
 
     def _judge(self, path: JailPath, old: bytes | None, new: bytes) -> list[JsonObject]:
-        found = self._policy.check(path.text, old=old, new=new) if self._policy else []
-        return [{"rule": each.rule, "line": each.line} for each in found[:_MAX_WARNINGS]]
+        return self._judges.check(Draft(path=path.text, old=old, new=new)) if self._judges else []
 
     def _report(self, session: Session, arguments: JsonObject, path: JailPath) -> JsonObject:
         """A failure report: needs no plan, is never replaced, and unlocks."""

@@ -1,4 +1,7 @@
-"""Judges what a change adds: findings of the new content that the old one did not have, and what the change took away."""
+"""Judges what a change adds: findings of the new content that the old one did not have, and what the change took away.
+
+Takes as long as it takes, and content can be made so that it takes for ever: a server asks `judges`, which can end it.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,17 @@ from strictwire.packs.kit.text import NotText, decode
 from strictwire.packs.workspace.policy.rule import Finding, InChange, InCode, InComments, InText, InTree, Rule, Severity
 from strictwire.packs.workspace.policy.rules import RULES
 from strictwire.packs.workspace.policy.source import Source, text_of
-from strictwire.packs.workspace.refusal import refuse
 
 MAX_JUDGED = 4 * 1024 * 1024
 """Bytes of a file that is judged. A larger one is refused: what is not judged is not passed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What becomes of a change: it is refused for one finding, or taken with some."""
+
+    broken: Finding | None = None
+    warnings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,19 +34,14 @@ class Policy:
     rules: tuple[Rule, ...] = RULES
     severities: Mapping[str, Severity] = field(default_factory=dict)
 
-    def check(self, path: str, *, old: bytes | None, new: bytes) -> list[Finding]:
-        """The warnings of a change. Raises Refused: POLICY_VIOLATION, RUST_POLICY_VIOLATION with the first error."""
-        if len(new) > MAX_JUDGED:
-            raise refuse(
-                "POLICY_VIOLATION", f"A file of more than {MAX_JUDGED} bytes is not judged, so not taken", "too_large"
-            )
+    def judge(self, path: str, *, old: bytes | None, new: bytes) -> Verdict:
+        """The first error of a change in the order of the rules, or else its warnings."""
         added = self.added(path, old=old, new=new)
         for rule in self.rules:
             first = next((each for each in added if each.rule == rule.id), None)
             if first is not None and self._severity(rule) is Severity.ERROR:
-                text = f"{path}:{first.line}: {rule.id}: {rule.fix}"
-                raise refuse(rule.code, text, rule.id, line=first.line, invariant_id="POLICY_BEFORE_WRITE")
-        return added
+                return Verdict(broken=first)
+        return Verdict(warnings=tuple(added))
 
     def added(self, path: str, *, old: bytes | None, new: bytes) -> list[Finding]:
         """What the rules which are not off find in the new content that they did not find in the old."""

@@ -49,6 +49,9 @@ _SUFFIXES: Final[Mapping[str, str]] = MappingProxyType(
 
 LANGUAGES: Final = tuple(_GRAMMARS)
 
+MODULES: Final = ("tree_sitter", *dict.fromkeys(module for module, _ in _GRAMMARS.values()))
+"""What has to be installed."""
+
 COMMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {name: "[(line_comment) (block_comment)] @hit" if name in ("rust", "java") else "(comment) @hit" for name in _GRAMMARS}
 )
@@ -63,7 +66,7 @@ def maybe_language(path: str) -> str | None:
 
 def find_missing() -> str | None:
     """The first module that is not installed; None if all are."""
-    for module in ("tree_sitter", *(module for module, _ in _GRAMMARS.values())):
+    for module in MODULES:
         try:
             importlib.import_module(module)
         except ImportError:
