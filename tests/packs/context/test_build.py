@@ -127,11 +127,12 @@ def test_a_file_of_a_gigabyte_is_refused_before_it_is_read(tmp_path: Path) -> No
 
 
 @pytest.mark.v0("1.15.4")
-@pytest.mark.parametrize("part", ["sub", "sub/a.md"])
-def test_what_cannot_be_read_is_an_io_error_and_nothing_is_written(part: str) -> None:
+@pytest.mark.parametrize(("part", "mode"), [("sub", 0), ("sub/a.md", 0), ("sub", 0o444)])
+def test_what_cannot_be_read_is_an_io_error_and_nothing_is_written(part: str, mode: int) -> None:
+    """A folder that may be listed and not entered has files that nobody can read: they are not passed over."""
     with open_folder() as folder:
         sources = write_sources(folder / "sources", {"sub/a.md": "alpha"})
-        (sources / part).chmod(0)
+        (sources / part).chmod(mode)
         with without_privileges():
             assert code_of(folder) == "IO_ERROR"
         (sources / part).chmod(0o700)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.packs.context import model
 
-from strictwire.packs.context.words import WHITE_SPACE, document_id, estimate_tokens, has_extension, parse_words, split_words
+from strictwire.packs.context.words import WHITE_SPACE, document_id, estimate_tokens, extension_of, parse_words, split_words
 
 
 @pytest.mark.v0("1.5.2")
@@ -71,7 +71,7 @@ def test_a_token_is_four_bytes_rounded_up(size: int, expected: int) -> None:
     ],
 )
 def test_only_the_exact_extension_is_taken(name: str, expected: bool) -> None:
-    assert has_extension(name, "md") is expected
+    assert (extension_of(name) == "md") is expected
 
 
 @pytest.mark.v0("1.2.3")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -16,21 +16,20 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from strictwire.packs.context.extract import KIND_OF
-from strictwire.packs.context.ingest import MAX_FILES, NotBuilt, Source, walk
+from strictwire.packs.context.ingest import MAX_FILES, NotBuilt, Source, look, walk
 from strictwire.packs.context.layout import (
     DOCUMENTS,
     INDEX,
     MANIFEST,
-    MAX_DOCUMENT_BYTES,
     cache_version_of,
     file_of,
     render_index,
     render_manifest,
     render_time,
 )
-from strictwire.packs.context.publish import make_durable, publish, refuse_place, workplace
+from strictwire.packs.context.publish import begin_durable, make_durable, publish, refuse_place, workplace
 from strictwire.packs.context.shape import Made, file_stamp, make_documents
-from strictwire.packs.context.words import has_extension
+from strictwire.packs.context.words import extension_of
 from strictwire.packs.context.workers import spread
 
 V0_KINDS: Final = frozenset({"markdown"})
@@ -58,15 +57,6 @@ class Order:
     """Processes; 0 means one for each core, and none for small trees."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A source as it was when its document was made."""
-
-    size: int
-    stamp: tuple[int, int, int]
-    made: Made
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """What came of a build, and what the next one may reuse."""
@@ -76,7 +66,8 @@ class Built:
     reused: int = 0
     replaced: bool = True
     """False where nothing had changed and the cache was left as it stands."""
-    known: Mapping[str, Known] = field(default_factory=dict)
+    known: Mapping[str, Made] = field(default_factory=dict)
+    """What was made of each source that was settled when it was read."""
 
 
 def build(
@@ -99,8 +90,14 @@ def build(
             (place / DOCUMENTS).mkdir()
             kept = _reuse(found, earlier, order.output, place)
             made = _make(found, kept, place, order.workers, progress)
-            chosen = _settle(found, made, place, merge=order.kinds != V0_KINDS)
-            return _finish(place, order.output, chosen, kept, earlier, started)
+            # A build that follows another may turn out to change nothing: only the first is sure to need the disk.
+            with begin_durable(place) if earlier is None else nullcontext():
+                chosen = _settle(found, made, place, merge=order.kinds != V0_KINDS)
+                built = _describe(place, chosen, kept, earlier, started)
+            if built.replaced:
+                make_durable(place)
+                publish(place, order.output)
+            return built
     except OSError as exc:
         raise NotBuilt("IO_ERROR", "the cache could not be written", os.fsdecode(exc.filename or "")) from exc
 
@@ -108,17 +105,11 @@ def build(
 def _find(order: Order) -> list[Source]:
     if not order.sources.is_dir():
         raise NotBuilt("IO_ERROR", "the sources are not a directory", str(order.sources))
-    extensions = [extension for extension, kind in KIND_OF.items() if kind in order.kinds]
-
-    def accepts(name: str) -> bool:
-        return any(has_extension(name, extension) for extension in extensions)
-
-    found = list(islice(walk(os.fsencode(order.sources), accepts), MAX_FILES + 1))
+    extensions = {extension for extension, kind in KIND_OF.items() if kind in order.kinds}
+    files = walk(os.fsencode(order.sources), lambda name: extension_of(name) in extensions)
+    found = list(islice(files, MAX_FILES + 1))
     if len(found) > MAX_FILES:
         raise NotBuilt("IO_ERROR", f"there are more than {MAX_FILES} files", str(order.sources))
-    for source in found:
-        if source.size > MAX_DOCUMENT_BYTES:
-            raise NotBuilt("IO_ERROR", f"a file is larger than {MAX_DOCUMENT_BYTES} bytes", source.relative)
     return found
 
 
@@ -129,13 +120,13 @@ def _reuse(found: Iterable[Source], earlier: Built | None, output: Path, place: 
         return kept
     for source in found:
         known = earlier.known.get(source.relative)
-        if known is None or (known.size, known.stamp) != (source.size, source.stamp):
+        if known is None:
             continue
-        file = file_of(known.made.version)
+        file = file_of(known.version)
         with suppress(OSError):
-            if file_stamp((output / file).lstat()) == known.made.file:
+            if look(source) == known.source and file_stamp((output / file).lstat()) == known.file:
                 os.link(output / file, place / file)
-                kept[source.relative] = known.made
+                kept[source.relative] = known
     return kept
 
 
@@ -146,7 +137,7 @@ def _make(found: list[Source], kept: Mapping[str, Made], place: Path, workers: i
     done: list[Made] = []
     progress(len(kept), len(found))
     for chunk in spread(partial(make_documents, cache=str(place)), chunks, workers):
-        done.extend(chunk)
+        done.extend(map(Made._make, chunk))
         progress(len(kept) + len(done), len(found))
     made = iter(done)
     return [kept.get(source.relative) or next(made) for source in found]
@@ -170,29 +161,23 @@ def _settle(found: Iterable[Source], made: Iterable[Made], place: Path, *, merge
                 raise NotBuilt("INTERNAL", "two files have the same content", pair[1].id)
     for file in again:
         source, product = first[file]
-        (made_again,) = make_documents([source], cache=str(place))
+        made_again = Made(*make_documents([source], cache=str(place))[0])
         first[file] = (source, made_again)
         if made_again.version != product.version:
             raise NotBuilt("IO_ERROR", "a file changed while it was read", source.relative)
     return list(first.values())
 
 
-def _finish(
-    place: Path,
-    output: Path,
-    chosen: list[tuple[Source, Made]],
-    kept: Mapping[str, Made],
-    earlier: Built | None,
-    started: datetime,
+def _describe(
+    place: Path, chosen: list[tuple[Source, Made]], kept: Mapping[str, Made], earlier: Built | None, started: datetime
 ) -> Built:
+    """Write index and manifest, unless they would be those of the earlier build."""
     entries = [(made.id, made.version) for _, made in chosen]
     version = cache_version_of(entries)
     unchanged = earlier is not None and version == earlier.cache_version and all(s.relative in kept for s, _ in chosen)
     if not unchanged:
         (place / INDEX).write_bytes(render_index(entries))
         (place / MANIFEST).write_bytes(render_manifest(entries, render_time(started)))
-        make_durable(place)
-        publish(place, output)
     return Built(
         cache_version=version,
         document_count=len(entries),
@@ -202,8 +187,6 @@ def _finish(
     )
 
 
-def _remember(chosen: Iterable[tuple[Source, Made]], started: datetime) -> dict[str, Known]:
+def _remember(chosen: Iterable[tuple[Source, Made]], started: datetime) -> dict[str, Made]:
     settled = int(started.timestamp() * 1e9) - _SETTLED_NS
-    return {
-        source.relative: Known(source.size, source.stamp, made) for source, made in chosen if max(source.stamp[1:]) < settled
-    }
+    return {source.relative: made for source, made in chosen if max(made.source[2:]) < settled}

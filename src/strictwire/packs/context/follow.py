@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Protocol
 
 from strictwire.packs.context.build import Built, Order, Progress, build
-from strictwire.packs.context.ingest import NotBuilt, Source, walk
+from strictwire.packs.context.ingest import NotBuilt, Stamp, look, walk
 from strictwire.packs.context.inotify import Inotify
 
 QUIET_SECONDS: Final = 0.2
@@ -103,7 +104,7 @@ class TreeLooks:
     def __init__(self, root: Path, *, pause: Callable[[float], bool]) -> None:
         self._root = os.fsencode(root)
         self._pause = pause
-        self._seen: list[Source] = []
+        self._seen: dict[str, Stamp] = {}
 
     def arm(self) -> None:
         """See Changes."""
@@ -119,9 +120,13 @@ class TreeLooks:
     def close(self) -> None:
         """There is nothing to free."""
 
-    def _look(self) -> list[Source]:
+    def _look(self) -> dict[str, Stamp]:
+        seen: dict[str, Stamp] = {}
         try:
-            return list(walk(self._root, lambda _name: True))
-        except NotBuilt:
+            for source in walk(self._root, lambda _name: True):
+                with suppress(FileNotFoundError):
+                    seen[source.relative] = look(source)
+        except (NotBuilt, OSError):
             # The build will say what is wrong with the tree; an empty look differs from any other.
-            return []
+            return {}
+        return seen

@@ -1,4 +1,4 @@
-"""From a source tree to the list of files a build takes. Walks and looks; reads no content.
+"""From a source tree to the list of files a build takes. Walks; opens no file, and asks for the status of links alone.
 
 Directory links are not followed, so a loop of links ends nothing; the root itself may be a link.
 """
@@ -6,9 +6,8 @@ Directory links are not followed, so a loop of links ends nothing; the root itse
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from strictwire.fault.failure import Refused, fail
 
@@ -29,17 +28,25 @@ class NotBuilt(Refused):
         return type(self), (self.failure.code, self.reason, self.subject)
 
 
-class Source(NamedTuple):
-    """One file to take: where it is, its path relative to the root, and its status when it was seen.
+Stamp: TypeAlias = tuple[int, int, int, int]
+"""Inode, size, modification time, change time: together they tell an unchanged file."""
 
-    A tuple, because a build has one for every file.
-    """
+
+class Source(NamedTuple):
+    """One file to take: where it is, and its path relative to the root. A tuple, because a build has one for every file."""
 
     path: bytes
     relative: str
-    size: int
-    stamp: tuple[int, int, int]
-    """Inode, modification time, change time: together with the size they tell an unchanged file."""
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """What a later status of the same file is compared with."""
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def look(source: Source) -> Stamp:
+    """The stamp of the file as it is now. Raises OSError."""
+    return stamp_of(os.stat(source.path))  # noqa: PTH116 - a path of bytes
 
 
 def walk(root: bytes, accepts: Callable[[str], bool]) -> Iterator[Source]:
@@ -55,8 +62,8 @@ def walk(root: bytes, accepts: Callable[[str], bool]) -> Iterator[Source]:
             pending.pop()
         elif entry.is_dir(follow_symlinks=False):
             pending.append(_listed(entry.path))
-        elif accepts(os.fsdecode(entry.name)) and (source := _maybe_source(entry, prefix)):
-            yield source
+        elif accepts(entry.name.decode(errors="surrogateescape")) and _is_file(entry):
+            yield _source(entry.path, prefix)
 
 
 def _listed(folder: bytes) -> Iterator[os.DirEntry[bytes]]:
@@ -67,17 +74,17 @@ def _listed(folder: bytes) -> Iterator[os.DirEntry[bytes]]:
         raise NotBuilt("IO_ERROR", "a folder cannot be read", os.fsdecode(folder)) from exc
 
 
-def _maybe_source(entry: os.DirEntry[bytes], prefix: int) -> Source | None:
-    """The file behind an entry; None for what is not a regular file, such as a link that leads nowhere."""
+def _is_file(entry: os.DirEntry[bytes]) -> bool:
+    """Whether it is a regular file or leads to one. The listing tells for all but links; one that leads nowhere is none."""
     try:
-        status = entry.stat()
+        return entry.is_file()
     except OSError:
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    relative = entry.path[prefix:]
+        return False
+
+
+def _source(path: bytes, prefix: int) -> Source:
+    relative = path[prefix:]
     try:
-        text = relative.decode()
+        return Source(path, relative.decode())
     except UnicodeDecodeError:
         raise NotBuilt("INTERNAL", "a path is not UTF-8", os.fsdecode(relative)) from None
-    return Source(entry.path, text, status.st_size, (status.st_ino, status.st_mtime_ns, status.st_ctime_ns))

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -62,15 +63,22 @@ def workplace(output: Path) -> Iterator[Path]:
 
 def make_durable(place: Path) -> None:
     """Have everything below on disk: one call for the whole file system where there is one. Raises OSError."""
-    handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if sys.platform == "linux" and ctypes.CDLL(None).syncfs(handle) == 0:
-            return
-    finally:
-        os.close(handle)
-    for folder, _, names in os.walk(place):
-        for name in (*names, ""):
-            _sync(Path(folder) / name)
+    if not _sync_file_system(place):
+        _sync_each(place)
+
+
+@contextmanager
+def begin_durable(place: Path) -> Iterator[None]:
+    """Let the disk work on what is below while the block does something else. `make_durable` has little left to do then.
+
+    Raises OSError.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        begun = beside.submit(_sync_file_system, place)
+        yield
+    if not begun.result():
+        # An error of the disk is told once, so it is not left to a later call.
+        _sync_each(place)
 
 
 def publish(place: Path, output: Path) -> None:
@@ -134,6 +142,21 @@ def _is_locked(path: str) -> bool:
             os.close(handle)
         return False
     return True
+
+
+def _sync_file_system(place: Path) -> bool:
+    """Have the whole file system on disk; False where there is no such call, or where it failed."""
+    handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return sys.platform == "linux" and bool(ctypes.CDLL(None).syncfs(handle) == 0)
+    finally:
+        os.close(handle)
+
+
+def _sync_each(place: Path) -> None:
+    for folder, _, names in os.walk(place):
+        for name in (*names, ""):
+            _sync(Path(folder) / name)
 
 
 def _sync(path: Path) -> None:

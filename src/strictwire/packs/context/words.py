@@ -42,10 +42,10 @@ def estimate_tokens(size: int) -> int:
     return -(-size // BYTES_A_TOKEN)
 
 
-def has_extension(name: str, extension: str) -> bool:
-    """Whether a file name has this extension: what follows the last dot, unless that dot is the first character."""
-    stem, dot, last = name.rpartition(".")
-    return bool(stem and dot) and last == extension
+def extension_of(name: str) -> str:
+    """The extension of a file name: what follows the last dot, unless that dot is the first character; else nothing."""
+    stem, _, last = name.rpartition(".")
+    return last if stem else ""
 
 
 def document_id(relative: str) -> str:
