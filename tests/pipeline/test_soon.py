@@ -27,6 +27,25 @@ def test_calls_come_at_the_end_of_what_came_together_and_otherwise_in_the_next_t
     asyncio.run(main())
 
 
+def test_inside_another_block_calls_wait_for_the_end_of_that() -> None:
+    async def main() -> list[str]:
+        soon, seen = soon_of(asyncio.get_running_loop()), []
+
+        def again() -> None:
+            with soon:
+                soon.call(lambda: seen.append("third"))
+            seen.append("second")
+
+        with soon:
+            with soon:
+                soon.call(lambda: seen.append("first"))
+            soon.call(again)
+            assert seen == []
+        return seen
+
+    assert asyncio.run(main()) == ["first", "second", "third"]
+
+
 def test_a_call_that_fails_takes_no_other_with_it() -> None:
     async def main() -> list[int]:
         soon, seen = soon_of(asyncio.get_running_loop()), []

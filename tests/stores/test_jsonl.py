@@ -226,6 +226,40 @@ async def test_a_checkpoint_is_signed_after_so_many_records():
         await _eventually(lambda: 7 - machine.verify().signed < 3)
 
 
+async def test_on_a_quick_disk_calls_that_keep_coming_share_a_sync():
+    machine = Machine()
+    async with recorder_on(machine, schedule=Schedule(quick_seconds=60.0)) as recorder:
+        await recorder.record(call("opens the log"))
+        await recorder.record(call("shows that the disk is quick"))
+        machine.disk.calls.clear()
+        tasks = []
+        for turn in range(3):
+            tasks += [asyncio.create_task(recorder.record(call(f"{turn} {number}"))) for number in range(2)]
+            await asyncio.sleep(0)
+
+        assert [await task for task in tasks] == [None] * 6
+        assert [what for what, _ in machine.disk.calls].count("sync") == 1
+
+
+async def test_a_failed_sync_of_calls_that_keep_coming_is_told_to_all_of_them(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine()
+    async with recorder_on(machine, schedule=Schedule(quick_seconds=60.0)) as recorder:
+        await recorder.record(call("opens the log"))
+        await recorder.record(call("shows that the disk is quick"))
+        with monkeypatch.context() as patch:
+            patch.setattr(type(recorder._log._tail.file), "sync", _refuse)
+            told = await asyncio.gather(*(recorder.record(call(f"lost {number}")) for number in range(3)))
+        assert [failure.code for failure in told] == ["AUDIT_LOG_FAILED"] * 3
+        assert await recorder.record(call("kept again")) is None
+
+    assert call_ids(machine.records()) == ["opens the log", "shows that the disk is quick", "kept again"]
+    assert machine.verify().ok
+
+
+def _refuse(_file: object) -> None:
+    raise OSError(errno.EIO, "broken")
+
+
 async def test_on_a_quick_disk_the_event_loop_syncs_and_checkpoints_are_signed_all_the_same():
     machine = Machine()
     async with recorder_on(machine, schedule=Schedule(checkpoint_records=3, quick_seconds=60.0)) as recorder:

@@ -18,29 +18,35 @@ class Soon:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._call_soon = loop.call_soon
-        self._put_off: list[Callable[[], Any]] | None = None
+        self._put_off: list[Callable[[], Any]] = []
+        self._depth = 0
+        """How often it was entered and not left."""
 
     def call(self, callback: Callable[[], Any]) -> None:
         """Have it called when everything was begun, or in the next turn of the event loop."""
-        if self._put_off is None:
-            self._call_soon(callback)
-        else:
+        if self._depth:
             self._put_off.append(callback)
+        else:
+            self._call_soon(callback)
 
     def __enter__(self) -> None:
-        """From here on calls are put off. Not to be entered again before it is left."""
-        self._put_off = []
+        """From here on calls are put off."""
+        self._depth += 1
 
     def __exit__(self, *_: object) -> None:
-        """Make the calls, and those that they put off."""
-        put_off = self._put_off or []
+        """Make the calls, and those that they put off; inside another block that is left to the end of that."""
+        put_off = self._put_off
+        if self._depth > 1 or not put_off:
+            self._depth -= 1
+            return
         done = 0
         try:
             for callback in put_off:  # grows meanwhile
                 done += 1
                 callback()
         finally:
-            self._put_off = None
+            self._put_off = []
+            self._depth -= 1
             for callback in put_off[done:]:
                 self._call_soon(callback)
 

@@ -37,6 +37,9 @@ __all__ = ["SYSTEM_CLOCK", "Clock", "JsonlRecorder", "Mode", "Schedule", "Trail"
 MAX_TRIES: Final = 8
 """Turns of the event loop for which a commit waits for the lock of another process by itself."""
 
+MAX_TURNS: Final = 8
+"""Turns of the event loop for which a sync waits for further records."""
+
 MAX_WAITING: Final = 100_000
 """Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
 
@@ -82,7 +85,7 @@ class JsonlRecorder:
         self._gathered: list[tuple[bytes, Done]] = []
         """For a commit as soon as everything that came with them was begun."""
         self._written: list[Done] = []
-        """Those whose records the event loop has written and the thread has yet to sync."""
+        """Those whose records the event loop has written and whoever comes first has yet to sync: it, or the thread."""
         self._tries = 0
         self._syncing = False
         """Whether the thread syncs what the event loop wrote; then the loop does not."""
@@ -166,6 +169,38 @@ class JsonlRecorder:
             return dones, None
         if self._leave_to_thread(dones):
             return None
+        if len(dones) > 1 or self._written:
+            self._gather(dones)
+            return None
+        return self._sync_here(dones)
+
+    def _gather(self, dones: deque[Done]) -> None:
+        """Calls are coming at once: a sync that waits for some more of them costs each of them less."""
+        with self._ready:
+            first = not self._written
+            self._written += dones
+        if first:
+            self._loop.call_soon(self._sync_gathered, 0, 0)
+
+    def _sync_gathered(self, turns: int, seen: int) -> None:
+        """Sync what the last turns of the event loop wrote, once they bring no more or have been enough."""
+        if seen < len(self._written) and turns < MAX_TURNS:
+            self._loop.call_soon(self._sync_gathered, turns + 1, len(self._written))
+            return
+        if not self._busy.acquire(blocking=False):
+            with self._ready:
+                self._ready.notify()
+            return
+        try:
+            with self._ready:
+                written, self._written = self._written, []
+            told = self._sync_here(deque(written))
+        finally:
+            self._busy.release()
+        self._deliver(*told)
+
+    def _sync_here(self, dones: deque[Done]) -> tuple[deque[Done], Failure | None]:
+        """Sync on the event loop, with `_busy` held: whom to tell what."""
         failed = self._sync_written()
         return (dones, None) if failed is None else (deque([*dones, *self._take_back()]), failed.as_failure())
 
@@ -180,7 +215,7 @@ class JsonlRecorder:
         with self._ready:
             wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records
             self._sign_due = self._sign_due or self._clock.monotonic() + self._schedule.checkpoint_seconds
-            leaves = not self._quick or self._syncing or bool(self._written)
+            leaves = not self._quick or self._syncing
             if leaves:
                 self._written += dones
             if wakes or leaves:
@@ -311,8 +346,9 @@ class JsonlRecorder:
     def _deliver(self, waiting: deque[Done], failure: Failure | None) -> None:
         """On the event loop. A callback that raises does not keep the others from theirs."""
         try:
-            while waiting:
-                waiting.popleft()(failure)
+            with self._soon:
+                while waiting:
+                    waiting.popleft()(failure)
         finally:
             if waiting:
                 self._loop.call_soon(self._deliver, waiting, failure)

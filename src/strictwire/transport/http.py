@@ -62,5 +62,6 @@ class HttpServer:
             await endpoint.close()
         await asyncio.sleep(0)
         self._listener.pump.close()
+        self._listener.send_all()
         for connection in tuple(self._connections):
             connection.drop()

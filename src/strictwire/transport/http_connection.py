@@ -86,6 +86,20 @@ class Listener:
         self.routes = {path.encode(): endpoint for path, endpoint in site.endpoints.items()}
         self.answers = {endpoint: answering(endpoint) for endpoint in site.endpoints.values()}
         self.connections: set[HttpConnection] = set()
+        self._soon = soon_of(asyncio.get_running_loop())
+        self._leaving: list[tuple[HttpConnection, bytes]] = []
+
+    def send_soon(self, connection: HttpConnection, data: bytes) -> None:
+        """Send a whole answer with those of other connections: a client that is woken once takes many."""
+        if not self._leaving:
+            self._soon.call(self.send_all)
+        self._leaving.append((connection, data))
+
+    def send_all(self) -> None:
+        """Send what is about to leave."""
+        leaving, self._leaving = self._leaving, []
+        for connection, data in leaving:
+            connection.write(data)
 
 
 class HttpConnection(asyncio.Protocol):
@@ -93,6 +107,7 @@ class HttpConnection(asyncio.Protocol):
 
     def __init__(self, site: Site, listener: Listener) -> None:
         self._site = site
+        self._listener = listener
         self._pump = listener.pump
         self._heads = listener.heads
         self._routes = listener.routes
@@ -386,7 +401,11 @@ class HttpConnection(asyncio.Protocol):
             self._next(self._pump.submit)
 
     def _send(self, reply: Reply, extra: bytes) -> None:
-        self.write(write_answer(reply, extra, keep=self._keep, verb=self._verb))
+        data = write_answer(reply, extra, keep=self._keep, verb=self._verb)
+        if self._keep and len(self._connections) > 1:
+            self._listener.send_soon(self, data)
+        else:
+            self.write(data)
 
     def _refuse(self, failure: Failure) -> None:
         """Answer what is no request, after those that came before it."""
