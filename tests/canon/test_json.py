@@ -234,6 +234,7 @@ def test_spaces_escapes_and_order_of_the_sender_do_not_matter(value: Any, ascii_
     assert render_sorted(parse(raw)) == render_sorted(value)
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.text(st.characters(exclude_categories=("Cs",)), max_size=8), JSON, min_size=1, max_size=5), st.data()
 )

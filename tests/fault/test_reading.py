@@ -22,6 +22,7 @@ from strictwire.fault.reading import Unreadable, read, read_failure
 Conforms = Callable[[str, Any], list[str]]
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S4")
 @pytest.mark.parametrize("dialect", DIALECTS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
@@ -36,6 +37,7 @@ def test_what_is_rendered_is_valid_and_reads_back_to_the_same(
     assert render(DIALECTS[dialect](read_failure(render(body)), known)) == render(body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["system/1.0"])
 @settings(deadline=None)
 @given(failure=failures, known=facts)

@@ -106,6 +106,7 @@ def test_no_record_no_call() -> None:
     assert asyncio.run(run()) == "AUDIT_UNAVAILABLE"
 
 
+@pytest.mark.slow
 def test_calls_beyond_the_cap_are_refused_at_once() -> None:
     async def run() -> list[object]:
         async with guarded(fake("never_answers"), replace(SHORT, concurrency=1)) as client:
@@ -123,6 +124,7 @@ def test_masking_can_be_switched_off() -> None:
     assert asyncio.run(run()) == "failed at /srv/app/private/db.py with password=hunter2secret"
 
 
+@pytest.mark.slow
 def test_a_second_request_with_an_id_in_flight_is_refused() -> None:
     async def run() -> list[object]:
         async with guarded(fake("never_answers")) as client:

@@ -102,6 +102,7 @@ def test_the_client_of_the_stateless_era_gets_one_clean_answer(name: str) -> Non
     assert drive(name, "modern") == [MODERN_ONLY[name]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize(("name", "first"), [("exit_in_call", "UPSTREAM_GONE"), ("hang", "TIMEOUT")])
 def test_an_upstream_that_failed_is_started_again(name: str, first: str, era: str, tmp_path: Path) -> None:

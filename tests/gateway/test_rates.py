@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,6 +79,7 @@ def test_buckets_do_not_grow_without_bound() -> None:
     assert len(rates._buckets) == MAX_BUCKETS
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=60), st.integers(1, 5), st.integers(1, 5), st.floats(0.5, 20))
 def test_no_more_pass_than_the_burst_and_what_the_time_brought(
     pauses: list[float], calls: int, burst: int, seconds: float

@@ -156,6 +156,7 @@ subjects = st.builds(
 defaults = st.sampled_from(Effect)
 
 
+@pytest.mark.slow
 @given(rules, subjects, filters, defaults, st.randoms(use_true_random=False))
 def test_the_order_of_rules_never_matters(
     table: list[Rule], subject: Subject, chosen: Filter, default: Effect, random: Any
@@ -169,6 +170,7 @@ def test_the_order_of_rules_never_matters(
     )
 
 
+@pytest.mark.slow
 @given(rules, rules, subjects, filters, defaults)
 def test_one_more_denial_never_allows_anything(
     table: list[Rule], more: list[Rule], subject: Subject, chosen: Filter, default: Effect

@@ -196,6 +196,7 @@ def endless(levels: int) -> JsonObject:
     return {"$defs": defs, "$ref": f"#/$defs/a{levels - 1}"}
 
 
+@pytest.mark.slow
 def test_a_schema_without_end_is_given_up_and_the_loop_goes_on_meanwhile() -> None:
     async def attack() -> tuple[str, float, Any]:
         judges = Judges(JudgeLimits(seconds=2.0, processes=1))

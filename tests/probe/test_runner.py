@@ -31,6 +31,7 @@ def test_what_makes_no_sense_is_refused(options: probe.Options) -> None:
         asyncio.run(probe.run_with(options))
 
 
+@pytest.mark.slow
 def test_a_lane_that_does_not_open_and_tools_that_are_not_called_are_shown() -> None:
     seen: list[Progress] = []
     only = frozenset({"METHOD_UNKNOWN_STATUS", "TOOL_UNKNOWN", "OUTPUT_SURVIVED"})

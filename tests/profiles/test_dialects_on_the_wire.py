@@ -255,6 +255,7 @@ def test_a_stack_trace_appears_only_when_it_is_asked_for(value: str, shown: bool
     assert "hunter2" not in json.dumps(got)
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S13")
 @pytest.mark.parametrize(
     ("arguments", "more", "code"),

@@ -171,6 +171,7 @@ def test_a_question_is_answered_while_the_tool_waits(fresh: StdioProcess) -> Non
     assert (answer["id"], answer["result"]["content"][0]["text"]) == (1, "Hi Ann None")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("result", [{}, [], None, "x", {"action": 5}])
 def test_nonsense_from_the_client_fails_the_tool_and_nothing_else(fresh: StdioProcess, result: Any) -> None:
     opened(fresh, elicitation={}, sampling={}, roots={})

@@ -55,6 +55,7 @@ def envelope(errors: bytes) -> dict[str, object]:
     return parse_object(errors.strip().splitlines()[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S13")
 @pytest.mark.parametrize(
     ("env", "words"),

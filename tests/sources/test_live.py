@@ -40,6 +40,7 @@ def test_a_server_that_lies_is_refused(manner: str, reason: str) -> None:
         listed(manner)
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_is_refused_in_time() -> None:
     with pytest.raises(SourceRefused, match="no answer"):
         listed("hang", seconds=0.5)

@@ -64,6 +64,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S7")
 @pytest.mark.parametrize(("way", "rotate_bytes", "step", "survival"), CASES)
 def test_no_answered_call_is_missing_after_a_power_cut_in_sync_mode(

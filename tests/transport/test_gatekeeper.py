@@ -233,6 +233,7 @@ def test_strangers_are_refused_over_the_wire(http: HttpProcess, headers: dict[st
     assert answer.status == status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:0"])
 def test_an_address_that_others_can_reach_needs_a_token(address: str) -> None:
     done = run(command("hard:server", "--http", address))

@@ -450,6 +450,7 @@ def _listens(port: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_client_that_never_reads_its_answer_is_cut_off(hasty: HttpProcess) -> None:
     with hasty.connect() as deaf:
         deaf.write(wired(call(1, "big", size=2_000_000), hasty.port))

@@ -38,6 +38,7 @@ def expected(documents: dict[str, str], query: str, budget: int) -> str:
     return model.resolve(documents, versions, query, budget)
 
 
+@pytest.mark.slow
 @pytest.mark.v0("1.6.1", "1.6.2", "1.6.3", "1.7.1", "1.7.2", "1.7.3", "1.8.1")
 @settings(max_examples=400)
 @given(DOCUMENTS, st.lists(WORDS, max_size=4).map(" ".join), st.integers(min_value=0, max_value=30))
@@ -62,6 +63,7 @@ CROWDS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0, 1, 2, 5, 9, 4
 """Many documents of few shapes: full of equal scores, and of documents that do not fit where later ones do."""
 
 
+@pytest.mark.slow
 @pytest.mark.v0("1.6.3", "1.7.2", "1.7.3")
 @settings(max_examples=60)
 @given(CROWDS, st.sampled_from(["q", "q w", "w", "absent", ""]), st.integers(min_value=0, max_value=400))

@@ -36,6 +36,7 @@ def everything(index: Index) -> tuple[object, ...]:
     return answers, list(index.tokens), list(index.words), dict(index.sources), sorted(index.postings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 3, 24, 50])
 def test_parts_make_the_index_of_the_whole(cache: Path, parts: int) -> None:
     assert everything(load(cache, parts)) == everything(load(cache, 1))

@@ -160,6 +160,7 @@ def without_rights(root: Path, resolution: Resolution, operation: str, path: str
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S12")
 def test_missing_rights_are_a_failure_to_read_or_write(root: Path, resolution: Resolution) -> None:
     (root / "docs" / "note.txt").chmod(0)

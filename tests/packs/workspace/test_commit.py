@@ -161,6 +161,7 @@ def gone(office: Office) -> None:
     (office.root / "src/c").unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S12")
 @pytest.mark.parametrize(
     ("disturb", "arguments", "code", "reason"),
@@ -194,6 +195,7 @@ def test_what_keeps_a_commit_from_being_made_has_its_code_and_leaves_the_branch(
     run(use())
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S12")
 def test_a_phase_whose_gates_fail_is_not_committed_and_git_that_is_missing_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

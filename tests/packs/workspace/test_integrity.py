@@ -62,6 +62,7 @@ def move_root(office: Office) -> None:
     office.root.mkdir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("disturb", "invariant", "check"),
     [

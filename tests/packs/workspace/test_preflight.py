@@ -212,6 +212,7 @@ def test_without_namespaces_the_other_measures_still_hold(tmp_path: Path) -> Non
     assert (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S12")
 @pytest.mark.parametrize(
     "line",

@@ -92,6 +92,7 @@ def lose_approval(office: Office) -> None:
         path.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("disturb", "verdict", "codes"),
     [

@@ -291,6 +291,7 @@ def test_a_root_that_is_replaced_ends_the_session_s_work_and_nothing_is_made_in_
     run(use())
 
 
+@pytest.mark.slow
 def test_descriptors_of_ended_sessions_are_given_back_and_sessions_are_bounded(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_desk(tmp_path) as desk:

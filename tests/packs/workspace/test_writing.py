@@ -186,6 +186,7 @@ def test_no_plan_opens_plans_reports_logs_and_the_product_s_own_files(tmp_path: 
     run(use())
 
 
+@pytest.mark.slow
 @pytest.mark.clause("S12")
 @pytest.mark.parametrize(
     ("command", "reason"),
