@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from strictwire.canon.json import parse_object
 from strictwire.server.crew import MAX_DEATHS, Crew
-from tests.fixtures.live import HttpProcess, command, legacy, modern, request, run, serve_http, wait_for
+from tests.fixtures.live import HttpProcess, command, legacy, modern, modern_headers, request, run, serve_http, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +109,22 @@ def test_requests_that_came_together_move_together(crew: HttpProcess) -> None:
             connection.write(b"".join(request(call, headers, port=crew.port) for call in calls))
             sums = [parse_object(connection.answer().body)["result"]["structuredContent"]["result"] for _ in calls]
         assert sums == [1, 2, 3]
+
+
+def test_an_answer_that_is_about_to_leave_is_sent_before_its_connection_moves(crew: HttpProcess) -> None:
+    first = modern(1, "tools/call", {"name": "add", "arguments": {"a": 1, "b": 1}})
+    second = legacy(2, "tools/call", {"name": "add", "arguments": {"a": 2, "b": 2}})
+    sessions = [crew.open_session() for _ in range(6)]
+    with ExitStack() as stack:
+        for _ in range(12):
+            stack.enter_context(crew.connect())
+        for headers in sessions * 2:
+            with crew.connect() as connection:
+                connection.write(
+                    request(first, modern_headers(first), port=crew.port) + request(second, headers, port=crew.port)
+                )
+                sums = [parse_object(connection.answer().body)["result"]["structuredContent"] for _ in range(2)]
+            assert sums == [{"result": 2}, {"result": 4}]
 
 
 def test_a_body_that_was_announced_moves_with_its_connection(crew: HttpProcess) -> None:

@@ -241,6 +241,32 @@ async def test_on_a_quick_disk_calls_that_keep_coming_share_a_sync():
         assert [what for what, _ in machine.disk.calls].count("sync") == 1
 
 
+async def test_there_are_never_two_syncs_at_once():
+    machine = Machine()
+    async with recorder_on(machine, schedule=Schedule(quick_seconds=60.0)) as recorder:
+        await recorder.record(call("opens the log"))
+        await recorder.record(call("shows that the disk is quick"))
+        gate, begun, step = Gate(machine), [], machine.disk.step
+
+        def counting(kind: str, change: Callable[[], object], size: int = 0) -> None:
+            begun.append(kind)
+            step(kind, change, size)
+
+        machine.disk.step = counting
+        tasks = [asyncio.create_task(recorder.record(call(f"gathered {number}"))) for number in range(2)]
+        while not recorder._written:
+            await asyncio.sleep(0)
+        recorder.wake()
+        assert gate.reached.wait(10), "the thread syncs what the event loop was about to sync"
+        tasks += [asyncio.create_task(recorder.record(call(f"later {number}"))) for number in range(2)]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert begun.count("sync") == 1
+        gate.open()
+
+        assert [await task for task in tasks] == [None] * 4
+
+
 async def test_a_failed_sync_of_calls_that_keep_coming_is_told_to_all_of_them(monkeypatch: pytest.MonkeyPatch):
     machine = Machine()
     async with recorder_on(machine, schedule=Schedule(quick_seconds=60.0)) as recorder:

@@ -193,8 +193,11 @@ class JsonlRecorder:
             return
         try:
             with self._ready:
+                # Never two syncs at once: the system tells an error to one of them alone. The thread takes the rest, too.
+                if self._syncing:
+                    return
                 written, self._written = self._written, []
-            told = self._sync_here(deque(written))
+            told = self._sync_here(deque(written)) if written else (deque(written), None)
         finally:
             self._busy.release()
         self._deliver(*told)

@@ -295,6 +295,7 @@ class HttpConnection(asyncio.Protocol):
         # would have to send requests without waiting for the answers to those before.
         if give is None or self._reading or self._deaf or incoming.size > self._site.max_body:
             return False
+        self._listener.send_all()
         if self._transport.get_write_buffer_size():
             return False
         raw = b"".join(map(write_whole, (incoming, *self._waiting)))
@@ -310,22 +311,22 @@ class HttpConnection(asyncio.Protocol):
         if endpoint is None or incoming.refusal is not None or incoming.verb == "OPTIONS":
             path = incoming.url.partition(b"?")[0].decode("latin-1")
             endpoint = self._site.endpoints.get(path)
-            reply = self._find_reply(path, incoming, endpoint)
+            reply = self._find_reply(path, incoming)
             if reply is not None or endpoint is None:
                 self._send(reply or problem(fail("PATH_UNKNOWN")), b"" if incoming.refusal else incoming.head.extra)
                 self._finish()
                 return None
         return self._serve(endpoint, turn)
 
-    def _find_reply(self, path: str, incoming: Incoming, endpoint: Endpoint | None) -> Reply | None:
-        """What no endpoint is asked about."""
+    def _find_reply(self, path: str, incoming: Incoming) -> Reply | None:
+        """The answer to what no endpoint is asked about."""
         if incoming.refusal is not None:
             return problem(incoming.refusal)
         if incoming.verb == "OPTIONS":
             return Reply(status=204, headers=cors.leave(incoming.head.headers))
         if path == "/healthz" and incoming.verb in ("GET", "HEAD"):
             return Reply(body=self._site.health)
-        return problem(fail("PATH_UNKNOWN")) if endpoint is None else None
+        return None
 
     def _serve(self, endpoint: Endpoint, turn: _Turn) -> Rest:
         incoming = turn.incoming
