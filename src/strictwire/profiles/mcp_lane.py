@@ -1,7 +1,7 @@
 """The short way of a plain tools/call, which nearly every message is: same bytes, same record, less machinery.
 
 A call is plain if its tool is read-only, needs nothing of the client and promises a schema, the caller may use it, and
-the handler returns without waiting. What is fixed for such calls is worked out once a tool (`Plan`).
+the handler returns without waiting. What is fixed for such calls is worked out once a tool (`mcp_plan`).
 Whatever turns out not to be plain goes the long way (`mcp_modern`, `mcp_legacy`), from its start or, once the handler has
 begun, from there. The answer leaves when its record is kept; the next message need not wait for that.
 """
@@ -9,21 +9,16 @@ begun, from there. The answer leaves when its record is kept; the next message n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from strictwire.audit.event import Brief, Form, Origin, Turned, make_form, make_turned
+from strictwire.audit.event import Brief, Turned, make_turned
 from strictwire.canon.json import (
-    ANY_DEPTH,
-    DEFAULT_LIMITS,
     LARGE,
-    MAX_DEPTH,
     JsonObject,
     JsonValue,
-    Limits,
     NotJson,
     as_json,
     is_too_deep,
@@ -31,31 +26,27 @@ from strictwire.canon.json import (
     render_sorted,
 )
 from strictwire.contract.conform import Violation
-from strictwire.contract.depth import maybe_depth
 from strictwire.contract.handler import Answer
-from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure
 from strictwire.fault.redact import MAX_KEPT, is_harmless
 from strictwire.pipeline.accept import misfit
-from strictwire.pipeline.authorise import AllowAll, allows_tier
-from strictwire.pipeline.call import Call, Caller, Kind, Operation
+from strictwire.pipeline.call import Call, Kind
 from strictwire.pipeline.chain import Render
 from strictwire.pipeline.prime import Primed, begin
 from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION, names_version
 from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply, Rest
 from strictwire.profiles.front import names_modern, reply_of
 from strictwire.profiles.mcp_context import Home, ModernContext
-from strictwire.profiles.mcp_core import PROFILE, Core, Target, make_call
+from strictwire.profiles.mcp_core import Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
 from strictwire.profiles.mcp_modern import REVISION, Modern, find_meta_fault
+from strictwire.profiles.mcp_plan import AROUND, METHOD, Plan, Refusal, maybe_plan
 from strictwire.profiles.mcp_results import Written, summarise
-from strictwire.profiles.mirror import Mirrored, find_argument_mismatch, find_mismatch
+from strictwire.profiles.mirror import find_argument_mismatch, find_mismatch
 from strictwire.profiles.streams import answer_on
 from strictwire.wire.envelope import Request, RequestId, is_request_id, render_result
 from strictwire.wire.revisions import MODERN, Revision
 from strictwire.wire.session import LEAVING, MAX_IN_FLIGHT, Cancellable, InFlight
-
-METHOD: Final = "tools/call"
 
 
 class NotPlain:
@@ -67,44 +58,10 @@ NOT_PLAIN: Final = NotPlain()
 MAX_REFUSALS: Final = 64
 """Wordings of refusals kept for one tool."""
 
-_AROUND: Final = 2
-"""Levels of a message around the arguments."""
-
 _NOTHING: Final[JsonObject] = {}
 
 MEMBERS: Final = 4
 """Of a request: `jsonrpc`, `id`, `method` and `params`. Whatever has more or fewer is looked at closely."""
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What is known beforehand of the calls of one tool by one caller."""
-
-    operation: Operation
-    caller: Caller
-    transport: str
-    form: Form
-    accepts: Callable[[JsonValue], bool]
-    promises: Callable[[JsonValue], bool]
-    seconds: float
-    text_json: bool
-    mirrored: tuple[Mirrored, ...]
-    find_violations: Callable[[JsonValue], tuple[Violation, ...]]
-    is_shallow: bool
-    """Whether arguments that fit cannot be nested too deep."""
-    limits: Limits
-    """Of what its handler returns, as far as its schema does not see to that."""
-    refusals: dict[tuple[tuple[Violation, ...], str], Refusal]
-    """Refusals that were worded already, by what did not fit and the revision."""
-
-
-class Refusal(msgspec.Struct, frozen=True):
-    """How arguments that do not fit in one particular way are answered and recorded."""
-
-    reply: Reply
-    """To the call that it was worded for."""
-    result: bytes
-    """The same for any other; empty where the answer is an error of the protocol."""
-    turned: Turned
 
 
 class Ride(msgspec.Struct):
@@ -283,7 +240,7 @@ class Lane:
     def _is_flat(self, params: JsonObject) -> bool:
         """Whether nothing but the arguments can be deep; they are left to their schema."""
         meta = params.get("_meta")
-        return len(params) == (2 if meta is None else 3) and not is_too_deep(render(meta), self._depth - _AROUND)
+        return len(params) == (2 if meta is None else 3) and not is_too_deep(render(meta), self._depth - AROUND)
 
     def _is_too_deep(self, body: bytes) -> bool:
         """Whether a message whose depth was not measured is refused for it."""
@@ -299,48 +256,10 @@ class Lane:
         if plan is not None and plan.transport == inbound.transport and (plan.caller is caller or plan.caller == caller):
             return plan
         operation = offers.find(Kind.TOOL, name)
-        if operation is None or not self._can_be_plain(operation, caller):
-            return None
-        plan = self._make_plan(operation, inbound)
+        plan = None if operation is None else maybe_plan(operation, inbound, self._core, self._depth)
         if plan is not None:
             self._plans[name] = plan
         return plan
-
-    def _can_be_plain(self, operation: Operation, caller: Caller) -> bool:
-        simple = operation.is_async and operation.read_only and not operation.capabilities
-        allowed = allows_tier(caller.tier, operation.tier) and (not operation.roles or caller.role in operation.roles)
-        return simple and allowed and isinstance(self._core.pipeline.policy, AllowAll)
-
-    def _make_plan(self, operation: Operation, inbound: Inbound) -> Plan | None:
-        caller, contract, accepts, promises = inbound.caller, operation.contract, operation.accepts, operation.promises
-        if not isinstance(contract, ToolContract) or accepts is None or promises is None:
-            return None
-        origin = Origin(
-            principal=caller.principal,
-            role=caller.role,
-            session_id=caller.session_id,
-            transport=inbound.transport,
-            profile=PROFILE,
-            method=METHOD,
-            tool_name=operation.name,
-            contract=operation.fingerprint,
-            policy=self._core.pipeline.journal.policy_version,
-        )
-        return Plan(
-            operation=operation,
-            caller=caller,
-            transport=inbound.transport,
-            form=make_form(origin),
-            accepts=accepts.accepts,
-            promises=promises.accepts,
-            seconds=operation.caps.timeout_ms / 1000,
-            text_json=contract.text_json,
-            mirrored=self._core.mirrored_of(contract),
-            find_violations=accepts.find_violations,
-            is_shallow=_is_shallow(contract.input_schema, self._depth - _AROUND),
-            limits=Limits(depth=ANY_DEPTH) if _is_shallow(contract.output_schema, MAX_DEPTH) else DEFAULT_LIMITS,
-            refusals={},
-        )
 
     def _refuse(self, ride: Ride) -> Settled:
         """Arguments that do not fit, the one failure that callers meet daily: the same mistake has the same answer."""
@@ -464,11 +383,6 @@ def _agree(headers: Headers, plan: Plan, params: JsonObject) -> bool:
             return False
         headers.agreed = plan.operation
     return not plan.mirrored or find_argument_mismatch(headers, plan.mirrored, params["arguments"]) is None
-
-
-def _is_shallow(schema: JsonObject | None, most: int) -> bool:
-    depth = None if schema is None else maybe_depth(schema)
-    return depth is not None and depth <= most
 
 
 def _is_worth_keeping(violation: Violation) -> bool:

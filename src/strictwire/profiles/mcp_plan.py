@@ -1,0 +1,100 @@
+"""What is known beforehand of the plain calls of one tool (`mcp_lane`), worked out when the first of them comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from strictwire.audit.event import Form, Origin, Turned, make_form
+from strictwire.canon.json import ANY_DEPTH, DEFAULT_LIMITS, MAX_DEPTH, JsonObject, JsonValue, Limits
+from strictwire.contract.conform import Violation
+from strictwire.contract.depth import maybe_depth
+from strictwire.contract.tool import ToolContract
+from strictwire.pipeline.authorise import AllowAll, allows_tier
+from strictwire.pipeline.call import Caller, Operation
+from strictwire.profiles.exchange import Inbound, Reply
+from strictwire.profiles.mcp_core import PROFILE, Core
+from strictwire.profiles.mirror import Mirrored
+
+METHOD: Final = "tools/call"
+
+AROUND: Final = 2
+"""Levels of a message around the arguments."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What is known beforehand of the calls of one tool by one caller."""
+
+    operation: Operation
+    caller: Caller
+    transport: str
+    form: Form
+    accepts: Callable[[JsonValue], bool]
+    promises: Callable[[JsonValue], bool]
+    seconds: float
+    text_json: bool
+    mirrored: tuple[Mirrored, ...]
+    find_violations: Callable[[JsonValue], tuple[Violation, ...]]
+    is_shallow: bool
+    """Whether arguments that fit cannot be nested too deep."""
+    limits: Limits
+    """Of what its handler returns, as far as its schema does not see to that."""
+    refusals: dict[tuple[tuple[Violation, ...], str], Refusal]
+    """Refusals that were worded already, by what did not fit and the revision."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """How arguments that do not fit in one particular way are answered and recorded."""
+
+    reply: Reply
+    """To the call that it was worded for."""
+    result: bytes
+    """The same for any other; empty where the answer is an error of the protocol."""
+    turned: Turned
+
+
+def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -> Plan | None:
+    """The plan of a tool for one caller, in messages of so many levels; None if its calls cannot be plain."""
+    caller, contract, accepts, promises = inbound.caller, operation.contract, operation.accepts, operation.promises
+    if not isinstance(contract, ToolContract) or accepts is None or promises is None:
+        return None
+    if not _can_be_plain(operation, caller) or not isinstance(core.pipeline.policy, AllowAll):
+        return None
+    origin = Origin(
+        principal=caller.principal,
+        role=caller.role,
+        session_id=caller.session_id,
+        transport=inbound.transport,
+        profile=PROFILE,
+        method=METHOD,
+        tool_name=operation.name,
+        contract=operation.fingerprint,
+        policy=core.pipeline.journal.policy_version,
+    )
+    return Plan(
+        operation=operation,
+        caller=caller,
+        transport=inbound.transport,
+        form=make_form(origin),
+        accepts=accepts.accepts,
+        promises=promises.accepts,
+        seconds=operation.caps.timeout_ms / 1000,
+        text_json=contract.text_json,
+        mirrored=core.mirrored_of(contract),
+        find_violations=accepts.find_violations,
+        is_shallow=_is_shallow(contract.input_schema, depth - AROUND),
+        limits=Limits(depth=ANY_DEPTH) if _is_shallow(contract.output_schema, MAX_DEPTH) else DEFAULT_LIMITS,
+        refusals={},
+    )
+
+
+def _can_be_plain(operation: Operation, caller: Caller) -> bool:
+    simple = operation.is_async and operation.read_only and not operation.capabilities
+    return simple and allows_tier(caller.tier, operation.tier) and (not operation.roles or caller.role in operation.roles)
+
+
+def _is_shallow(schema: JsonObject | None, most: int) -> bool:
+    depth = None if schema is None else maybe_depth(schema)
+    return depth is not None and depth <= most
