@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strictwire.audit.chain import GENESIS, Link, maybe_link, seal, seal_batch
-from strictwire.audit.merkle import Frontier, leaf_hash
+from strictwire.audit.merkle import leaf_hash
 
 
 def test_a_line_says_its_number_and_the_hash_before_it():
@@ -14,15 +14,12 @@ def test_a_line_says_its_number_and_the_hash_before_it():
 
 
 def test_a_batch_is_chained_over_the_exact_bytes_of_each_line():
-    tree = Frontier()
-    sealed = seal_batch([b'{"n":0}', b'{"n":1}'], frontier=tree, head=GENESIS)
+    sealed = seal_batch([b'{"n":0}', b'{"n":1}'], first=0, head=GENESIS)
     first = seal(b'{"n":0}', seq=0, prev=GENESIS)
     second = seal(b'{"n":1}', seq=1, prev=leaf_hash(first))
 
     assert sealed.lines == first + b"\n" + second + b"\n"
-    assert sealed.head == leaf_hash(second)
-    assert sealed.hashes == leaf_hash(first) + leaf_hash(second) + tree.root()
-    assert tree.size == 2
+    assert sealed.leaves == [leaf_hash(first), leaf_hash(second)]
 
 
 def test_what_does_not_begin_like_a_record_has_no_place():

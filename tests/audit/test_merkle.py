@@ -20,6 +20,7 @@ from strictwire.audit.merkle import (
     read_frontier,
     stored_count,
     stored_index,
+    stored_size,
 )
 
 SIZES = st.integers(min_value=1, max_value=200)
@@ -146,3 +147,10 @@ def test_no_consistency_is_claimed_backwards():
         prove_consistency(3, 2, _Stored(3).read)
     assert not is_consistent(old=3, old_root=b"", new=2, new_root=b"", proof=[])
     assert not is_consistent(old=1, old_root=bytes(32), new=3, new_root=bytes(32), proof=[])
+
+
+@pytest.mark.parametrize("count", range(300))
+def test_the_largest_stored_tree_is_the_last_whose_hashes_are_all_there(count: int):
+    size = stored_size(count)
+
+    assert stored_count(size) <= count < stored_count(size + 1)

@@ -23,8 +23,9 @@ def make_log(bodies: list[bytes], signed: list[int]) -> tuple[list[bytes], list[
     checkpoints: list[Checkpoint] = []
     tree, head = Frontier(), GENESIS
     for body in bodies:
-        sealed = seal_batch([body], frontier=tree, head=head)
-        head = sealed.head
+        sealed = seal_batch([body], first=tree.size, head=head)
+        head = sealed.leaves[-1]
+        tree.push(head)
         lines.append(sealed.lines)
         if tree.size in signed:
             checkpoints.append(KEY.sign(size=tree.size, root=tree.root()))

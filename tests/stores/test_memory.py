@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 from strictwire.audit.chain import GENESIS, seal_batch
-from strictwire.audit.merkle import Frontier
 from strictwire.audit.recorder import Recorder
 from strictwire.fault.failure import Failure, fail
 from strictwire.stores.jsonl import JsonlRecorder
@@ -21,7 +20,7 @@ async def test_the_lines_are_those_of_the_file():
     recorder.submit(call("b"), told.append)
     recorder.count_malformed("not_json")
     await asyncio.sleep(0)
-    expected = seal_batch([body("a"), body("b")], frontier=Frontier(), head=GENESIS)
+    expected = seal_batch([body("a"), body("b")], first=0, head=GENESIS)
 
     assert b"".join(line + b"\n" for line in recorder.lines) == expected.lines
     assert (recorder.events, told) == ([call("a"), call("b")], [None])

@@ -163,7 +163,7 @@ def test_what_is_no_proof_is_refused(trail: Trail, junk: bytes):
 def test_a_record_without_a_checkpoint_has_no_proof_yet(trail: Trail):
     log = open_log(trail)
     log.append([body("new")])
-    size = log._tail.tree.size
+    size = log._tail.records
     log.close()
     key = read_public_key(trail.key_path)
     signed = list_checkpoints(trail.folder, key)[-1]

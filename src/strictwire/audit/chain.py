@@ -12,9 +12,8 @@ import re
 from binascii import hexlify
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
-
-from strictwire.audit.merkle import Frontier, leaf_hash
+from hashlib import sha256
+from typing import Final, NamedTuple
 
 GENESIS: Final = bytes(32)
 """What the first record names as the hash before it."""
@@ -46,26 +45,23 @@ def maybe_link(line: bytes) -> Link | None:
     return None if found is None else Link(int(found[1]), bytes.fromhex(found[2].decode()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sealed:
+class Sealed(NamedTuple):
     """Lines ready to be written, and what they add."""
 
     lines: bytes
     """Each ends in a line break."""
-    hashes: bytes
-    """What the tree has to store for them, in stored order."""
-    head: bytes
-    """The leaf hash of the last line: what the next record names."""
+    leaves: list[bytes]
+    """The leaf hash of each; the next record names the last of them."""
 
 
-def seal_batch(bodies: Iterable[bytes], *, frontier: Frontier, head: bytes) -> Sealed:
-    """Chain bodies on to the log that ends in `head`; the frontier grows by them."""
+def seal_batch(bodies: Iterable[bytes], *, first: int, head: bytes) -> Sealed:
+    """Chain bodies on to a log of `first` records that ends in `head`. At least one."""
     lines: list[bytes] = []
     leaves: list[bytes] = []
-    for seq, body in enumerate(bodies, frontier.size):
+    for seq, body in enumerate(bodies, first):
         line = b'{"seq":%d,"prev":"%b",%b' % (seq, hexlify(head), body[1:])
-        head = leaf_hash(line)
+        head = sha256(b"\x00" + line).digest()  # `merkle.leaf_hash`, without calling it for every record
         leaves.append(head)
         lines.append(line)
     lines.append(b"")
-    return Sealed(lines=b"\n".join(lines), hashes=b"".join(frontier.push_all(leaves)), head=head)
+    return Sealed(b"\n".join(lines), leaves)

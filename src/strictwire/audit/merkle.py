@@ -85,6 +85,14 @@ def stored_count(size: int) -> int:
     return 2 * size - size.bit_count()
 
 
+def stored_size(count: int) -> int:
+    """The largest tree all of whose hashes are among the first `count` stored ones."""
+    size = (count + count.bit_length()) // 2
+    while stored_count(size) > count:
+        size -= 1
+    return size
+
+
 def stored_index(level: int, index: int) -> int:
     """Where the hash of a perfect subtree stands: behind its last leaf, `level` places on."""
     last_leaf = ((index + 1) << level) - 1

@@ -77,6 +77,9 @@ LARGE: Final = 2048
 ANY_DEPTH: Final = sys.maxsize
 """For `Limits.depth`, where depth is judged in another way. The parser itself stops before the stack ends."""
 
+HIDDEN_COLON: Final = b"\\u003"
+"""What an escaped colon begins with: where it stands, colons cannot be counted."""
+
 _NEVER_JSON: Final = (bytes, bytearray, memoryview)
 """Types the encoder would turn into base64 text by itself."""
 
@@ -275,14 +278,14 @@ def _has_duplicate_keys(raw: bytes, value: JsonValue) -> bool:
     """Decide whether the parser dropped a member.
 
     1. Written back byte for byte the same: nothing was dropped.
-    2. Without \\u escapes each colon written back stands in the input too, and a dropped member loses at least one:
+    2. Where no colon is escaped each one written back stands in the input too, and a dropped member loses at least one:
        equal counts prove that none was dropped.
     3. Otherwise read the pairs one by one.
     """
     written = _encode(value)
     if written == raw:
         return False
-    if b"\\u" not in raw and raw.count(b":") == written.count(b":"):
+    if HIDDEN_COLON not in raw and raw.count(b":") == written.count(b":"):
         return False
     return _reads_a_key_twice(raw)
 

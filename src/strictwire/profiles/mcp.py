@@ -6,10 +6,9 @@ import asyncio
 import secrets
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
-from strictwire.canon.json import ANY_DEPTH, LARGE, JsonObject, JsonValue, Limits
+from strictwire.canon.json import JsonObject, JsonValue, Limits
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.era import SESSION_HEADER, Era, era_of
@@ -69,10 +68,9 @@ class McpEndpoint:
         self._core = core
         self._prefix = session_prefix
         self._limits = limits or Limits()
-        self._at_any_depth = replace(self._limits, depth=ANY_DEPTH)
         self._modern = Modern(core)
         self._in_flight: InFlight[Cancellable] = InFlight()
-        self._lane = Lane(core, self._modern, self._in_flight, self._limits.depth)
+        self._lane = Lane(core, self._modern, self._in_flight, self._limits)
         self._own: LegacySession | None = None
         self._sessions: OrderedDict[str, LegacySession] = OrderedDict()
 
@@ -90,15 +88,11 @@ class McpEndpoint:
         """The same, by the short way where there is one; the answer leaves when its record is kept."""
         if inbound.verb != "POST":
             return _deliver(self._serve_verb(inbound, outlet), deliver)
-        # The depth of a large message is measured only if no schema vouches for it.
-        put_off = len(inbound.body) >= LARGE
-        value = decode(inbound.body, self._at_any_depth if put_off else self._limits)
         session = self._find_session(inbound)
-        rest = self._lane.answer(value, session, inbound, outlet, deliver)
+        rest = self._lane.answer(session, inbound, outlet, deliver)
         if not isinstance(rest, NotPlain):
             return rest
-        if put_off:
-            value = decode(inbound.body, self._limits)
+        value = decode(inbound.body, self._limits)
         if isinstance(value, Unreadable):
             deliver(self._refuse_unreadable(value, inbound, session))
             return None

@@ -10,41 +10,42 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from strictwire.audit.event import Brief, Turned, make_turned
 from strictwire.canon.json import (
-    LARGE,
     JsonObject,
     JsonValue,
+    Limits,
     NotJson,
     as_json,
     is_too_deep,
+    parse_object,
     render,
     render_sorted,
 )
 from strictwire.contract.conform import Violation
-from strictwire.contract.handler import Answer
+from strictwire.contract.handler import Alone, Answer
 from strictwire.fault.failure import Failure
 from strictwire.fault.redact import MAX_KEPT, is_harmless
 from strictwire.pipeline.accept import misfit
 from strictwire.pipeline.call import Call, Kind
 from strictwire.pipeline.chain import Render
 from strictwire.pipeline.prime import Primed, begin
-from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION, names_version
 from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply, Rest
 from strictwire.profiles.front import names_modern, reply_of
 from strictwire.profiles.mcp_context import Home, ModernContext
 from strictwire.profiles.mcp_core import Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
-from strictwire.profiles.mcp_modern import REVISION, Modern, find_meta_fault
-from strictwire.profiles.mcp_plan import AROUND, METHOD, Plan, Refusal, maybe_plan
+from strictwire.profiles.mcp_modern import REVISION, Modern
+from strictwire.profiles.mcp_plain import METHOD, NO_PLAIN_CALL, Meta, Metas, PlainCall, is_whole, read_plain
+from strictwire.profiles.mcp_plan import AROUND, Plan, Refusal, maybe_plan
 from strictwire.profiles.mcp_results import Written, summarise
 from strictwire.profiles.mirror import find_argument_mismatch, find_mismatch
 from strictwire.profiles.streams import answer_on
-from strictwire.wire.envelope import Request, RequestId, is_request_id, render_result
+from strictwire.wire.envelope import Request, RequestId, render_result
 from strictwire.wire.revisions import MODERN, Revision
 from strictwire.wire.session import LEAVING, MAX_IN_FLIGHT, Cancellable, InFlight
 
@@ -58,193 +59,134 @@ NOT_PLAIN: Final = NotPlain()
 MAX_REFUSALS: Final = 64
 """Wordings of refusals kept for one tool."""
 
-_NOTHING: Final[JsonObject] = {}
-
-MEMBERS: Final = 4
-"""Of a request: `jsonrpc`, `id`, `method` and `params`. Whatever has more or fewer is looked at closely."""
-
 
 class Ride(msgspec.Struct):
     """One plain call: what it takes to answer it, and to go on the long way if it must."""
 
     plan: Plan
     request_id: RequestId
-    params: JsonObject
-    arguments: JsonObject
+    meta: Meta
+    session: LegacySession | None
+    """None in the stateless era."""
     inbound: Inbound
-    revision: Revision
-    tail: bytes
-    context: ModernContext | LegacyContext
-    capabilities: Any
+    outlet: Outlet
     table: InFlight[Cancellable] | None
     """The requests of the connection or session; None where every request stands alone."""
     deliver: Deliver
     started: float
+    context: ModernContext | LegacyContext | None = None
+    """Made when somebody looks at it."""
 
 
-class Settled(msgspec.Struct, frozen=True):
-    """What a plain call came to: its answer, and what goes into its record."""
-
-    reply: Reply
-    value: JsonValue = None
-    raw: bytes = b""
-    """The value as bytes."""
-    turned: Turned | None = None
-    """Set if it was refused."""
+Settled: TypeAlias = tuple[Reply, JsonValue, bytes, Turned | None]
+"""What a plain call came to: its answer; what was returned, with its bytes; how it was refused, if it was."""
 
 
 class Lane:
     """Answers plain calls of one endpoint."""
 
-    def __init__(self, core: Core, modern: Modern, table: InFlight[Cancellable], depth: int) -> None:
+    def __init__(self, core: Core, modern: Modern, table: InFlight[Cancellable], limits: Limits) -> None:
         self._core = core
-        self._depth = depth
+        self._limits = limits
         self._modern = modern
         self._table = table
         self._recorder = core.pipeline.journal.recorder
         self._clock = core.clock
         self._home = Home.here()
         self._offers = core.pipeline.catalog.offers
+        self._metas = Metas(Limits(size=limits.size, depth=limits.depth - AROUND))
         self._plans: dict[str, Plan] = {}
 
-    def answer(
-        self, value: object, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
-    ) -> Rest | NotPlain:
+    def answer(self, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> Rest | NotPlain:
         """What is left to do for a plain call (`exchange.Rest`); NOT_PLAIN for any other message: then nothing was done."""
-        if type(value) is not dict or len(value) != MEMBERS or value.get("method") != METHOD:
+        body = inbound.body
+        try:
+            message = read_plain(body)
+            arguments = message.params.arguments
+            args = render_sorted(arguments)
+        except NO_PLAIN_CALL:
             return NOT_PLAIN
-        ride = self._board(value, session, inbound, outlet, deliver)
+        ride = self._board(message, args, session, inbound, outlet, deliver)
         if ride is None:
             return NOT_PLAIN
-        operation = ride.plan.operation
+        plan = ride.plan
         try:
-            if ride.plan.accepts(ride.arguments):
-                begun = begin(operation.handler, ride.arguments, ride.context)
+            if plan.accepts(arguments):
+                alone = plan.alone
+                if alone is None:
+                    begun = begin(plan.operation.handler, arguments, self._context_of(ride))
+                else:
+                    begun = begin(alone.function, arguments)
                 settled = None if type(begun) is Primed else self._write(ride, begun)
-            elif self._is_too_deep(inbound.body):
+            elif is_too_deep(args, self._limits.depth - AROUND):
                 self._abandon(ride)
                 return NOT_PLAIN
             else:
-                begun, settled = None, self._refuse(ride)
+                begun, settled = None, self._refuse(ride, arguments)
         except BaseException:
             self._abandon(ride)
             raise
         if settled is None:
-            operation.gate.take()
+            plan.gate.take()
             return self._carry_on(ride, begun)
-        ride.context.over = True
-        self._record(ride, settled)
+        if ride.context is not None:
+            ride.context.over = True
+        reply, value, raw, turned = settled
+        if not self._recorder.keeps:
+            self._let_go(ride, reply, None)
+            return None
+        took = int((self._clock.elapsed() - ride.started) * 1_000_000)
+        brief = Brief(plan.form, self._clock.timestamp(), args, raw, took, arguments, value, turned)
+        self._recorder.submit(brief, partial(self._let_go, ride, reply))
         return None
 
     def _abandon(self, ride: Ride) -> None:
         """A fault of ours: the transport answers it, and the call leaves nothing behind."""
-        ride.context.end()
+        if ride.context is not None:
+            ride.context.end()
         if ride.table is not None:
             ride.table.release(ride.request_id, LEAVING)
 
     def _board(
-        self, value: JsonObject, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
-    ) -> Ride | None:
-        """Read the message as a plain call. Its place in the tool's gate is taken when it waits: until then nobody comes
-        in between."""
-        request_id, params = value.get("id"), value.get("params")
-        if type(params) is not dict or value.get("jsonrpc") != "2.0":
-            return None
-        if type(request_id) is not int and type(request_id) is not str:
-            return None
-        name, arguments = params.get("name"), params.get("arguments")
-        if type(name) is not str or type(arguments) is not dict or "plan_hash" in arguments or "phase_id" in arguments:
-            return None
-        plan = self._find_plan(name, inbound)
-        if plan is None or plan.operation.gate.is_full:
-            return None
-        if (
-            len(inbound.body) >= LARGE
-            and not (plan.is_shallow and self._is_flat(params))
-            and self._is_too_deep(inbound.body)
-        ):
-            return None
-        if _is_modern(params, inbound):
-            return self._board_modern(plan, value, inbound, outlet, deliver)
-        return None if session is None else self._board_legacy(plan, value, session, inbound, outlet, deliver)
-
-    def _board_modern(
-        self, plan: Plan, value: JsonObject, inbound: Inbound, outlet: Outlet, deliver: Deliver
-    ) -> Ride | None:
-        params, headers = value["params"], inbound.headers
-        meta, arguments = params.get("_meta"), params["arguments"]
-        table = self._table if headers is None else None
-        if type(meta) is not dict or meta.get(META_VERSION) != MODERN or find_meta_fault(meta) is not None:
-            return None
-        capabilities = meta.get(META_CAPABILITIES)
-        if type(capabilities) is not dict or "requestState" in params or "inputResponses" in params:
-            return None
-        if headers is not None and not _agree(headers, plan, params):
-            return None
-        if table is not None and (len(table) >= MAX_IN_FLIGHT or not table.add(value["id"], LEAVING)):
-            return None
-        context = ModernContext(
-            outlet,
-            inbound.caller,
-            self._home,
-            MODERN,
-            inbound.transport,
-            capabilities,
-            meta.get("progressToken"),
-            meta.get(META_LOG_LEVEL),
-            plan.seconds,
-        )
-        started = self._clock.elapsed()
-        tail = self._modern.tail
-        return Ride(
-            plan, value["id"], params, arguments, inbound, REVISION, tail, context, capabilities, table, deliver, started
-        )
-
-    def _board_legacy(
         self,
-        plan: Plan,
-        value: JsonObject,
-        session: LegacySession,
+        message: PlainCall,
+        args: bytes,
+        session: LegacySession | None,
         inbound: Inbound,
         outlet: Outlet,
         deliver: Deliver,
     ) -> Ride | None:
-        params, revision, table = value["params"], session.revision, session.in_flight
-        meta = params.get("_meta", {})
-        token = meta.get("progressToken") if type(meta) is dict else None
-        if type(meta) is not dict or (token is not None and not is_request_id(token)) or not revision.structured:
+        """The call, if it is plain as far as can be told before it runs. Its place in the tool's gate is taken when it
+        waits: until then nobody comes in between."""
+        body, headers, params, request_id = inbound.body, inbound.headers, message.params, message.id
+        plan = self._find_plan(params.name, inbound)
+        if plan is None or (type(request_id) is not int and type(request_id) is not str):
             return None
-        if len(table) >= MAX_IN_FLIGHT or not table.add(value["id"], LEAVING):
+        meta = self._metas.find(params.meta)
+        if meta is None or not is_whole(body, args, plan.colons + meta.colons) or len(body) > self._limits.size:
             return None
-        if inbound.headers is not None and revision.resumable:
+        if not plan.is_shallow and is_too_deep(args, self._limits.depth - AROUND):
+            return None
+        if "plan_hash" in params.arguments or "phase_id" in params.arguments:
+            return None
+        gate, gate_of_all = plan.gate, plan.gate_of_all
+        if gate.running >= gate.limit or gate_of_all.running >= gate_of_all.limit:
+            return None
+        table: InFlight[Cancellable] | None
+        if meta.names_version if headers is None else names_modern(headers):
+            if not meta.is_modern or (headers is not None and not _agree(headers, plan, params.arguments)):
+                return None
+            session, table = None, self._table if headers is None else None
+        elif session is None or not meta.is_legacy or not session.revision.structured:
+            return None
+        else:
+            table = session.in_flight
+        if table is not None and (len(table) >= MAX_IN_FLIGHT or not table.add(request_id, LEAVING)):
+            return None
+        if session is not None and headers is not None and session.revision.resumable:
             stream = session.streams.start(outlet)
             outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
-        context = session.context(outlet, inbound, token)
-        context.seconds = plan.seconds
-        started, able = self._clock.elapsed(), session.capabilities
-        return Ride(
-            plan,
-            value["id"],
-            params,
-            params["arguments"],
-            inbound,
-            revision,
-            CLOSED,
-            context,
-            able,
-            table,
-            deliver,
-            started,
-        )
-
-    def _is_flat(self, params: JsonObject) -> bool:
-        """Whether nothing but the arguments can be deep; they are left to their schema."""
-        meta = params.get("_meta")
-        return len(params) == (2 if meta is None else 3) and not is_too_deep(render(meta), self._depth - AROUND)
-
-    def _is_too_deep(self, body: bytes) -> bool:
-        """Whether a message whose depth was not measured is refused for it."""
-        return len(body) >= LARGE and is_too_deep(body, self._depth)
+        return Ride(plan, request_id, meta, session, inbound, outlet, table, deliver, self._clock.elapsed())
 
     def _find_plan(self, name: str, inbound: Inbound) -> Plan | None:
         offers = self._core.pipeline.catalog.offers
@@ -256,16 +198,37 @@ class Lane:
         if plan is not None and plan.transport == inbound.transport and (plan.caller is caller or plan.caller == caller):
             return plan
         operation = offers.find(Kind.TOOL, name)
-        plan = None if operation is None else maybe_plan(operation, inbound, self._core, self._depth)
+        plan = None if operation is None else maybe_plan(operation, inbound, self._core, self._limits.depth)
         if plan is not None:
             self._plans[name] = plan
         return plan
 
-    def _refuse(self, ride: Ride) -> Settled:
+    def _context_of(self, ride: Ride) -> ModernContext | LegacyContext:
+        if ride.context is None:
+            ride.context = self._make_context(ride)
+            ride.context.seconds = ride.plan.seconds
+        return ride.context
+
+    def _make_context(self, ride: Ride) -> ModernContext | LegacyContext:
+        meta, inbound = ride.meta, ride.inbound
+        if ride.session is not None:
+            return ride.session.context(ride.outlet, inbound, meta.token)
+        return ModernContext(
+            ride.outlet,
+            inbound.caller,
+            self._home,
+            MODERN,
+            inbound.transport,
+            meta.capabilities,
+            meta.token,
+            meta.level,
+        )
+
+    def _refuse(self, ride: Ride, arguments: JsonObject) -> Settled:
         """Arguments that do not fit, the one failure that callers meet daily: the same mistake has the same answer."""
         plan = ride.plan
-        violations = plan.find_violations(ride.arguments)
-        key = (violations, ride.revision.name)
+        violations = plan.find_violations(arguments)
+        key = (violations, self._revision_of(ride).name)
         known = plan.refusals.get(key)
         if known is None:
             known = self._word_refusal(ride, violations)
@@ -274,7 +237,7 @@ class Lane:
             if plan.operation.dialect == "mcp" and all(map(_is_worth_keeping, violations)):  # others show the time
                 plan.refusals[key] = known
         reply = Reply(body=render_result(ride.request_id, known.result)) if known.result else known.reply
-        return Settled(reply, turned=known.turned)
+        return reply, None, b"", known.turned
 
     def _word_refusal(self, ride: Ride, violations: tuple[Violation, ...]) -> Refusal:
         _, write = self._long_way(ride)
@@ -295,42 +258,24 @@ class Lane:
 
     def _write(self, ride: Ride, returned: object) -> Settled | None:
         """None if what was returned is not a plain success."""
-        operation = ride.plan.operation
-        if type(returned) is Answer or ride.context.attributed is not None:
+        plan = ride.plan
+        if type(returned) is not dict and (plan.alone is not None or type(returned) is Answer):
+            return None
+        if ride.context is not None and ride.context.attributed is not None:
             return None
         try:
-            value, raw = as_json(returned, ride.plan.limits)
+            value, raw = as_json(returned, plan.limits)
         except NotJson:
             return None
-        if type(value) is not dict or len(raw) > operation.caps.response_bytes or not ride.plan.promises(value):
+        if type(value) is not dict or len(raw) > plan.response_bytes or not plan.promises(value):
             return None
-        text = render(raw.decode() if ride.plan.text_json else summarise(value))
         body = b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b%b}' % (
             render(ride.request_id),
-            text,
+            render(raw.decode() if plan.text_json else summarise(value)),
             raw,
-            ride.tail,
+            self._modern.tail if ride.session is None else CLOSED,
         )
-        return Settled(Reply(body=body), value, raw)
-
-    def _record(self, ride: Ride, settled: Settled) -> None:
-        """Have the call recorded, and the answer leave after that."""
-        if not self._recorder.keeps:
-            self._let_go(ride, settled.reply, None)
-            return
-        brief = Brief(
-            ride.plan.form,
-            self._clock.timestamp(),
-            render_sorted(ride.arguments),
-            settled.raw,
-            int((self._clock.elapsed() - ride.started) * 1_000_000),
-            ride.arguments,
-            settled.value,
-            settled.turned,
-        )
-        self._recorder.submit(brief, partial(self._let_go, ride, settled.reply))
-        # Nobody looks at them again. Large ones of many calls that wait together would crowd the processor's cache.
-        ride.params = ride.arguments = _NOTHING
+        return Reply(body=body), value, raw, None
 
     def _let_go(self, ride: Ride, reply: Reply, unrecorded: Failure | None) -> None:
         if ride.table is not None:
@@ -346,43 +291,56 @@ class Lane:
         if ride.table is not None and task is not None:
             ride.table.release(ride.request_id, LEAVING)
             ride.table.add(ride.request_id, task)
+        alone = ride.plan.alone
+        if alone is not None:
+            begun = begin(_finish, alone, begun)
         call, write = self._long_way(ride)
         try:
             written = await self._core.pipeline.carry_on(call, ride.plan.operation, begun, ride.started, write)
         finally:
-            ride.context.end()
+            self._context_of(ride).end()
             if ride.table is not None and task is not None:
                 ride.table.release(ride.request_id, task)
         ride.deliver(reply_of(written))
 
     def _long_way(self, ride: Ride) -> tuple[Call, Render[Written]]:
-        request = Request(ride.request_id, METHOD, ride.params)
-        target = Target(kind=Kind.TOOL, name=ride.plan.operation.name, arguments=ride.arguments)
+        params, revision, session = self._read_params(ride), self._revision_of(ride), ride.session
+        request = Request(ride.request_id, METHOD, params)
+        target = Target(kind=Kind.TOOL, name=ride.plan.operation.name, arguments=params["arguments"])
         call = make_call(
             target,
             caller=ride.inbound.caller,
             inbound=ride.inbound,
             method=METHOD,
-            revision=ride.revision,
-            context=ride.context,
-            capabilities=ride.capabilities,
+            revision=revision,
+            context=self._context_of(ride),
+            capabilities=ride.meta.capabilities if session is None else session.capabilities,
         )
-        asking = self._modern.asking_writer(request, target, ride.inbound) if ride.revision.modern else None
-        return call, self._core.writer(request, call, revision=ride.revision, tail=ride.tail, write_asking=asking)
+        asking = self._modern.asking_writer(request, target, ride.inbound) if session is None else None
+        tail = self._modern.tail if session is None else CLOSED
+        return call, self._core.writer(request, call, revision=revision, tail=tail, write_asking=asking)
+
+    def _read_params(self, ride: Ride) -> JsonObject:
+        """As they came: they are not kept, for large ones of many calls that wait would crowd the processor's cache."""
+        params = parse_object(ride.inbound.body, self._limits)["params"]
+        return cast("JsonObject", params)
+
+    def _revision_of(self, ride: Ride) -> Revision:
+        return REVISION if ride.session is None else ride.session.revision
 
 
-def _is_modern(params: JsonObject, inbound: Inbound) -> bool:
-    """As `era.era_of` has it."""
-    return names_version(params) if inbound.headers is None else names_modern(inbound.headers)
+async def _finish(alone: Alone, begun: object) -> Any:
+    """What becomes of what a handler returned, if it has yet to be waited for."""
+    return alone.finish(await begun if isinstance(begun, Primed) else begun)
 
 
-def _agree(headers: Headers, plan: Plan, params: JsonObject) -> bool:
+def _agree(headers: Headers, plan: Plan, arguments: JsonObject) -> bool:
     """Whether the headers repeat the body. All but arguments is the same in every call of a tool with these headers."""
     if headers.agreed is not plan.operation:
-        if find_mismatch(headers, version=MODERN, method=METHOD, params=params) is not None:
+        if find_mismatch(headers, version=MODERN, method=METHOD, params={"name": plan.operation.name}) is not None:
             return False
         headers.agreed = plan.operation
-    return not plan.mirrored or find_argument_mismatch(headers, plan.mirrored, params["arguments"]) is None
+    return not plan.mirrored or find_argument_mismatch(headers, plan.mirrored, arguments) is None
 
 
 def _is_worth_keeping(violation: Violation) -> bool:

@@ -11,14 +11,15 @@ from strictwire.audit.event import Form, Origin, Turned, make_form
 from strictwire.canon.json import ANY_DEPTH, DEFAULT_LIMITS, MAX_DEPTH, JsonObject, JsonValue, Limits
 from strictwire.contract.conform import Violation
 from strictwire.contract.depth import maybe_depth
+from strictwire.contract.handler import Alone
 from strictwire.contract.tool import ToolContract
 from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Caller, Operation
+from strictwire.pipeline.caps import Gate
 from strictwire.profiles.exchange import Inbound, Reply
 from strictwire.profiles.mcp_core import PROFILE, Core
+from strictwire.profiles.mcp_plain import COLONS, METHOD
 from strictwire.profiles.mirror import Mirrored
-
-METHOD: Final = "tools/call"
 
 AROUND: Final = 2
 """Levels of a message around the arguments."""
@@ -31,9 +32,16 @@ class Plan(msgspec.Struct, frozen=True):
     caller: Caller
     transport: str
     form: Form
+    colons: int
+    """Of a message outside of its arguments and `_meta`."""
+    alone: Alone | None
+    """Its handler, if that does not look at its call."""
+    gate: Gate
+    gate_of_all: Gate
     accepts: Callable[[JsonValue], bool]
     promises: Callable[[JsonValue], bool]
     seconds: float
+    response_bytes: int
     text_json: bool
     mirrored: tuple[Mirrored, ...]
     find_violations: Callable[[JsonValue], tuple[Violation, ...]]
@@ -78,9 +86,14 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
         caller=caller,
         transport=inbound.transport,
         form=make_form(origin),
+        colons=COLONS + operation.name.count(":"),
+        alone=operation.handler if isinstance(operation.handler, Alone) else None,
+        gate=operation.gate,
+        gate_of_all=operation.gate.parent or operation.gate,
         accepts=accepts.accepts,
         promises=promises.accepts,
         seconds=operation.caps.timeout_ms / 1000,
+        response_bytes=operation.caps.response_bytes,
         text_json=contract.text_json,
         mirrored=core.mirrored_of(contract),
         find_violations=accepts.find_violations,

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.contract.handler import Answer, CallContext, Handler
+from strictwire.contract.handler import Alone, Answer, CallContext, Handler
 from strictwire.contract.tool import (
     NOTHING,
     Caps,
@@ -214,11 +215,7 @@ def _raw_handler(function: Callable[..., Any]) -> Handler:
     """A tool with schemas of its own takes the arguments as they are, and the Context if it has a second parameter."""
     takes_context = len(inspect.signature(function).parameters) > 1
     if inspect.iscoroutinefunction(function) and not takes_context:
-
-        async def run(arguments: JsonObject, _call: CallContext) -> Any:
-            return as_answer(await function(arguments), wraps=False)
-
-        return run
+        return Alone(function, partial(as_answer, wraps=False))
 
     def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return ((arguments, Context(call)) if takes_context else (arguments,)), {}

@@ -138,11 +138,14 @@ class JsonlRecorder:
         batch, self._gathered = self._gathered, []
         if not batch:
             return
-        crowded = self._waiting or len(self._written) + len(batch) > MAX_WAITING
+        crowded = len(self._written) + len(self._waiting) + len(batch) > MAX_WAITING
         if crowded or self._closing or not self._busy.acquire(blocking=False):
             self._enqueue(batch)
             return
         try:
+            if self._waiting:  # the thread was busy before and is not any more: it would be woken for these alone
+                with self._ready:
+                    batch, self._waiting = self._waiting + batch, []
             told = self._write(batch)
         finally:
             self._busy.release()

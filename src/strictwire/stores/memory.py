@@ -8,7 +8,6 @@ from functools import partial
 
 from strictwire.audit.chain import GENESIS, seal_batch
 from strictwire.audit.event import Brief, Event, Values, render_body
-from strictwire.audit.merkle import Frontier
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
 from strictwire.pipeline.soon import soon_of
@@ -21,7 +20,6 @@ class MemoryRecorder:
 
     def __init__(self, values: Values = Values.DIGESTED) -> None:
         self._values = values
-        self._tree = Frontier()
         self._head = GENESIS
         self._events: list[Event] = []
         self.lines: list[bytes] = []
@@ -51,8 +49,8 @@ class MemoryRecorder:
 
     def _keep(self, event: Event) -> Failure | None:
         if self.failure is None:
-            sealed = seal_batch([render_body(event, self._values)], frontier=self._tree, head=self._head)
-            self._head = sealed.head
+            sealed = seal_batch([render_body(event, self._values)], first=len(self.lines), head=self._head)
+            self._head = sealed.leaves[-1]
             self._events.append(event)
             self.lines.append(sealed.lines[:-1])
         return self.failure

@@ -1,8 +1,9 @@
 """The writer of a trail: appends batches of records so that each costs the same however long the log is.
 
-One commit is: take the lock; look whether the log still ends where we left it; write the hashes, then the lines; sync; let
-the lock go. Whatever fails in between is undone, and what cannot be undone is settled by reading the log's end again
-before the next commit (`recovery`). Nothing here knows of event loops; calls block.
+One commit is: take the lock; look whether the log still ends where we left it; write the lines; sync; let the lock go.
+Whatever fails in between is undone, and what cannot be undone is settled by reading the log's end again before the next
+commit (`recovery`). The hashes of the tree are stored for many records at a time. Nothing here knows of event loops; calls
+block.
 
 Not here: grouping calls into batches, schedules (`stores.jsonl`).
 """
@@ -25,6 +26,9 @@ from strictwire.stores.trail.fault import LogFault, mapped_errors
 from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, read_last_note, read_lines, sealed_name
 from strictwire.stores.trail.lock import Lock
 from strictwire.stores.trail.recovery import SetAside, Tail, catch_up, load_tail, read_checkpoint
+
+FRESH_RECORDS: Final = 64
+"""Records whose hashes are stored together: neither every commit writes them nor does one have to write very many."""
 
 ROTATE_BYTES: Final = 64 << 20
 """When a new file is begun. A start reads at most this much; ten gigabytes are 160 files."""
@@ -101,7 +105,7 @@ class TrailLog:
         """Take in the few records that another process wrote since; False if it is more than that."""
         if found is None or found.size - tail.size > BLOCK or not catch_up(self._disk, tail, found, self._set_aside):
             return False
-        self.unsigned = tail.tree.size - tail.signed
+        self.unsigned = tail.records - tail.signed
         self._floor = tail.size
         return not self._aside
 
@@ -163,6 +167,9 @@ class TrailLog:
 
     def close(self) -> None:
         """Give the files back. What was not synced or signed stays so."""
+        if self._tail is not None and not self._doubtful:
+            with contextlib.suppress(OSError):  # whoever comes next makes them from the records
+                self._tail.store_hashes()
         self._forget()
         self._place.lock.close()
 
@@ -195,7 +202,7 @@ class TrailLog:
             tail = self._tail = load_tail(self._disk, self._key.public, self._read_anchor(), self._set_aside)
             self._doubtful = False
         self._floor = tail.size
-        self.unsigned = tail.tree.size - tail.signed
+        self.unsigned = tail.records - tail.signed
         return tail
 
     def _follow(self, tail: Tail, found: Look | None) -> bool:
@@ -217,9 +224,9 @@ class TrailLog:
             raise
 
     def _write(self, tail: Tail, bodies: Sequence[bytes]) -> None:
-        tree = tail.tree.copy()
-        sealed = seal_batch(bodies, frontier=tree, head=tail.head)
-        tail.hashes.write(stored_count(tail.tree.size) * HASH_BYTES, sealed.hashes)
+        sealed = seal_batch(bodies, first=tail.records, head=tail.head)
+        if len(tail.fresh) >= FRESH_RECORDS:
+            tail.store_hashes()
         try:
             tail.file.write(tail.size, sealed.lines)
         except OSError:
@@ -228,7 +235,7 @@ class TrailLog:
             raise
         self.unsynced = True
         self.unsigned += len(bodies)
-        tail.grow(tree, sealed)
+        tail.grow(sealed)
 
     def _sync(self, tail: Tail) -> None:
         tail.file.sync()
@@ -242,9 +249,10 @@ class TrailLog:
                 self.rotate(self._tail)
 
     def _sign(self, tail: Tail) -> Checkpoint | None:
-        if tail.tree.size == tail.signed:
+        if tail.records == tail.signed:
             return None
         self._sync(tail)
+        tail.store_hashes()
         self._keep_hashes(tail)
         tail.hashes.sync()
         checkpoint = self._key.sign(size=tail.tree.size, root=tail.tree.root())
@@ -280,10 +288,11 @@ class TrailLog:
         if older is not None and older.ident == tail.file.ident:
             return False
         anchor = self._read_anchor()
-        return anchor is None or read_checkpoint(anchor, self._key.public).size <= tail.tree.size
+        return anchor is None or read_checkpoint(anchor, self._key.public).size <= tail.records
 
     def _restore(self, tail: Tail) -> None:
         """The log was deleted while we hold it open, and its folder is there again: put it back."""
+        tail.store_hashes()
         self._keep_hashes(tail)
         tail.file = _copy(self._disk, tail.file, ACTIVE, tail.size)
         tail.signed = 0

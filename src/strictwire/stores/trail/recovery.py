@@ -57,25 +57,42 @@ class Tail:
     size: int
     """Bytes of the newest file."""
     tree: Frontier
+    """Over the records whose hashes are stored."""
+    fresh: list[bytes]
+    """The leaf hashes of those behind them."""
     head: bytes
     """Hash of the last record."""
     signed: int
     """Records that a checkpoint vouches for."""
 
+    @property
+    def records(self) -> int:
+        """How many there are, from the first of the log on."""
+        return self.tree.size + len(self.fresh)
+
     def matches(self, found: Look | None) -> bool:
         """Whether the newest file is the one we know, and as long as we know it."""
         return found is not None and found.size == self.size and found.ident == self.file.ident
 
-    def grow(self, tree: Frontier, sealed: Sealed) -> None:
+    def grow(self, sealed: Sealed) -> None:
         """The sealed records were written."""
-        self.tree = tree
-        self.head = sealed.head
+        self.fresh += sealed.leaves
+        self.head = sealed.leaves[-1]
         self.size += len(sealed.lines)
+
+    def store_hashes(self) -> None:
+        """Take the fresh records into the tree. Only proofs need that, and they begin at a checkpoint; a start makes
+        hashes that a crash has lost again from the records."""
+        if self.fresh:
+            tree = self.tree.copy()
+            known = tree.push_all(self.fresh)
+            self.hashes.write(stored_count(self.tree.size) * HASH_BYTES, b"".join(known))
+            self.tree, self.fresh = tree, []
 
     def begin(self, file: OpenFile) -> None:
         """The newest file became an older one; go on in a new one."""
         self.file.close()
-        self.file, self.first, self.size = file, self.tree.size, 0
+        self.file, self.first, self.size = file, self.records, 0
 
     def close(self) -> None:
         """Give the files back."""
@@ -103,6 +120,7 @@ def load_tail(disk: Disk, key: PublicKey, anchor: bytes | None, keep: Keep) -> T
         first=replay.active_first,
         size=end,
         tree=replay.tree,
+        fresh=[],
         head=replay.head,
         signed=0 if checkpoint is None else checkpoint.size,
     )
@@ -114,8 +132,10 @@ def catch_up(disk: Disk, tail: Tail, found: Look | None, keep: Keep) -> bool:
     """Take in what another process appended to the file we know. False where it is another file or became shorter."""
     if found is None or found.ident != tail.file.ident or found.size < tail.size:
         return False
-    replay = _Replay(tree=tail.tree, head=tail.head, hashes=None, checkpoint=None)
+    tail.store_hashes()
+    replay = _Replay(tree=tail.tree, head=tail.head, hashes=tail.hashes, checkpoint=None)
     end, torn = replay.take_lines(tail.file, tail.size)
+    replay.finish()
     tail.size, tail.head = end, replay.head
     _settle_torn(disk, tail, torn, keep)
     return True
@@ -124,7 +144,7 @@ def catch_up(disk: Disk, tail: Tail, found: Look | None, keep: Keep) -> bool:
 class _Replay:
     """Records taken in one by one; what does not continue the chain is not."""
 
-    def __init__(self, *, tree: Frontier, head: bytes, hashes: OpenFile | None, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, *, tree: Frontier, head: bytes, hashes: OpenFile, checkpoint: Checkpoint | None) -> None:
         self.tree = tree
         self.head = head
         self.active_first = tree.size
@@ -167,7 +187,7 @@ class _Replay:
     def _write_known(self) -> None:
         data = b"".join(self._known)
         self._known.clear()
-        if self._hashes is not None and data:
+        if data:
             self._hashes.write(self._offset, data)
             self._offset += len(data)
 
@@ -278,7 +298,7 @@ def _as_torn(file: OpenFile, offset: int, record: int) -> bytes:
 
 
 def _settle_torn(disk: Disk, tail: Tail, torn: bytes, keep: Keep) -> None:
-    name = torn_name(tail.tree.size)
+    name = torn_name(tail.records)
     if torn:
         write_whole(disk, name, torn)
         tail.file.truncate(tail.size)

@@ -16,7 +16,16 @@ from msgspec import structs
 
 from strictwire.audit.chain import GENESIS, maybe_link
 from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
-from strictwire.audit.merkle import HASH_BYTES, ReadHash, fold_inclusion, leaf_hash, prove_inclusion, read_frontier
+from strictwire.audit.merkle import (
+    HASH_BYTES,
+    Frontier,
+    ReadHash,
+    fold_inclusion,
+    leaf_hash,
+    prove_inclusion,
+    read_frontier,
+    stored_size,
+)
 from strictwire.audit.verify import Finding, Reason, Verifier
 from strictwire.audit.view import Judged, Proof, Proven
 from strictwire.fault.failure import Refused
@@ -24,6 +33,7 @@ from strictwire.stores.trail.disk import Disk, OpenFile, ReadingDisk
 from strictwire.stores.trail.fault import LogFault, mapped_errors
 from strictwire.stores.trail.keys import KeyUnsafe, public_path, read_public_key
 from strictwire.stores.trail.layout import (
+    HASHES,
     Segment,
     list_segments,
     maybe_open_hashes,
@@ -75,15 +85,12 @@ class FolderTrail:
             disk = ReadingDisk(self._trail.folder)
             first = next((segment.first for segment in list_segments(disk) if segment.first is not None), 0)
             start = max(first, after.size if after is not None else 0)
-            with maybe_open_hashes(disk) as hashes:
-                read = _reading(hashes)
-                tree = read_frontier(start, read)
-                if after is not None and start == after.size and tree.root() != after.root:
-                    return _changed_since(after, first)
-                head = read(0, start - 1) if start else GENESIS
-                verifier = Verifier(key=self.key, notes=read_notes(disk), start=tree, head=head, anchor=anchor)
-                verifier.feed(islice(read_records(disk, start), limit))
-                verdict = verifier.finish()
+            tree, head = _tree_at(disk, start, signed=first if after is None else after.signed)
+            if after is not None and start == after.size and tree.root() != after.root:
+                return _changed_since(after, first)
+            verifier = Verifier(key=self.key, notes=read_notes(disk), start=tree, head=head, anchor=anchor)
+            verifier.feed(islice(read_records(disk, start), limit))
+            verdict = verifier.finish()
         is_whole = verdict.size - start < limit
         finding = verdict.finding
         if finding is not None and not _is_told(finding, is_whole=is_whole, is_continued=start > first):
@@ -137,6 +144,26 @@ def _refusing() -> Iterator[None]:
         raise Refused(
             structs.replace(fault.as_failure(), text="The audit log could not be read, or does not hold")
         ) from fault
+
+
+def _tree_at(disk: Disk, size: int, *, signed: int) -> tuple[Frontier, bytes]:
+    """The tree over the first records and the hash of the last of them, as they are stored.
+
+    Those behind the last checkpoint need not be stored yet: theirs are made from the lines.
+    """
+    found = disk.look(HASHES)
+    stored = min(size, stored_size(0 if found is None else found.size // HASH_BYTES))
+    if stored < signed:
+        stored = size
+    with maybe_open_hashes(disk) as hashes:
+        read = _reading(hashes)
+        tree = read_frontier(stored, read)
+        head = read(0, stored - 1) if stored else GENESIS
+    if stored < size:
+        for line in islice(read_records(disk, stored), size - stored):
+            head = leaf_hash(line.removesuffix(b"\n"))
+            tree.push(head)
+    return tree, head
 
 
 def _reading(hashes: OpenFile | None) -> ReadHash:
