@@ -119,10 +119,11 @@ class Brief(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """The part of a Brief that is known before the call; `written` is that part as JSON members."""
+    """The part of a Brief that is known before the call."""
 
     origin: Origin
-    written: str
+    opening: str
+    """The same as JSON, from the timestamp to the digest of the arguments."""
 
 
 class Turned(Struct, frozen=True):
@@ -196,7 +197,8 @@ Event: TypeAlias = Call | Brief | Intent | Outcome | Refusal | Flood | Recovery 
 
 def make_form(origin: Origin) -> Form:
     """The form of calls from one origin, which names neither plan nor phase."""
-    return Form(origin, render({name: getattr(origin, name) for name in _BEFORE_ARGUMENTS})[1:-1].decode())
+    members = render({name: getattr(origin, name) for name in _BEFORE_ARGUMENTS})[1:-1].decode()
+    return Form(origin, f'",{members},"args_digest":"{PREFIX}')
 
 
 def make_turned(*, stage: str, error_code: str, invariant_id: str | None, envelope: JsonValue) -> Turned:
@@ -228,23 +230,23 @@ def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
     Raises KeyError for a value that is not an Event.
     """
     if type(event) is Brief and values is Values.DIGESTED:
-        return _write_brief(event)
+        return write_brief(event)
     return render(_RENDERERS[type(event)](event, values))
 
 
-def _write_brief(event: Brief) -> bytes:
-    """The bytes of the record that it stands for, without building it; a test holds the two against each other."""
-    turned = event.turned
-    opening = (
-        f'"timestamp":"{event.timestamp}",{event.form.written},"args_digest":"{PREFIX}{sha256(event.args).hexdigest()}",'
-        f'"plan_hash":null,"phase_id":null'
-    )
+def write_brief(event: Brief) -> bytes:
+    """`render_body` of a Brief whose values are digested: without building the record, and a test holds the two together."""
+    turned, opening, args = event.turned, event.form.opening, sha256(event.args).hexdigest()
     if turned is None:
         return (
-            f'{{"kind":"call",{opening},"outcome":"ok","result_digest":"{PREFIX}{sha256(event.raw).hexdigest()}",'
-            f'"error_code":null,"invariant_id":null,"cause":null,"duration_us":{event.duration_us}}}'
+            f'{{"kind":"call","timestamp":"{event.timestamp}{opening}{args}","plan_hash":null,"phase_id":null,"outcome":"ok",'
+            f'"result_digest":"{PREFIX}{sha256(event.raw).hexdigest()}","error_code":null,"invariant_id":null,"cause":null,'
+            f'"duration_us":{event.duration_us}}}'
         ).encode()
-    return (f'{{"kind":"refusal",{opening},{turned.before}"duration_us":{event.duration_us}{turned.after}}}').encode()
+    return (
+        f'{{"kind":"refusal","timestamp":"{event.timestamp}{opening}{args}","plan_hash":null,"phase_id":null,'
+        f'{turned.before}"duration_us":{event.duration_us}{turned.after}}}'
+    ).encode()
 
 
 def _call(event: Call, values: Values) -> JsonObject:

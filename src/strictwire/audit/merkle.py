@@ -55,13 +55,16 @@ class Frontier:
         known: list[bytes] = []
         size, peaks = self.size, self.peaks
         for leaf in leaves:
-            node, rest = leaf, size
-            known.append(node)
-            while rest & 1:
-                node = _sha256(b"\x01" + peaks.pop() + node).digest()
-                known.append(node)
-                rest >>= 1
-            peaks.append(node)
+            known.append(leaf)
+            if size & 1:
+                node, rest = leaf, size
+                while rest & 1:
+                    node = _sha256(b"\x01" + peaks.pop() + node).digest()
+                    known.append(node)
+                    rest >>= 1
+                peaks.append(node)
+            else:
+                peaks.append(leaf)
             size += 1
         self.size = size
         return known

@@ -11,7 +11,7 @@ import json as stdlib_json
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -151,9 +151,11 @@ def join_members(members: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(_encode(name) + b":" + value for name, value in members.items()) + b"}"
 
 
-def render(value: JsonValue) -> bytes:
-    """Write a value that we built, in its declared order, without spaces. Same value, same bytes."""
-    return _encode(value)
+render: Final[Callable[[JsonValue], bytes]] = _encode
+"""Write a value that we built, in its declared order, without spaces. Same value, same bytes."""
+
+render_sorted: Final[Callable[[JsonValue], bytes]] = _encode_sorted
+"""Write a value with sorted keys, for digests and comparison."""
 
 
 def is_rendered(raw: bytes) -> bool:
@@ -162,11 +164,6 @@ def is_rendered(raw: bytes) -> bool:
         return _encode(_decode(raw)) == raw
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-
-
-def render_sorted(value: JsonValue) -> bytes:
-    """Write a value with sorted keys, for digests and comparison."""
-    return _encode_sorted(value)
 
 
 def indent(raw: bytes) -> bytes:

@@ -29,12 +29,7 @@ class Clock:
 
     def timestamp(self) -> str:
         """Now, ISO 8601 in UTC with milliseconds."""
-        return iso_timestamp(self.now())
-
-
-def iso_timestamp(seconds: float) -> str:
-    """ISO 8601 in UTC with milliseconds."""
-    return _iso_millis(int(seconds * 1000))
+        return _iso_millis(int(self.now() * 1000))
 
 
 @lru_cache(maxsize=8)

@@ -88,7 +88,7 @@ class McpEndpoint:
         """The same, by the short way where there is one; the answer leaves when its record is kept."""
         if inbound.verb != "POST":
             return _deliver(self._serve_verb(inbound, outlet), deliver)
-        session = self._find_session(inbound)
+        session = self._own if inbound.headers is None else self._find_session(inbound)
         rest = self._lane.answer(session, inbound, outlet, deliver)
         if not isinstance(rest, NotPlain):
             return rest
@@ -115,6 +115,7 @@ class McpEndpoint:
 
     async def close(self) -> None:
         """End subscriptions and sessions."""
+        self._lane.close()
         self._core.pipeline.catalog.announce("closing")
         for session in (*self._sessions.values(), *([self._own] if self._own else [])):
             session.close()

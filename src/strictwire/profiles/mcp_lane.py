@@ -40,7 +40,7 @@ from strictwire.profiles.mcp_context import Home, ModernContext
 from strictwire.profiles.mcp_core import Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
 from strictwire.profiles.mcp_modern import REVISION, Modern
-from strictwire.profiles.mcp_plain import METHOD, NO_PLAIN_CALL, Meta, Metas, PlainCall, is_whole, read_plain
+from strictwire.profiles.mcp_plain import METHOD, NO_META, NO_PLAIN_CALL, Meta, Metas, PlainCall, is_whole, read_plain
 from strictwire.profiles.mcp_plan import AROUND, Plan, Refusal, maybe_plan
 from strictwire.profiles.mcp_results import Written, summarise
 from strictwire.profiles.mirror import find_argument_mismatch, find_mismatch
@@ -88,37 +88,43 @@ class Lane:
     def __init__(self, core: Core, modern: Modern, table: InFlight[Cancellable], limits: Limits) -> None:
         self._core = core
         self._limits = limits
+        self._depth = limits.depth - AROUND
         self._modern = modern
         self._table = table
         self._recorder = core.pipeline.journal.recorder
-        self._clock = core.clock
+        self._elapsed, self._timestamp = core.clock.elapsed, core.clock.timestamp
         self._home = Home.here()
-        self._offers = core.pipeline.catalog.offers
-        self._metas = Metas(Limits(size=limits.size, depth=limits.depth - AROUND))
+        self._metas = Metas(Limits(size=limits.size, depth=self._depth))
         self._plans: dict[str, Plan] = {}
+        self._unwatch = core.pipeline.catalog.watch(self._forget_plans)
+
+    def close(self) -> None:
+        """No more messages will come."""
+        self._unwatch()
 
     def answer(self, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> Rest | NotPlain:
         """What is left to do for a plain call (`exchange.Rest`); NOT_PLAIN for any other message: then nothing was done."""
-        body = inbound.body
         try:
-            message = read_plain(body)
-            arguments = message.params.arguments
+            message = read_plain(inbound.body)
+            params = message.params
+            arguments = params.arguments
             args = render_sorted(arguments)
         except NO_PLAIN_CALL:
             return NOT_PLAIN
-        ride = self._board(message, args, session, inbound, outlet, deliver)
+        plan = self._plans.get(params.name)
+        if plan is None or plan.caller is not inbound.caller or plan.transport is not inbound.transport:
+            plan = self._find_plan(params.name, inbound)
+        meta = NO_META if params.meta is msgspec.UNSET else self._metas.find(params.meta)
+        if plan is None or meta is None or not self._is_plain(message, args, plan, meta, inbound.body):
+            return NOT_PLAIN
+        ride = self._board(plan, meta, message, session, inbound, outlet, deliver)
         if ride is None:
             return NOT_PLAIN
-        plan = ride.plan
         try:
             if plan.accepts(arguments):
-                alone = plan.alone
-                if alone is None:
-                    begun = begin(plan.operation.handler, arguments, self._context_of(ride))
-                else:
-                    begun = begin(alone.function, arguments)
+                begun = self._begin(ride, arguments) if plan.alone is None else begin(plan.alone.function, arguments)
                 settled = None if type(begun) is Primed else self._write(ride, begun)
-            elif is_too_deep(args, self._limits.depth - AROUND):
+            elif is_too_deep(args, self._depth):
                 self._abandon(ride)
                 return NOT_PLAIN
             else:
@@ -129,15 +135,7 @@ class Lane:
         if settled is None:
             plan.gate.take()
             return self._carry_on(ride, begun)
-        if ride.context is not None:
-            ride.context.over = True
-        reply, value, raw, turned = settled
-        if not self._recorder.keeps:
-            self._let_go(ride, reply, None)
-            return None
-        took = int((self._clock.elapsed() - ride.started) * 1_000_000)
-        brief = Brief(plan.form, self._clock.timestamp(), args, raw, took, arguments, value, turned)
-        self._recorder.submit(brief, partial(self._let_go, ride, reply))
+        self._record(ride, args, arguments, settled)
         return None
 
     def _abandon(self, ride: Ride) -> None:
@@ -147,61 +145,78 @@ class Lane:
         if ride.table is not None:
             ride.table.release(ride.request_id, LEAVING)
 
+    def _is_plain(self, message: PlainCall, args: bytes, plan: Plan, meta: Meta, body: bytes) -> bool:
+        """Whether the call is plain as far as its message tells. Its place in the tool's gate is taken when it waits: until
+        then nobody comes in between."""
+        arguments, gate, gate_of_all = message.params.arguments, plan.gate, plan.gate_of_all
+        return (
+            (type(message.id) is int or type(message.id) is str)
+            and is_whole(body, args, plan.colons + meta.colons)
+            and "plan_hash" not in arguments
+            and "phase_id" not in arguments
+            and len(body) <= self._limits.size
+            and (plan.is_shallow or not is_too_deep(args, self._depth))
+            and gate.running < gate.limit
+            and gate_of_all.running < gate_of_all.limit
+        )
+
     def _board(
         self,
+        plan: Plan,
+        meta: Meta,
         message: PlainCall,
-        args: bytes,
         session: LegacySession | None,
         inbound: Inbound,
         outlet: Outlet,
         deliver: Deliver,
     ) -> Ride | None:
-        """The call, if it is plain as far as can be told before it runs. Its place in the tool's gate is taken when it
-        waits: until then nobody comes in between."""
-        body, headers, params, request_id = inbound.body, inbound.headers, message.params, message.id
-        plan = self._find_plan(params.name, inbound)
-        if plan is None or (type(request_id) is not int and type(request_id) is not str):
-            return None
-        meta = self._metas.find(params.meta)
-        if meta is None or not is_whole(body, args, plan.colons + meta.colons) or len(body) > self._limits.size:
-            return None
-        if not plan.is_shallow and is_too_deep(args, self._limits.depth - AROUND):
-            return None
-        if "plan_hash" in params.arguments or "phase_id" in params.arguments:
-            return None
-        gate, gate_of_all = plan.gate, plan.gate_of_all
-        if gate.running >= gate.limit or gate_of_all.running >= gate_of_all.limit:
-            return None
-        table: InFlight[Cancellable] | None
-        if meta.names_version if headers is None else names_modern(headers):
-            if not meta.is_modern or (headers is not None and not _agree(headers, plan, params.arguments)):
+        """The call, as one of its era; None if it is not plain there."""
+        headers, table = inbound.headers, None
+        if meta.names_version if headers is None else headers.agreed is plan.operation or names_modern(headers):
+            if not meta.is_modern or (headers is not None and not _agree(headers, plan, message.params.arguments)):
                 return None
-            session, table = None, self._table if headers is None else None
+            session = None
+            if headers is None:
+                table = self._table
         elif session is None or not meta.is_legacy or not session.revision.structured:
             return None
         else:
             table = session.in_flight
-        if table is not None and (len(table) >= MAX_IN_FLIGHT or not table.add(request_id, LEAVING)):
+        if table is not None and (len(table) >= MAX_IN_FLIGHT or not table.add(message.id, LEAVING)):
             return None
         if session is not None and headers is not None and session.revision.resumable:
             stream = session.streams.start(outlet)
             outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
-        return Ride(plan, request_id, meta, session, inbound, outlet, table, deliver, self._clock.elapsed())
+        return Ride(plan, message.id, meta, session, inbound, outlet, table, deliver, self._elapsed())
 
     def _find_plan(self, name: str, inbound: Inbound) -> Plan | None:
-        offers = self._core.pipeline.catalog.offers
-        if offers is not self._offers:
-            self._offers = offers
-            self._plans.clear()
-        plan = self._plans.get(name)
-        caller = inbound.caller  # the very same as a rule, and comparing two costs more
-        if plan is not None and plan.transport == inbound.transport and (plan.caller is caller or plan.caller == caller):
+        plan, caller = self._plans.get(name), inbound.caller
+        if plan is not None and plan.transport == inbound.transport and plan.caller == caller:
             return plan
-        operation = offers.find(Kind.TOOL, name)
+        operation = self._core.pipeline.catalog.offers.find(Kind.TOOL, name)
         plan = None if operation is None else maybe_plan(operation, inbound, self._core, self._limits.depth)
         if plan is not None:
             self._plans[name] = plan
         return plan
+
+    def _forget_plans(self, _changed: str, _uri: str | None) -> None:
+        self._plans.clear()
+
+    def _begin(self, ride: Ride, arguments: JsonObject) -> Any:
+        """Run a handler that looks at its call."""
+        return begin(ride.plan.operation.handler, arguments, self._context_of(ride))
+
+    def _record(self, ride: Ride, args: bytes, arguments: JsonObject, settled: Settled) -> None:
+        """Have the call recorded, and the answer leave after that."""
+        if ride.context is not None:
+            ride.context.over = True
+        reply, value, raw, turned = settled
+        if not self._recorder.keeps:
+            self._let_go(ride, reply, None)
+            return
+        took = int((self._elapsed() - ride.started) * 1_000_000)
+        brief = Brief(ride.plan.form, self._timestamp(), args, raw, took, arguments, value, turned)
+        self._recorder.submit(brief, partial(self._let_go, ride, reply))
 
     def _context_of(self, ride: Ride) -> ModernContext | LegacyContext:
         if ride.context is None:

@@ -108,10 +108,8 @@ class Metas:
         self._limits = limits
         self._known: dict[bytes, Meta] = {}
 
-    def find(self, raw: msgspec.Raw | msgspec.UnsetType) -> Meta | None:
+    def find(self, raw: msgspec.Raw) -> Meta | None:
         """What this one says; None if a plain call cannot have it."""
-        if raw is msgspec.UNSET:
-            return NO_META
         written = bytes(raw)
         known = self._known.get(written)
         return self._read(written) if known is None else known

@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from strictwire.audit.event import Event, Values, render_body
+from strictwire.audit.event import Brief, Event, Values, render_body, write_brief
 from strictwire.audit.flood import FloodGauge
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
@@ -73,6 +73,7 @@ class JsonlRecorder:
         self._append = log.append if mode is Mode.SYNC else log.append_unsynced
         self._syncs = mode is Mode.SYNC
         self._values = values
+        self._digests = values is Values.DIGESTED
         self._schedule = schedule
         self._clock = clock
         self._loop = asyncio.get_running_loop()
@@ -82,7 +83,7 @@ class JsonlRecorder:
         self._ready = threading.Condition()
         self._waiting: list[tuple[bytes, Done]] = []
         """For the next commit of the writer's thread."""
-        self._gathered: list[tuple[bytes, Done]] = []
+        self._gathered: list[tuple[bytes | Brief, Done]] = []
         """For a commit as soon as everything that came with them was begun."""
         self._written: list[Done] = []
         """Those whose records the event loop has written and whoever comes first has yet to sync: it, or the thread."""
@@ -108,18 +109,16 @@ class JsonlRecorder:
     async def record(self, event: Event) -> Failure | None:
         """Keep one record. Returns when it is as durable as the mode promises, or a Failure when it is not kept."""
         kept: asyncio.Future[Failure | None] = self._loop.create_future()
-        self.submit_body(render_body(event, self._values), partial(_resolve, kept))
+        self.submit(event, partial(_resolve, kept))
         return await kept
 
     def submit(self, event: Event, done: Done) -> None:
         """The same without a coroutine: `done` is called on the event loop, never before this returns."""
-        self.submit_body(render_body(event, self._values), done)
-
-    def submit_body(self, body: bytes, done: Done) -> None:
-        """For callers that render bodies themselves: a JSON object as `audit.event.render_body` writes it."""
-        self._gathered.append((body, done))
-        if len(self._gathered) == 1:
+        gathered = self._gathered
+        if not gathered:
             self._soon.call(self._commit_gathered)
+        # A Brief cannot change any more; written with those that come with it, it costs less.
+        gathered.append((event if self._digests and type(event) is Brief else render_body(event, self._values), done))
 
     def _enqueue(self, batch: list[tuple[bytes, Done]]) -> None:
         """Leave records to the thread, as many as there is room for."""
@@ -133,9 +132,13 @@ class JsonlRecorder:
             fault = LogFault("closed" if self._closing else "backlog")
             self._loop.call_soon(self._deliver, deque(done for _, done in left), fault.as_failure())
 
+    def _take_gathered(self) -> list[tuple[bytes, Done]]:
+        gathered, self._gathered = self._gathered, []
+        return [(write_brief(event) if isinstance(event, Brief) else event, done) for event, done in gathered]
+
     def _commit_gathered(self) -> None:
         """On the event loop: write what came in this turn, or leave it to the thread."""
-        batch, self._gathered = self._gathered, []
+        batch = self._take_gathered()
         if not batch:
             return
         crowded = len(self._written) + len(self._waiting) + len(batch) > MAX_WAITING
@@ -235,7 +238,7 @@ class JsonlRecorder:
             self._tries = 0
             self._enqueue(batch)
             return
-        self._gathered = batch + self._gathered
+        self._gathered = [*batch, *self._gathered]
         self._loop.call_soon(self._commit_gathered)
 
     def count_malformed(self, kind: str) -> None:
@@ -253,7 +256,7 @@ class JsonlRecorder:
 
     async def close(self) -> None:
         """Write what waits, sign a last checkpoint and give the files back. Later records are refused."""
-        batch, self._gathered = self._gathered, []
+        batch = self._take_gathered()
         if batch:
             self._enqueue(batch)
         with self._ready:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio.tasks import _enter_task, _leave_task  # for those who run tasks themselves: "Extending" in Python's manual
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextvars import copy_context
 from typing import Any, TypeAlias
 
@@ -38,6 +38,15 @@ class _Spare(Coroutine[Any, Any, None]):
         self._rest = rest
         if not self._wake.done():
             self._wake.set_result(None)
+
+    def step(self, job: Job, subjects: Iterator[Any]) -> tuple[bool, Rest | None]:
+        """Begin jobs as long as the task is as if nothing had run in it: whether all were, and the rest of the last."""
+        context, clean, cancelling = self.context, self._clean, self.task.cancelling
+        for subject in subjects:
+            rest = job(subject)
+            if rest is not None or context != clean or cancelling():
+                return False, rest
+        return True, None
 
     @property
     def is_used(self) -> bool:
@@ -89,26 +98,34 @@ class Pump:
 
     def begin(self, job: Job, subject: Any) -> None:
         """Begin `job(subject)` now. For callbacks of the event loop; inside a task it is the same as `submit`."""
-        spare = self._spare
-        if spare is None:
-            spare = self._spare = _Spare(self._loop)
-        task = spare.task
-        try:
-            _enter_task(self._loop, task)
-        except RuntimeError:
-            self.submit(job, subject)
-            return
-        try:
-            rest = spare.context.run(job, subject)
-        finally:
-            _leave_task(self._loop, task)
-        if rest is not None:
-            self._spare = None
-            self.tasks.add(task)
-            task.add_done_callback(self.tasks.discard)
-            spare.go_on(rest)
-        elif spare.is_used:
-            self.close()
+        self.begin_each(job, (subject,))
+
+    def begin_each(self, job: Job, subjects: Iterable[Any]) -> None:
+        """The same for one subject after the other."""
+        left = iter(subjects)
+        over = False
+        while not over:
+            spare = self._spare
+            if spare is None:
+                spare = self._spare = _Spare(self._loop)
+            task = spare.task
+            try:
+                _enter_task(self._loop, task)
+            except RuntimeError:
+                for subject in left:
+                    self.submit(job, subject)
+                return
+            try:
+                over, rest = spare.context.run(spare.step, job, left)
+            finally:
+                _leave_task(self._loop, task)
+            if rest is not None:
+                self._spare = None
+                self.tasks.add(task)
+                task.add_done_callback(self.tasks.discard)
+                spare.go_on(rest)
+            elif spare.is_used:
+                self.close()
 
     def close(self) -> None:
         """Let the task at hand end; jobs that wait go on."""

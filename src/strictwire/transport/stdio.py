@@ -131,17 +131,16 @@ class StdioServer:
 
     def feed(self, chunk: bytes) -> None:
         """Take bytes as they come; an empty chunk is the end."""
-        begin = self._pump.begin
+        lines = self._splitter.feed(chunk) if chunk else self._splitter.finish()
+        self._owed += len(lines)
         with self._soon:
-            for line in self._splitter.feed(chunk) if chunk else self._splitter.finish():
-                self._owed += 1
-                begin(self._refuse_long if isinstance(line, TooLong) else self._serve, line)
+            self._pump.begin_each(self._serve, lines)
 
-    def _refuse_long(self, _line: TooLong) -> None:
-        self._deliver(self._endpoint.refuse_oversized(self._inbound(b"")))
-
-    def _serve(self, line: bytes) -> Rest:
-        inbound = self._inbound(line)
+    def _serve(self, line: bytes | TooLong) -> Rest:
+        if isinstance(line, TooLong):
+            self._deliver(self._endpoint.refuse_oversized(Inbound(body=b"", transport="stdio", caller=self._caller)))
+            return None
+        inbound = Inbound(body=line, transport="stdio", caller=self._caller)
         try:
             rest = self._answer(inbound, self._outlet, self._deliver)
         except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
@@ -160,9 +159,6 @@ class StdioServer:
     def _refuse_fault(self, exc: Exception, inbound: Inbound) -> None:
         log.error("a fault in %s", type(self._endpoint).__name__, exc_info=exc)
         self._deliver(self._endpoint.refuse_fault(inbound))
-
-    def _inbound(self, line: bytes) -> Inbound:
-        return Inbound(body=line, transport="stdio", caller=self._caller)
 
     def _deliver(self, reply: Reply) -> None:
         if reply.body is not None:

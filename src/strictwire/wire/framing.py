@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
+
+_BLANKS: Final = b" \t\r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,32 +21,33 @@ class LineSplitter:
         self._pending: list[bytes] = []
         self._size = 0
 
-    def feed(self, chunk: bytes) -> Iterator[bytes | TooLong]:
+    def feed(self, chunk: bytes) -> list[bytes | TooLong]:
         """The lines that this chunk completes."""
         *complete, rest = chunk.split(b"\n")
-        for part in complete:
-            if self._size or len(part) > self._limit:
-                self._keep(part)
-                yield from self._take()
-            elif part.strip(b" \t\r"):
-                yield part
-        self._keep(rest)
+        if self._size or len(chunk) > self._limit:
+            lines = [line for part in complete for line in self._take(part)]
+        else:
+            lines = [part for part in complete if part.strip(_BLANKS)]
+        if rest:
+            self._keep(rest)
+        return lines
 
-    def finish(self) -> Iterator[bytes | TooLong]:
+    def finish(self) -> list[bytes | TooLong]:
         """What is left at the end of the stream: a last line needs no line break."""
-        yield from self._take()
+        return self._take(b"")
 
     def _keep(self, part: bytes) -> None:
         self._size += len(part)
         if self._size > self._limit:
             self._pending.clear()
-        elif part:
+        else:
             self._pending.append(part)
 
-    def _take(self) -> Iterator[bytes | TooLong]:
+    def _take(self, part: bytes) -> list[bytes | TooLong]:
+        """The line that ends in this part, unless it is blank."""
+        self._keep(part)
         line, size = b"".join(self._pending), self._size
         self._pending, self._size = [], 0
         if size > self._limit:
-            yield TooLong()
-        elif line.strip(b" \t\r"):
-            yield line
+            return [TooLong()]
+        return [line] if line.strip(_BLANKS) else []
