@@ -166,7 +166,7 @@ TURNED = make_turned(
 def test_a_brief_is_written_as_the_record_it_stands_for(values: Values, turned: Turned | None):
     result, raw = (None, b"") if turned else ({"sum": 3}, b'{"sum":3}')
     arguments = {"password": "x", "a": 1}
-    brief = Brief(FORM, "2026-01-01T00:00:00.000Z", render_sorted(arguments), raw, 12, arguments, result, turned)
+    brief = Brief(FORM, "2026-01-01T00:00:00.000Z", render_sorted(arguments), raw, 12, turned, arguments, result)
 
     assert render_body(brief, values) == render_body(brief.as_event(), values)
     assert (b'"arguments"' in render_body(brief, values)) is (values is Values.STORED)

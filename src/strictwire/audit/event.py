@@ -97,10 +97,11 @@ class Brief(Struct, frozen=True):
     raw: bytes
     """What the tool returned as JSON; empty if it was not run."""
     duration_us: int
-    arguments: JsonValue
-    result: JsonValue = None
     turned: Turned | None = None
     """How it was refused; None if it was not."""
+    arguments: JsonValue = None
+    result: JsonValue = None
+    """Both only where a recorder wants them: much would be kept alive until the record is written."""
 
     def as_event(self) -> Call | Refusal:
         """The record that it stands for."""

@@ -23,6 +23,9 @@ class Recorder(Protocol):
     keeps: bool
     """False where nothing is kept, so that nothing need be prepared."""
 
+    keeps_values: bool
+    """Whether arguments and results are wanted, and not only their digests."""
+
     async def record(self, event: Event) -> Failure | None:
         """Keep one record. Returns when it is kept, or with an AUDIT_UNAVAILABLE Failure when it is not."""
 

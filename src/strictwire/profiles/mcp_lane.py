@@ -150,8 +150,7 @@ class Lane:
         then nobody comes in between."""
         arguments, gate, gate_of_all = message.params.arguments, plan.gate, plan.gate_of_all
         return (
-            (type(message.id) is int or type(message.id) is str)
-            and is_whole(body, args, plan.colons + meta.colons)
+            is_whole(body, args, plan.colons + meta.colons)
             and "plan_hash" not in arguments
             and "phase_id" not in arguments
             and len(body) <= self._limits.size
@@ -215,7 +214,9 @@ class Lane:
             self._let_go(ride, reply, None)
             return
         took = int((self._elapsed() - ride.started) * 1_000_000)
-        brief = Brief(ride.plan.form, self._timestamp(), args, raw, took, arguments, value, turned)
+        brief = Brief(ride.plan.form, self._timestamp(), args, raw, took, turned)
+        if self._recorder.keeps_values:
+            brief = msgspec.structs.replace(brief, arguments=arguments, result=value)
         self._recorder.submit(brief, partial(self._let_go, ride, reply))
 
     def _context_of(self, ride: Ride) -> ModernContext | LegacyContext:

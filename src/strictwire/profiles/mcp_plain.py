@@ -42,7 +42,7 @@ class PlainCall(msgspec.Struct, forbid_unknown_fields=True):
     """A message that may be a plain call."""
 
     jsonrpc: Literal["2.0"]
-    id: Any
+    id: int | str
     method: Literal["tools/call"]
     params: PlainParams
 

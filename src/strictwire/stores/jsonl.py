@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -73,7 +72,7 @@ class JsonlRecorder:
         self._append = log.append if mode is Mode.SYNC else log.append_unsynced
         self._syncs = mode is Mode.SYNC
         self._values = values
-        self._digests = values is Values.DIGESTED
+        self.keeps_values = values is Values.STORED
         self._schedule = schedule
         self._clock = clock
         self._loop = asyncio.get_running_loop()
@@ -83,8 +82,10 @@ class JsonlRecorder:
         self._ready = threading.Condition()
         self._waiting: list[tuple[bytes, Done]] = []
         """For the next commit of the writer's thread."""
-        self._gathered: list[tuple[bytes | Brief, Done]] = []
+        self._gathered: list[bytes | Brief] = []
         """For a commit as soon as everything that came with them was begun."""
+        self._gathered_dones: list[Done] = []
+        """Whom to tell of each of them."""
         self._written: list[Done] = []
         """Those whose records the event loop has written and whoever comes first has yet to sync: it, or the thread."""
         self._tries = 0
@@ -114,14 +115,15 @@ class JsonlRecorder:
 
     def submit(self, event: Event, done: Done) -> None:
         """The same without a coroutine: `done` is called on the event loop, never before this returns."""
-        gathered = self._gathered
-        if not gathered:
+        if not self._gathered:
             self._soon.call(self._commit_gathered)
         # A Brief cannot change any more; written with those that come with it, it costs less.
-        gathered.append((event if self._digests and type(event) is Brief else render_body(event, self._values), done))
+        self._gathered.append(event if type(event) is Brief and not self.keeps_values else render_body(event, self._values))
+        self._gathered_dones.append(done)
 
-    def _enqueue(self, batch: list[tuple[bytes, Done]]) -> None:
+    def _enqueue(self, bodies: list[bytes], dones: list[Done]) -> None:
         """Leave records to the thread, as many as there is room for."""
+        batch = list(zip(bodies, dones, strict=True))
         with self._ready:
             room = 0 if self._closing else max(0, MAX_WAITING - len(self._waiting) - len(self._written))
             kept, left = batch[:room], batch[room:]
@@ -130,41 +132,42 @@ class JsonlRecorder:
                 self._ready.notify()
         if left:
             fault = LogFault("closed" if self._closing else "backlog")
-            self._loop.call_soon(self._deliver, deque(done for _, done in left), fault.as_failure())
+            self._loop.call_soon(self._deliver, [done for _, done in left], fault.as_failure())
 
-    def _take_gathered(self) -> list[tuple[bytes, Done]]:
-        gathered, self._gathered = self._gathered, []
-        return [(write_brief(event) if isinstance(event, Brief) else event, done) for event, done in gathered]
+    def _take_gathered(self) -> tuple[list[bytes], list[Done]]:
+        gathered, dones = self._gathered, self._gathered_dones
+        self._gathered, self._gathered_dones = [], []
+        return [write_brief(event) if isinstance(event, Brief) else event for event in gathered], dones
 
     def _commit_gathered(self) -> None:
         """On the event loop: write what came in this turn, or leave it to the thread."""
-        batch = self._take_gathered()
-        if not batch:
+        bodies, dones = self._take_gathered()
+        if not bodies:
             return
-        crowded = len(self._written) + len(self._waiting) + len(batch) > MAX_WAITING
+        crowded = len(self._written) + len(self._waiting) + len(bodies) > MAX_WAITING
         if crowded or self._closing or not self._busy.acquire(blocking=False):
-            self._enqueue(batch)
+            self._enqueue(bodies, dones)
             return
         try:
             if self._waiting:  # the thread was busy before and is not any more: it would be woken for these alone
                 with self._ready:
-                    batch, self._waiting = self._waiting + batch, []
-            told = self._write(batch)
+                    waiting, self._waiting = self._waiting, []
+                bodies = [*(body for body, _ in waiting), *bodies]
+                dones = [*(done for _, done in waiting), *dones]
+            told = self._write(bodies, dones)
         finally:
             self._busy.release()
         if told is not None:
             self._deliver(*told)
 
-    def _write(self, batch: list[tuple[bytes, Done]]) -> tuple[deque[Done], Failure | None] | None:
+    def _write(self, bodies: list[bytes], dones: list[Done]) -> tuple[list[Done], Failure | None] | None:
         """Write a batch, and sync it if that is quick: whom to tell what, now. None: somebody else tells them.
 
         All of it while `_busy` is held: whoever takes back what could not be synced has to find everything that was written.
         """
-        bodies, told = zip(*batch, strict=True)
-        dones = deque(told)
         try:
             if not self._log.try_append_unsynced(bodies):
-                self._try_again(batch)
+                self._try_again(bodies, dones)
                 return None
         except LogFault as fault:
             self._trouble = fault
@@ -180,7 +183,7 @@ class JsonlRecorder:
             return None
         return self._sync_here(dones)
 
-    def _gather(self, dones: deque[Done]) -> None:
+    def _gather(self, dones: list[Done]) -> None:
         """Calls are coming at once: a sync that waits for some more of them costs each of them less."""
         with self._ready:
             first = not self._written
@@ -203,15 +206,15 @@ class JsonlRecorder:
                 if self._syncing:
                     return
                 written, self._written = self._written, []
-            told = self._sync_here(deque(written)) if written else (deque(written), None)
+            told = self._sync_here(written) if written else (written, None)
         finally:
             self._busy.release()
         self._deliver(*told)
 
-    def _sync_here(self, dones: deque[Done]) -> tuple[deque[Done], Failure | None]:
+    def _sync_here(self, dones: list[Done]) -> tuple[list[Done], Failure | None]:
         """Sync on the event loop, with `_busy` held: whom to tell what."""
         failed = self._sync_written()
-        return (dones, None) if failed is None else (deque([*dones, *self._take_back()]), failed.as_failure())
+        return (dones, None) if failed is None else ([*dones, *self._take_back()], failed.as_failure())
 
     def _note_unsynced(self) -> None:
         if self._sync_due is None:
@@ -219,7 +222,7 @@ class JsonlRecorder:
                 self._set_dues(self._clock.monotonic())
                 self._ready.notify()
 
-    def _leave_to_thread(self, dones: deque[Done]) -> bool:
+    def _leave_to_thread(self, dones: list[Done]) -> bool:
         """Whether the thread syncs what was just written: not if the last sync was quicker than waking the thread is."""
         with self._ready:
             wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records
@@ -231,14 +234,15 @@ class JsonlRecorder:
                 self._ready.notify()
         return leaves
 
-    def _try_again(self, batch: list[tuple[bytes, Done]]) -> None:
+    def _try_again(self, bodies: list[bytes], dones: list[Done]) -> None:
         """Another process holds the lock, most likely for a moment: look again in the next turns before the thread waits."""
         self._tries += 1
         if self._tries > MAX_TRIES:
             self._tries = 0
-            self._enqueue(batch)
+            self._enqueue(bodies, dones)
             return
-        self._gathered = [*batch, *self._gathered]
+        self._gathered = [*bodies, *self._gathered]
+        self._gathered_dones = dones + self._gathered_dones
         self._loop.call_soon(self._commit_gathered)
 
     def count_malformed(self, kind: str) -> None:
@@ -256,9 +260,9 @@ class JsonlRecorder:
 
     async def close(self) -> None:
         """Write what waits, sign a last checkpoint and give the files back. Later records are refused."""
-        batch = self._take_gathered()
-        if batch:
-            self._enqueue(batch)
+        bodies, dones = self._take_gathered()
+        if bodies:
+            self._enqueue(bodies, dones)
         with self._ready:
             self._closing = True
             self._ready.notify()
@@ -350,17 +354,19 @@ class JsonlRecorder:
     def _tell(self, dones: list[Done], fault: LogFault | None) -> None:
         if dones:
             failure = None if fault is None else fault.as_failure()
-            self._call_loop(partial(self._deliver, deque(dones), failure))
+            self._call_loop(partial(self._deliver, dones, failure))
 
-    def _deliver(self, waiting: deque[Done], failure: Failure | None) -> None:
+    def _deliver(self, dones: list[Done], failure: Failure | None) -> None:
         """On the event loop. A callback that raises does not keep the others from theirs."""
+        told = 0
         try:
             with self._soon:
-                while waiting:
-                    waiting.popleft()(failure)
+                for done in dones:
+                    told += 1
+                    done(failure)
         finally:
-            if waiting:
-                self._loop.call_soon(self._deliver, waiting, failure)
+            if told < len(dones):
+                self._loop.call_soon(self._deliver, dones[told:], failure)
 
     def _call_loop(self, callback: Callable[[], object]) -> None:
         try:

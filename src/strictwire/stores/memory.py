@@ -16,7 +16,7 @@ from strictwire.pipeline.soon import soon_of
 class MemoryRecorder:
     """A Recorder that keeps everything in lists. Set `failure` to have every record refused with it."""
 
-    keeps = True
+    keeps = keeps_values = True
 
     def __init__(self, values: Values = Values.DIGESTED) -> None:
         self._values = values
@@ -59,7 +59,7 @@ class MemoryRecorder:
 class NoRecorder:
     """For `audit.mode = off`: keeps nothing and says it went well, as whoever set the mode asked for."""
 
-    keeps = False
+    keeps = keeps_values = False
 
     async def record(self, _event: Event) -> Failure | None:
         """Nothing."""

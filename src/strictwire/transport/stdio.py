@@ -105,8 +105,8 @@ class StdioServer:
         self._soon = soon_of(asyncio.get_running_loop())
         self._owed = 0
         """Messages that are not answered yet."""
-        self._quiet = asyncio.Event()
-        """Whether nothing is owed; asked once, at the end."""
+        self._quiet: asyncio.Event | None = None
+        """Told when nothing is owed any more, by whoever waits for that at the end."""
         self._ended = asyncio.Event()
         self._lines: Lines
         self._outlet: LineOutlet
@@ -167,7 +167,7 @@ class StdioServer:
 
     def _settle(self) -> None:
         self._owed -= 1
-        if not self._owed:
+        if self._quiet is not None and not self._owed:
             self._quiet.set()
 
     def _pause(self, full: bool) -> None:
@@ -175,7 +175,7 @@ class StdioServer:
 
     async def _drain(self, seconds: float) -> None:
         if self._owed:
-            self._quiet.clear()
+            self._quiet = asyncio.Event()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._quiet.wait(), seconds)
         late = tuple(self._pump.tasks)
