@@ -88,7 +88,7 @@ class McpEndpoint:
         """The same, by the short way where there is one; the answer leaves when its record is kept."""
         if inbound.verb != "POST":
             return _deliver(self._serve_verb(inbound, outlet), deliver)
-        session = self._own if inbound.headers is None else self._find_session(inbound)
+        session = self._find_session(inbound)
         rest = self._lane.answer(session, inbound, outlet, deliver)
         if not isinstance(rest, NotPlain):
             return rest
@@ -255,9 +255,12 @@ class McpEndpoint:
             oldest.close()
 
     def _find_session(self, inbound: Inbound) -> LegacySession | None:
-        if inbound.headers is None:
+        headers = inbound.headers
+        if headers is None:
             return self._own
-        session = self._sessions.get(inbound.headers.get(SESSION_HEADER) or "")
+        if headers.agreed is not None:  # they are of the stateless era
+            return None
+        session = self._sessions.get(headers.get(SESSION_HEADER) or "")
         if session is None or session.id is None or session.principal != inbound.caller.principal:
             return None
         self._sessions.move_to_end(session.id)

@@ -399,7 +399,8 @@ class HttpConnection(asyncio.Protocol):
             if not self._transport.is_reading():
                 self._transport.resume_reading()
             self._watch(IDLE_SECONDS)
-            self._next(self._pump.submit)
+            if self._waiting:
+                self._next(self._pump.submit)
 
     def _send(self, reply: Reply, extra: bytes) -> None:
         data = write_answer(reply, extra, keep=self._keep, verb=self._verb)

@@ -44,7 +44,7 @@ class _Spare(Coroutine[Any, Any, None]):
         context, clean, cancelling = self.context, self._clean, self.task.cancelling
         for subject in subjects:
             rest = job(subject)
-            if rest is not None or context != clean or cancelling():
+            if rest is not None or context != clean or cancelling():  # `is_used`
                 return False, rest
         return True, None
 
@@ -98,19 +98,27 @@ class Pump:
 
     def begin(self, job: Job, subject: Any) -> None:
         """Begin `job(subject)` now. For callbacks of the event loop; inside a task it is the same as `submit`."""
-        self.begin_each(job, (subject,))
+        spare = self._spare or self._make_spare()
+        try:
+            _enter_task(self._loop, spare.task)
+        except RuntimeError:
+            self.submit(job, subject)
+            return
+        try:
+            rest = spare.context.run(job, subject)
+        finally:
+            _leave_task(self._loop, spare.task)
+        if rest is not None or spare.is_used:
+            self._part_with(spare, rest)
 
     def begin_each(self, job: Job, subjects: Iterable[Any]) -> None:
         """The same for one subject after the other."""
         left = iter(subjects)
         over = False
         while not over:
-            spare = self._spare
-            if spare is None:
-                spare = self._spare = _Spare(self._loop)
-            task = spare.task
+            spare = self._spare or self._make_spare()
             try:
-                _enter_task(self._loop, task)
+                _enter_task(self._loop, spare.task)
             except RuntimeError:
                 for subject in left:
                     self.submit(job, subject)
@@ -118,14 +126,21 @@ class Pump:
             try:
                 over, rest = spare.context.run(spare.step, job, left)
             finally:
-                _leave_task(self._loop, task)
-            if rest is not None:
-                self._spare = None
-                self.tasks.add(task)
-                task.add_done_callback(self.tasks.discard)
-                spare.go_on(rest)
-            elif spare.is_used:
-                self.close()
+                _leave_task(self._loop, spare.task)
+            if not over:
+                self._part_with(spare, rest)
+
+    def _make_spare(self) -> _Spare:
+        self._spare = spare = _Spare(self._loop)
+        return spare
+
+    def _part_with(self, spare: _Spare, rest: Rest | None) -> None:
+        """The task has something to do, or is not for others any more."""
+        self._spare = None
+        if rest is not None:
+            self.tasks.add(spare.task)
+            spare.task.add_done_callback(self.tasks.discard)
+        spare.go_on(rest)
 
     def close(self) -> None:
         """Let the task at hand end; jobs that wait go on."""
