@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -31,6 +32,19 @@ def _work(log: TrailLog, answered: list[str], append: Callable[[TrailLog], Calla
     log.close()
 
 
+def _append_with_a_mirror(log: TrailLog, size: int = 16 * 1024) -> Callable[[list[bytes]], None]:
+    """The same, where what was written is synced in a file that does not grow."""
+
+    def append(bodies: list[bytes]) -> None:
+        if not log.has_mirror:
+            mirror = log.maybe_open_mirror(size)
+            assert mirror is not None
+            log.use_mirror(mirror)
+        _append_in_two_steps(log)(bodies)
+
+    return append
+
+
 def _append_in_two_steps(log: TrailLog) -> Callable[[list[bytes]], None]:
     """As the recorder does on a quick disk: write at once if that needs no waiting, then sync."""
 
@@ -46,6 +60,9 @@ def _append_in_two_steps(log: TrailLog) -> Callable[[list[bytes]], None]:
 WAYS: dict[str, Callable[[TrailLog], Callable[[list[bytes]], None]]] = {
     "in one step": lambda log: log.append,
     "in two steps": _append_in_two_steps,
+    "with a mirror": _append_with_a_mirror,
+    "with a mirror for three frames": partial(_append_with_a_mirror, size=4 * 512 + 3 * 512),
+    "with a mirror that is too small": partial(_append_with_a_mirror, size=1024),
 }
 
 

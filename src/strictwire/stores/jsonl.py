@@ -47,7 +47,7 @@ async def open_recorder(trail: Trail, clock: Clock = SYSTEM_CLOCK) -> JsonlRecor
     """A recorder whose log has been opened and, if need be, repaired. Close it. Raises LogFault."""
     loop = asyncio.get_running_loop()
     log = await loop.run_in_executor(None, partial(_open_checked, trail, clock))
-    return JsonlRecorder(log, mode=trail.mode, values=trail.values, schedule=trail.schedule, clock=clock)
+    return JsonlRecorder(log, mode=trail.mode, values=trail.values, schedule=trail.schedule, clock=clock, mirrors=True)
 
 
 def _open_checked(trail: Trail, clock: Clock) -> TrailLog:
@@ -66,8 +66,16 @@ class JsonlRecorder:
     keeps = True
 
     def __init__(
-        self, log: TrailLog, *, mode: Mode, values: Values, schedule: Schedule, clock: Clock = SYSTEM_CLOCK
+        self,
+        log: TrailLog,
+        *,
+        mode: Mode,
+        values: Values,
+        schedule: Schedule,
+        clock: Clock = SYSTEM_CLOCK,
+        mirrors: bool = False,
     ) -> None:
+        """With `mirrors`, what is synced is synced in a mirror of the log once there is one."""
         self._log = log
         self._append = log.append if mode is Mode.SYNC else log.append_unsynced
         self._syncs = mode is Mode.SYNC
@@ -93,6 +101,7 @@ class JsonlRecorder:
         """Whether the thread syncs what the event loop wrote; then the loop does not."""
         self._quick = False
         """Whether the last sync was so quick that the event loop may as well wait for the next one itself."""
+        self._lacks_mirror = mirrors and mode is Mode.SYNC
         self._flood = FloodGauge()
         self._closing = False
         self._ended = self._loop.create_future()
@@ -225,7 +234,7 @@ class JsonlRecorder:
     def _leave_to_thread(self, dones: list[Done]) -> bool:
         """Whether the thread syncs what was just written: not if the last sync was quicker than waking the thread is."""
         with self._ready:
-            wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records
+            wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records or self._log.is_behind
             self._sign_due = self._sign_due or self._clock.monotonic() + self._schedule.checkpoint_seconds
             leaves = not self._quick or self._syncing
             if leaves:
@@ -282,6 +291,9 @@ class JsonlRecorder:
                 if batch:
                     self._commit(batch)
                     batch = []
+                if self._lacks_mirror:
+                    self._lacks_mirror = False
+                    self._add_mirror()
                 self._keep_schedule(self._clock.monotonic())
             self._end_log()
         finally:
@@ -375,7 +387,24 @@ class JsonlRecorder:
             # The loop was closed: whoever waited on it is gone.
             return
 
+    def _add_mirror(self) -> None:
+        """After the first call, so that no start has to wait for a file to be made."""
+        with suppress(LogFault):  # without it a sync takes longer, and that is all
+            mirror = self._log.maybe_open_mirror()
+            if mirror is not None:
+                with self._busy:
+                    self._log.use_mirror(mirror)
+
+    def _catch_up_log(self) -> None:
+        """Sync the log itself, where only its mirror is, while the event loop goes on."""
+        try:
+            self._log.sync_behind()
+        except LogFault as fault:
+            self._trouble = fault
+
     def _keep_schedule(self, now: float) -> None:
+        if self._log.is_behind:
+            self._catch_up_log()
         flood_due = self._flood.due(self._schedule.flood_seconds)
         if flood_due is not None and now >= flood_due:
             self._record_flood()

@@ -57,14 +57,19 @@ class _Inode:
         last = (self.undo[-1], bytes(self.data))
         while self.undo:
             offset, stood, size = self.undo.pop()
-            self.data[offset : offset + max(len(stood), len(self.data) - offset)] = stood
+            self.data[offset : offset + len(stood)] = stood
             del self.data[size:]
         if survival is not Survival.NOTHING:
             self._half_survives(survival, *last)
         self.undo.clear()
 
     def _half_survives(self, survival: Survival, change: tuple[int, bytes, int], after: bytes) -> None:
-        offset, _, size = change
+        offset, stood, size = change
+        if len(after) == size and stood:  # written over: the other half is what stood there
+            middle, end = offset + len(stood) // 2, offset + len(stood)
+            halves = slice(offset, middle) if survival is Survival.PART else slice(middle, end)
+            self.data[halves] = after[halves]
+            return
         if len(after) <= size or len(self.data) < offset:
             return
         middle = offset + (len(after) - offset) // 2
@@ -95,6 +100,9 @@ class _AmnesiaFile:
 
     def sync(self) -> None:
         self._disk.step("sync", self._inode.undo.clear)
+
+    def hold(self) -> bool:
+        return True
 
     def close(self) -> None:
         """Nothing is held."""

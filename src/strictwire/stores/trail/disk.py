@@ -6,6 +6,7 @@ operating system's own (OSError); the log maps them in one table (`stores.trail.
 
 from __future__ import annotations
 
+import fcntl
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,9 @@ class OpenFile(Protocol):
 
     def sync(self) -> None:
         """Return when what was written survives a power cut."""
+
+    def hold(self) -> bool:
+        """Keep others from holding it until it is closed; False if another process does."""
 
     def close(self) -> None:
         """Give the file back."""
@@ -90,6 +94,13 @@ class _FolderFile:
 
     def sync(self) -> None:
         os.fdatasync(self._fd)
+
+    def hold(self) -> bool:
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def close(self) -> None:
         os.close(self._fd)

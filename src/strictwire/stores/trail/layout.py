@@ -3,6 +3,7 @@
 audit-log.jsonl                 the records, one line each: the newest file
 audit-log-<first>.jsonl         older files, by the number of their first record
 audit-log.hashes                every hash of the tree, in stored order (`audit.merkle`)
+audit-log.mirror                the last bytes of the newest file once more (`mirror`)
 audit-log.checkpoints           signed notes, one after another
 audit-log.torn-<seq>            an unfinished line that a crash left, where record <seq> would have been
 audit-log.lock                  see `lock`

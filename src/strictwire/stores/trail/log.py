@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from strictwire.audit.chain import seal_batch
+from strictwire.audit.chain import Sealed, seal_batch
 from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import Recovery, render_body
 from strictwire.audit.merkle import HASH_BYTES, stored_count
@@ -25,6 +25,7 @@ from strictwire.stores.trail.disk import Disk, Look, OpenFile, write_whole
 from strictwire.stores.trail.fault import LogFault, mapped_errors
 from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, read_last_note, read_lines, sealed_name
 from strictwire.stores.trail.lock import Lock
+from strictwire.stores.trail.mirror import MIRROR_BYTES, Mirror, maybe_open_mirror
 from strictwire.stores.trail.recovery import SetAside, Tail, catch_up, load_tail, read_checkpoint
 
 FRESH_RECORDS: Final = 64
@@ -61,6 +62,14 @@ class TrailLog:
         self._aside: list[Recovery] = []
         self._floor = 0
         """Bytes of the newest file that are not ours to take back: on disk for certain, or written by another process."""
+        self._mirror: Mirror | None = None
+        self._mirrored = 0
+        """From here on all of the newest file is in the mirror."""
+        self._kept = 0
+        """Bytes of the newest file that are on disk in it for certain."""
+        self._suspect = False
+        """Whether a sync of it failed: the system may hold the pages behind those for clean, and they have to be written
+        again."""
         self.unsynced = False
         """Whether something was written since the last sync."""
         self.unsigned = 0
@@ -70,6 +79,16 @@ class TrailLog:
         """Find the end of the log and repair what a crash left. Raises LogFault."""
         with self._locked():
             self._current()
+
+    def maybe_open_mirror(self, size: int = MIRROR_BYTES) -> Mirror | None:
+        """The mirror of this log, for `use_mirror`; None if another process has it. May be asked for by any thread, and may
+        take a while the first time. Raises LogFault."""
+        with mapped_errors():
+            return maybe_open_mirror(self._disk, size)
+
+    def use_mirror(self, mirror: Mirror) -> None:
+        """From now on sync what is written in the mirror, and the log itself later."""
+        self._mirror, self._mirrored = mirror, 0 if self._tail is None else self._tail.size
 
     def append(self, bodies: Sequence[bytes]) -> None:
         """Write records and sync them. Raises LogFault: then none of them is kept."""
@@ -106,7 +125,7 @@ class TrailLog:
         if found is None or found.size - tail.size > BLOCK or not catch_up(self._disk, tail, found, self._set_aside):
             return False
         self.unsigned = tail.records - tail.signed
-        self._floor = tail.size
+        self._floor = self._mirrored = tail.size
         return not self._aside
 
     def sync(self) -> None:
@@ -124,9 +143,32 @@ class TrailLog:
         if tail is not None:
             written = tail.size
             with mapped_errors():
-                tail.file.sync()
+                if self._mirror is not None and self._mirrored <= self._kept:
+                    self._sync_mirror(self._mirror, written)
+                else:
+                    self._sync_file(tail, written)
             # Behind what another process wrote in the meantime the floor is higher already.
             self._floor = max(self._floor, written)
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether a mirror is used."""
+        return self._mirror is not None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much is synced in the mirror alone that the log itself should be: with `sync_behind`."""
+        return self._mirror is not None and self._mirror.is_filling
+
+    def sync_behind(self) -> None:
+        """Sync the log itself, while another thread goes on with `try_append_unsynced` and `sync_written`.
+
+        Raises LogFault: what is synced in the mirror stays there, and the log is written again before it is synced.
+        """
+        tail = self._tail
+        if tail is not None:
+            with mapped_errors():
+                self._sync_file(tail, tail.size)
 
     def take_back(self) -> None:
         """After a sync that failed: the system may hold the pages for clean, so what is not on disk for certain goes."""
@@ -134,7 +176,13 @@ class TrailLog:
         with self._locked():
             tail = self._tail
             if tail is not None and tail.matches(self._disk.look(ACTIVE)):
-                tail.file.truncate(self._floor)
+                self._cut(tail, self._floor)
+
+    def _cut(self, tail: Tail, size: int) -> None:
+        """Take back what stands behind a place; nor may the mirror bring it back."""
+        tail.file.truncate(size)
+        if self._mirror is not None:
+            self._mirror.take_back()
 
     def sign(self) -> Checkpoint | None:
         """Sign a checkpoint of the log as it stands; None when the last one still covers it. Raises LogFault."""
@@ -161,7 +209,7 @@ class TrailLog:
         self._doubtful = True
         self._disk.rename(ACTIVE, sealed_name(tail.first))
         tail.begin(self._disk.open(ACTIVE, create=True))
-        self._floor = 0
+        self._floor = self._mirrored = self._kept = 0
         self._disk.sync()
         self._doubtful = False
 
@@ -171,6 +219,8 @@ class TrailLog:
             with contextlib.suppress(OSError):  # whoever comes next makes them from the records
                 self._tail.store_hashes()
         self._forget()
+        if self._mirror is not None:
+            self._mirror.close()
         self._place.lock.close()
 
     @contextmanager
@@ -201,7 +251,8 @@ class TrailLog:
             self._forget()
             tail = self._tail = load_tail(self._disk, self._key.public, self._read_anchor(), self._set_aside)
             self._doubtful = False
-        self._floor = tail.size
+        self._floor = self._mirrored = tail.size
+        self._kept = 0
         self.unsigned = tail.records - tail.signed
         return tail
 
@@ -220,7 +271,7 @@ class TrailLog:
         except OSError:
             # After a failed sync the system may hold the pages for clean: the records go, and their callers are told.
             self._doubtful = True
-            tail.file.truncate(before)
+            self._cut(tail, before)
             raise
 
     def _write(self, tail: Tail, bodies: Sequence[bytes]) -> None:
@@ -233,12 +284,45 @@ class TrailLog:
             self._doubtful = True
             tail.file.truncate(tail.size)
             raise
+        if self._mirror is not None:
+            self._write_mirror(self._mirror, tail.size, sealed)
         self.unsynced = True
         self.unsigned += len(bodies)
         tail.grow(sealed)
 
+    def _write_mirror(self, mirror: Mirror, offset: int, sealed: Sealed) -> None:
+        """Without it, or without room in it, the log itself is synced."""
+        mirrored = False
+        with contextlib.suppress(OSError):
+            mirrored = mirror.write(sealed.lines, sealed.leaves[-1])
+        if not mirrored:
+            self._mirrored = offset + len(sealed.lines)
+
+    def _sync_mirror(self, mirror: Mirror, written: int) -> None:
+        try:
+            mirror.sync()
+        except OSError:
+            self._mirrored = written
+            raise
+
+    def _sync_file(self, tail: Tail, written: int) -> None:
+        rewrites, mirror = self._suspect, self._mirror
+        needed = 0 if mirror is None else mirror.written
+        if rewrites and written > self._kept:
+            tail.file.write(self._kept, tail.file.read(self._kept, written - self._kept))
+        try:
+            tail.file.sync()
+        except OSError:
+            self._suspect = True
+            raise
+        if rewrites:
+            self._suspect = False
+        self._kept = max(self._kept, written)
+        if mirror is not None:
+            mirror.needed = max(mirror.needed, needed)
+
     def _sync(self, tail: Tail) -> None:
-        tail.file.sync()
+        self._sync_file(tail, tail.size)
         self._floor = tail.size
         self.unsynced = False
 

@@ -2,7 +2,7 @@
 
 A start trusts what is signed: the newest checkpoint, or the anchor kept beside the key, gives the size and root of the
 records before it; the stored hashes lead on from there, and only the lines behind it are read. Where the hashes do not
-fit the signature they are made again from the records.
+fit the signature they are made again from the records. What only the mirror has is put back.
 
 An unfinished last line is what a crash leaves: it is kept in a file of its own and cut off. Anything else that does not
 hold was not done by a crash: LogFault `damaged`, and `strictwire audit verify` tells more.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, TypeAlias
 
 from strictwire.audit.chain import GENESIS, Sealed, maybe_link, render_prefix
@@ -30,6 +31,7 @@ from strictwire.stores.trail.layout import (
     read_lines,
     torn_name,
 )
+from strictwire.stores.trail.mirror import read_mirrored
 
 DAMAGED: Final = "damaged"
 
@@ -113,6 +115,7 @@ def load_tail(disk: Disk, key: PublicKey, anchor: bytes | None, keep: Keep) -> T
     if not any(segment.name == ACTIVE for segment in segments):
         disk.sync()
     end, torn = _replay_active(disk, file, replay)
+    end, torn = _replay_mirror(disk, file, replay, end, torn)
     replay.finish()
     tail = Tail(
         file=file,
@@ -257,6 +260,17 @@ def _replay_active(disk: Disk, file: OpenFile, replay: _Replay) -> tuple[int, by
             raise LogFault(DAMAGED, record=record)
         offset += len(line)
     return replay.take_lines(file, offset)
+
+
+def _replay_mirror(disk: Disk, file: OpenFile, replay: _Replay, end: int, torn: bytes) -> tuple[int, bytes]:
+    """Put back what was synced in the mirror alone: where the records end then, and what stands behind them."""
+    lines = b"".join(line for line in takewhile(replay.take, read_mirrored(disk, replay.head)))
+    if not lines:
+        return end, torn
+    file.write(end, lines)
+    file.sync()
+    end += len(lines)
+    return end, _as_torn(file, end, replay.tree.size)
 
 
 def _check_older_files(disk: Disk, size: int) -> None:

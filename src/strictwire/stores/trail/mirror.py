@@ -1,0 +1,131 @@
+"""What was written last once more, in a file that never grows.
+
+To sync a file that grows, the disk has to find blocks for it and to write down its new size; where the blocks are there
+already, that takes half the time. So what a caller waits for is synced here, and the log itself later, for many calls at a
+time. Each commit is a frame, and frames follow each other around the file:
+
+    mirror <bytes of lines> <hash of the last line>      and a line break
+    the lines, as they stand in the log                   and zeros up to a whole sector
+
+A sector is on disk or is not. A frame that is not whole does not lead to the hash that it names, and one that is old does
+not begin where a log ends, for its first line names the hash before it. So nothing has to tell where the newest is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from strictwire.audit.chain import maybe_link
+from strictwire.audit.merkle import leaf_hash
+from strictwire.stores.trail.disk import Disk, OpenFile
+
+MIRROR: Final = "audit-log.mirror"
+
+MIRROR_BYTES: Final = 4 << 20
+"""Some five thousand records: what is written to the log and not synced there is never more."""
+
+_SECTOR: Final = 512
+_HEAD: Final = re.compile(rb"mirror (\d{1,9}) ([0-9a-f]{64})\n")
+
+
+class Mirror:
+    """The mirror of one log, for its only writer."""
+
+    def __init__(self, file: OpenFile, size: int) -> None:
+        self._file = file
+        self._size = size
+        self._synced = 0
+        self.written = 0
+        """Bytes, all the way around as often as that was."""
+        self.needed = 0
+        """Those before are in the log itself, for certain."""
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether the log should be synced before there is no more room."""
+        return self.written - self.needed > self._size // 4
+
+    def write(self, lines: bytes, head: bytes) -> bool:
+        """Write the lines of a commit, the last of which has this hash; False if there is no room for them."""
+        frame = b"mirror %d %b\n%b" % (len(lines), head.hex().encode(), lines)
+        frame += bytes(-len(frame) % _SECTOR)
+        start = self.written
+        if start % self._size + len(frame) > self._size:
+            start += -start % self._size
+        if start + len(frame) - self.needed > self._size:
+            return False
+        self._file.write(start % self._size, frame)
+        self.written = start + len(frame)
+        return True
+
+    def sync(self) -> None:
+        """Return when what was written survives a power cut."""
+        written = self.written
+        self._file.sync()
+        self._synced = max(self._synced, written)
+
+    def take_back(self) -> None:
+        """Nothing that was not synced comes back from here: what follows it has nothing to follow any more."""
+        self._file.write(self._synced % self._size, bytes(_SECTOR))
+        self._file.sync()
+        self.written = self._synced
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+
+def maybe_open_mirror(disk: Disk, size: int = MIRROR_BYTES) -> Mirror | None:
+    """The mirror, made if there is none; None where another process has it. All of its blocks are on disk from then on.
+
+    The size is a multiple of a sector.
+    """
+    file = disk.open(MIRROR, create=True)
+    if not file.hold():
+        file.close()
+        return None
+    found = disk.look(MIRROR)
+    if found is None or found.size != size:
+        file.truncate(0)
+        file.write(0, bytes(size))
+        file.sync()
+        disk.sync()
+    return Mirror(file, size)
+
+
+def read_mirrored(disk: Disk, head: bytes) -> Iterator[bytes]:
+    """The lines, each with its line break, that follow the one with this hash."""
+    known = {before: line for lines in _read_frames(disk) for before, line in lines}
+    while head in known:
+        line = known[head]
+        yield line
+        head = leaf_hash(line.removesuffix(b"\n"))
+
+
+def _read_frames(disk: Disk) -> Iterator[list[tuple[bytes, bytes]]]:
+    """The lines of each whole frame, with the hash that each of them follows."""
+    found = disk.look(MIRROR)
+    if found is None:
+        return
+    file = disk.open(MIRROR)
+    try:
+        whole = file.read(0, found.size)
+    finally:
+        file.close()
+    for place in range(0, len(whole), _SECTOR):
+        head = _HEAD.match(whole, place)
+        if head is not None:
+            lines = whole[head.end() : head.end() + int(head[1])].splitlines(keepends=True)
+            yield _chained(lines, bytes.fromhex(head[2].decode()))
+
+
+def _chained(lines: list[bytes], head: bytes) -> list[tuple[bytes, bytes]]:
+    """The lines with the hash that each follows; none of them, unless they follow each other up to this hash."""
+    links = [maybe_link(line) for line in lines]
+    hashes = [leaf_hash(line.removesuffix(b"\n")) for line in lines]
+    before = [link.prev for link in links if link is not None]
+    if [*before[1:], head] != hashes or not all(line.endswith(b"\n") for line in lines):
+        return []
+    return list(zip(before, lines, strict=True))

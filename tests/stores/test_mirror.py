@@ -1,0 +1,192 @@
+"""What is synced in the mirror alone comes back after a power cut, and nothing else does."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from strictwire.stores.jsonl import open_recorder
+from strictwire.stores.trail.amnesia import Survival
+from strictwire.stores.trail.disk import FolderDisk
+from strictwire.stores.trail.fault import LogFault
+from strictwire.stores.trail.judge import verify_trail
+from strictwire.stores.trail.keys import read_public_key
+from strictwire.stores.trail.layout import ACTIVE
+from strictwire.stores.trail.log import TrailLog
+from strictwire.stores.trail.mirror import MIRROR, MIRROR_BYTES, maybe_open_mirror, read_mirrored
+
+from .trails import Machine, body, call, call_ids, records_of, trail_in
+
+SIZE = 16 * 1024
+
+
+def _open(machine: Machine, size: int = SIZE) -> TrailLog:
+    log = machine.log()
+    log.open()
+    _mirror(log, size)
+    return log
+
+
+def _mirror(log: TrailLog, size: int = SIZE) -> None:
+    mirror = log.maybe_open_mirror(size)
+    assert mirror is not None
+    log.use_mirror(mirror)
+
+
+def _commit(log: TrailLog, *names: str) -> None:
+    assert log.try_append_unsynced([body(name) for name in names])
+    log.sync_written()
+
+
+def _kept(machine: Machine) -> list[str]:
+    machine.log().open()
+    assert machine.verify().finding is None
+    return call_ids(machine.records())
+
+
+def test_what_was_synced_in_the_mirror_alone_is_put_back() -> None:
+    machine = Machine()
+    log = _open(machine)
+    _commit(log, "a")
+    machine.disk.calls.clear()
+    _commit(log, "b", "c")
+    _commit(log, "d")
+    assert [what for what, _ in machine.disk.calls] == ["write", "write", "sync"] * 2, "the log itself is not synced"
+    machine.reboot(Survival.NOTHING)
+
+    assert call_ids(machine.records()) == [], "as far as the log itself goes"
+    assert _kept(machine) == ["a", "b", "c", "d"]
+
+
+def test_a_log_goes_on_behind_what_was_put_back() -> None:
+    machine = Machine()
+    _commit(_open(machine), "a", "b")
+    machine.reboot(Survival.NOTHING)
+    log = _open(machine)
+    _commit(log, "c")
+    log.sign()
+    machine.reboot(Survival.NOTHING)
+
+    assert _kept(machine) == ["a", "b", "c"]
+    assert machine.verify().signed == 3
+
+
+def test_a_mirror_goes_around_many_times_and_loses_nothing() -> None:
+    machine = Machine()
+    log = _open(machine, 4096)
+    names = [f"call {number}" for number in range(60)]
+    for name in names:
+        _commit(log, name)
+        if log.is_behind:
+            log.sync_behind()
+    machine.reboot(Survival.NOTHING)
+
+    assert _kept(machine) == names
+
+
+def test_where_the_mirror_has_no_room_the_log_itself_is_synced() -> None:
+    machine = Machine()
+    log = _open(machine, 2048)
+    names = [f"call {number}" for number in range(12)]
+    for name in names:
+        _commit(log, name)
+    machine.reboot(Survival.NOTHING)
+
+    assert _kept(machine) == names
+
+
+@pytest.mark.parametrize("survival", Survival)
+def test_what_could_not_be_synced_does_not_come_back(survival: Survival) -> None:
+    machine = Machine()
+    log = _open(machine)
+    _commit(log, "a")
+    assert log.try_append_unsynced([body("lost")])
+    machine.disk.refusal = errno.EIO
+    with pytest.raises(LogFault):
+        log.sync_written()
+    machine.disk.refusal = None
+    log.take_back()
+    log.append([body("b")])
+    machine.reboot(survival)
+
+    assert _kept(machine) == ["a", "b"]
+
+
+def test_after_a_sync_of_the_log_that_failed_it_is_written_again_before_the_next() -> None:
+    machine = Machine()
+    log = _open(machine)
+    _commit(log, "a")
+    machine.disk.refusal = errno.EIO
+    with pytest.raises(LogFault):
+        log.sync_behind()
+    machine.disk.refusal = None
+    machine.disk.calls.clear()
+    log.sync_behind()
+    log.sync_behind()
+
+    written = machine.disk.look(ACTIVE)
+    assert written is not None
+    assert machine.disk.calls == [("write", written.size), ("sync", 0), ("sync", 0)]
+
+
+def test_what_was_written_before_there_was_a_mirror_is_synced_in_the_log_itself() -> None:
+    machine = Machine()
+    log = machine.log()
+    log.open()
+    assert log.try_append_unsynced([body("a")])
+    _mirror(log)
+    _commit(log, "b")
+    machine.reboot(Survival.NOTHING)
+
+    assert _kept(machine) == ["a", "b"]
+
+
+def test_behind_records_of_another_process_the_log_itself_is_synced() -> None:
+    machine = Machine()
+    log, other = _open(machine), machine.log()
+    _commit(log, "a")
+    other.append_unsynced([body("b")])
+    _commit(log, "c")
+    machine.reboot(Survival.NOTHING)
+
+    assert _kept(machine) == ["a", "b", "c"]
+
+
+def test_a_frame_that_is_not_whole_is_none() -> None:
+    machine = Machine()
+    _commit(_open(machine), "a", "b", "c")
+    file = machine.disk.open(MIRROR)
+    whole = file.read(0, SIZE)
+    head = bytes(32)
+    for place in range(0, 1200, 7):
+        file.write(place, bytes([whole[place] ^ 1]))
+        assert list(read_mirrored(machine.disk, head)) == [], f"byte {place} was changed"
+        file.write(place, whole[place : place + 1])
+
+    assert len(list(read_mirrored(machine.disk, head))) == 3
+
+
+def test_one_process_alone_has_the_mirror(tmp_path: Path) -> None:
+    disk = FolderDisk(tmp_path)
+    first = maybe_open_mirror(disk, SIZE)
+    assert first is not None
+    assert maybe_open_mirror(disk, SIZE) is None
+    first.close()
+    again = maybe_open_mirror(disk, SIZE)
+
+    assert again is not None
+    again.close()
+
+
+async def test_a_recorder_that_syncs_has_a_mirror_after_its_first_record(tmp_path: Path) -> None:
+    trail = trail_in(tmp_path)
+    recorder = await open_recorder(trail)
+    for name in ("a", "b", "c"):
+        assert await recorder.record(call(name)) is None
+    await recorder.close()
+
+    assert (trail.folder / MIRROR).stat().st_size == MIRROR_BYTES
+    assert call_ids(records_of(FolderDisk(trail.folder))) == ["a", "b", "c"]
+    assert verify_trail(trail.folder, read_public_key(trail.key_path), anchor=trail.anchor_path).signed == 3
