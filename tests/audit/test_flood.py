@@ -9,7 +9,9 @@ from strictwire.audit.flood import MAX_KINDS, FloodGauge
 def test_a_flood_becomes_one_record_with_counts_by_kind():
     gauge = FloodGauge()
     for number in range(1000):
-        gauge.count("not_json" if number % 4 else "too_large", timestamp=f"T{number}", now=float(number))
+        if gauge.is_empty:
+            gauge.open(timestamp=f"T{number}", now=float(number))
+        gauge.count("not_json" if number % 4 else "too_large")
 
     assert gauge.due(10.0) == 10.0
     assert gauge.drain("E") == Flood(timestamp="E", since="T0", counts={"not_json": 750, "too_large": 250})
@@ -19,10 +21,13 @@ def test_a_flood_becomes_one_record_with_counts_by_kind():
 
 def test_counts_that_could_not_be_recorded_go_on():
     gauge = FloodGauge()
-    gauge.count("a", timestamp="T0", now=0.0)
+    gauge.open(timestamp="T0", now=0.0)
+    gauge.count("a")
     flood = gauge.drain("E")
     assert flood is not None
-    gauge.count("a", timestamp="T1", now=1.0)
+    assert gauge.is_empty
+    gauge.open(timestamp="T1", now=1.0)
+    gauge.count("a")
     gauge.put_back(flood, now=2.0)
 
     assert gauge.drain("E") == Flood(timestamp="E", since="T0", counts={"a": 2})
@@ -31,7 +36,7 @@ def test_counts_that_could_not_be_recorded_go_on():
 def test_kinds_cannot_be_made_without_end():
     gauge = FloodGauge()
     for number in range(MAX_KINDS + 50):
-        gauge.count(f"kind{number}", timestamp="T", now=0.0)
+        gauge.count(f"kind{number}")
     flood = gauge.drain("E")
 
     assert flood is not None

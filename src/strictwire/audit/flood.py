@@ -24,10 +24,17 @@ class FloodGauge:
         self._since = ""
         self._opened = 0.0
 
-    def count(self, kind: str, *, timestamp: str, now: float) -> None:
-        """Add one. `now` is on the clock that `due` is asked with."""
-        if not self._counts:
-            self._since, self._opened = timestamp, now
+    @property
+    def is_empty(self) -> bool:
+        """Whether the next is the first of an interval."""
+        return not self._counts
+
+    def open(self, *, timestamp: str, now: float) -> None:
+        """An interval begins. `now` is on the clock that `due` is asked with."""
+        self._since, self._opened = timestamp, now
+
+    def count(self, kind: str) -> None:
+        """Add one."""
         if kind not in self._counts and len(self._counts) >= MAX_KINDS:
             kind = "other"
         self._counts[kind] = self._counts.get(kind, 0) + 1

@@ -47,6 +47,9 @@ from strictwire.wire.revisions import (
 )
 from strictwire.wire.session import MAX_IN_FLIGHT, Cancellable, InFlight
 
+MAX_UNREADABLE: Final = 256
+"""Answers to bytes that are not JSON that are kept at once."""
+
 MAX_SESSIONS: Final = 10_000
 """Legacy sessions kept at once over HTTP; the one that was silent longest is ended first."""
 
@@ -71,6 +74,8 @@ class McpEndpoint:
         self._modern = Modern(core)
         self._in_flight: InFlight[Cancellable] = InFlight()
         self._lane = Lane(core, self._modern, self._in_flight, self._limits)
+        self._unreadable: dict[tuple[Any, Any, str], Reply] = {}
+        """Answers to bytes that are not JSON: the same fault has the same answer."""
         self._own: LegacySession | None = None
         self._sessions: OrderedDict[str, LegacySession] = OrderedDict()
 
@@ -297,8 +302,21 @@ class McpEndpoint:
 
     def _refuse_unreadable(self, message: Unreadable, inbound: Inbound, session: LegacySession | None) -> Reply:
         """Bytes that are no message: counted, and told why. Over HTTP this is a bad request in either era."""
-        self._core.pipeline.journal.count_malformed(str(message.failure.details.get("reason", message.failure.code)))
-        facts = Facts(timestamp=self._core.clock.timestamp(), revision=self._revision_of(inbound, session).name)
+        failure, revision = message.failure, self._revision_of(inbound, session).name
+        self._core.pipeline.journal.count_malformed(str(failure.details.get("reason", failure.code)))
+        if failure.code != "NOT_JSON" or message.id is not None:
+            return self._word_unreadable(message, revision)
+        key = (failure.details.get("reason"), failure.details.get("byte"), revision)
+        known = self._unreadable.get(key)
+        if known is None:
+            known = self._word_unreadable(message, revision)
+            if len(self._unreadable) >= MAX_UNREADABLE:
+                self._unreadable.clear()
+            self._unreadable[key] = known
+        return known
+
+    def _word_unreadable(self, message: Unreadable, revision: str) -> Reply:
+        facts = Facts(timestamp=self._core.clock.timestamp(), revision=revision)
         written = write_failure(message.id, message.failure, facts)
         headers = tuple(http_dialect.headers_of(message.failure).items())
         return Reply(body=written.body, status=written.status, headers=headers)

@@ -257,10 +257,10 @@ class JsonlRecorder:
     def count_malformed(self, kind: str) -> None:
         """Count input that never became a call. One Flood record an interval holds the counts."""
         with self._ready:
-            first = self._flood.due(0.0) is None
-            self._flood.count(kind, timestamp=self._clock.stamp(), now=self._clock.monotonic())
-            if first:
+            if self._flood.is_empty:
+                self._flood.open(timestamp=self._clock.stamp(), now=self._clock.monotonic())
                 self._ready.notify()
+            self._flood.count(kind)
 
     def wake(self) -> None:
         """Look at the schedule now. For those who move the clock."""

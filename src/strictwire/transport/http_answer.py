@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
@@ -20,15 +21,24 @@ def write_answer(reply: Reply, extra: bytes, *, keep: bool, verb: str) -> bytes:
     shown = b"" if verb == "HEAD" else body
     if reply.status == HTTPStatus.OK and not reply.headers and reply.body is not None and keep:
         return b"%b%b\r\n%b" % (_PLAIN_HEAD % len(body), extra, shown)
-    head = [b"HTTP/1.1 %d %b\r\n" % (reply.status, _PHRASES.get(reply.status, b""))]
-    head += [b"%b: %b\r\n" % (name.encode(), value.encode("latin-1")) for name, value in reply.headers]
-    if reply.body is not None and "content-type" not in {name.lower() for name, _ in reply.headers}:
+    write_head = _write_head if reply.headers else _known_head  # a session's id is not kept here
+    head = write_head(reply.status, reply.headers, has_body=reply.body is not None, keep=keep)
+    length = b"" if reply.status == HTTPStatus.NO_CONTENT else b"Content-Length: %d\r\n" % len(body)
+    return b"%b%b%b\r\n%b" % (head, length, extra, shown)
+
+
+def _write_head(status: int, headers: tuple[tuple[str, str], ...], *, has_body: bool, keep: bool) -> bytes:
+    """All of a head that does not depend on the length of the body."""
+    head = [b"HTTP/1.1 %d %b\r\n" % (status, _PHRASES.get(status, b""))]
+    head += [b"%b: %b\r\n" % (name.encode(), value.encode("latin-1")) for name, value in headers]
+    if has_body and "content-type" not in {name.lower() for name, _ in headers}:
         head.append(b"Content-Type: application/json\r\n")
-    if reply.status != HTTPStatus.NO_CONTENT:
-        head.append(b"Content-Length: %d\r\n" % len(body))
     if not keep:
         head.append(b"Connection: close\r\n")
-    return b"%b%b\r\n%b" % (b"".join(head), extra, shown)
+    return b"".join(head)
+
+
+_known_head = lru_cache(maxsize=64)(_write_head)
 
 
 def problem(failure: Failure) -> Reply:
