@@ -190,6 +190,19 @@ def test_both_ways_give_the_same_bytes_and_the_same_records(name: str, role: str
     assert talk(_by_answering, messages, role=role) == talk(_by_serving, messages, role=role)
 
 
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
+def test_the_same_mistake_again_is_answered_with_its_own_id(version: str) -> None:
+    is_modern = version == "2026-07-28"
+    opening = OPENING | {"params": OPENING["params"] | {"protocolVersion": version}}  # type: ignore[operator]
+    calls = [call("double", {"n": "4"}, meta=MODERN if is_modern else None, request_id=number) for number in (1, 2, "x")]
+    messages = calls if is_modern else [render(opening), *calls]
+
+    short, long = talk(_by_answering, messages), talk(_by_serving, messages)
+
+    assert short == long
+    assert [parse_object(reply.body or b"")["id"] for reply in short[0][-3:]] == [1, 2, "x"]
+
+
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 def test_a_record_that_cannot_be_kept_is_told_the_same_way(era: str) -> None:
     messages = [render(OPENING), call("double", {"n": 4}, meta=MODERN if era == "modern" else None)]
@@ -221,6 +234,47 @@ def test_headers_are_judged_the_same_way(headers: dict[str, str]) -> None:
     short = talk(_by_answering, messages, headers=Headers(headers.items()))
 
     assert short == talk(_by_serving, messages, headers=Headers(headers.items()))
+
+
+PLAIN = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"double","arguments":%s,"_meta":%s}}'
+TWICE = {
+    "nothing": PLAIN % (1, '{"n":1}', render(MODERN).decode()),
+    "an argument": PLAIN % (1, '{"n":1,"n":2}', render(MODERN).decode()),
+    "an argument, escaped": PLAIN % (1, '{"n":1,"\\u006e":2}', render(MODERN).decode()),
+    "an argument beside an id with a colon": PLAIN % ('"a:b"', '{"n":1,"n":2}', render(MODERN).decode()),
+    "an argument beside an escaped colon": PLAIN % ('"a\\u003ab"', '{"n":1,"n":2}', render(MODERN).decode()),
+    "an id": PLAIN.replace('"id":%s', '"id":7,"id":%s') % (1, '{"n":1}', render(MODERN).decode()),
+    "a method": PLAIN.replace('"method":', '"method":"ping","method":') % (1, '{"n":1}', render(MODERN).decode()),
+    "the parameters": PLAIN.replace('"params":', '"params":{},"params":') % (1, '{"n":1}', render(MODERN).decode()),
+    "the meta": PLAIN.replace('"_meta":', '"_meta":{},"_meta":') % (1, '{"n":1}', render(MODERN).decode()),
+    "something in the meta": PLAIN % (1, '{"n":1}', render(MODERN).decode()[:-1] + ',"x":1,"x":2}'),
+    "something in the meta, in vain": PLAIN % (1, '{"n":1}', render(MODERN).decode()[:-1] + ',"x":{"y":1,"y":2}}'),
+    "an id with a colon alone": PLAIN % ('"a:b"', '{"n":1}', render(MODERN).decode()),
+    "an id that is a float": PLAIN % ("1.0", '{"n":1}', render(MODERN).decode()),
+    "a large id": PLAIN % ("9" * 40, '{"n":1}', render(MODERN).decode()),
+    "members in another order": render(
+        {
+            "method": "tools/call",
+            "params": {"_meta": MODERN, "arguments": {"n": 1}, "name": "double"},
+            "id": 1,
+            "jsonrpc": "2.0",
+        }
+    ).decode(),
+    "spaces": PLAIN.replace(":", " : ") % (1, '{ "n" : 1 }', render(MODERN).decode()),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_what_stands_twice_is_found_the_same_way(name: str) -> None:
+    messages = [TWICE[name].encode()] * 2  # the second time its meta is known
+
+    short, long = talk(_by_answering, messages), talk(_by_serving, messages)
+
+    assert short == long
+    assert (b"duplicate_key" in (short[0][1].body or b"")) is not (name in ALONE)
+
+
+ALONE = {"nothing", "an id with a colon alone", "an id that is a float", "a large id", "members in another order", "spaces"}
 
 
 def _deep(levels: int) -> str:

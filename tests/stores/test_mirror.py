@@ -154,6 +154,17 @@ def test_behind_records_of_another_process_the_log_itself_is_synced() -> None:
     assert _kept(machine) == ["a", "b", "c"]
 
 
+def test_without_its_mirror_the_log_itself_is_synced() -> None:
+    machine = Machine()
+    log = _open(machine)
+    _commit(log, "a")
+    machine.disk.remove(MIRROR)
+    _commit(log, "b")
+    machine.reboot(Survival.NOTHING)
+
+    assert _kept(machine) == ["a", "b"]
+
+
 def test_a_frame_that_is_not_whole_is_none() -> None:
     machine = Machine()
     _commit(_open(machine), "a", "b", "c")

@@ -101,6 +101,9 @@ class _AmnesiaFile:
     def sync(self) -> None:
         self._disk.step("sync", self._inode.undo.clear)
 
+    def is_named(self) -> bool:
+        return self._disk.has(self._inode)
+
     def hold(self) -> bool:
         return True
 
@@ -148,6 +151,10 @@ class AmnesiaDisk:
             return None if self.gone else Look((0, 0), 0)
         inode = self._names.get(name)
         return None if inode is None else Look(inode.ident, len(inode.data))
+
+    def has(self, inode: _Inode) -> bool:
+        """Whether a file has a name here."""
+        return any(each is inode for each in self._names.values())
 
     def names(self) -> list[str]:
         self._find_gone()

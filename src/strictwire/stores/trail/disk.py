@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 """The trail says who did what: its owner alone may look."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """Which file stands under a name, and how long it is."""
 
     ident: tuple[int, int]
@@ -41,6 +39,9 @@ class OpenFile(Protocol):
 
     def sync(self) -> None:
         """Return when what was written survives a power cut."""
+
+    def is_named(self) -> bool:
+        """Whether the file still has a name: one that was deleted goes with whoever has it open."""
 
     def hold(self) -> bool:
         """Keep others from holding it until it is closed; False if another process does."""
@@ -94,6 +95,9 @@ class _FolderFile:
 
     def sync(self) -> None:
         os.fdatasync(self._fd)
+
+    def is_named(self) -> bool:
+        return os.fstat(self._fd).st_nlink > 0
 
     def hold(self) -> bool:
         try:

@@ -48,7 +48,9 @@ class Mirror:
         return self.written - self.needed > self._size // 4
 
     def write(self, lines: bytes, head: bytes) -> bool:
-        """Write the lines of a commit, the last of which has this hash; False if there is no room for them."""
+        """Write the lines of a commit, the last of which has this hash; False if they find no place here."""
+        if not self._file.is_named():
+            return False
         frame = b"mirror %d %b\n%b" % (len(lines), head.hex().encode(), lines)
         frame += bytes(-len(frame) % _SECTOR)
         start = self.written
