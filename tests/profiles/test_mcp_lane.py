@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -80,6 +81,58 @@ def _plain(arguments: JsonObject) -> Any:
     return {"n": arguments["n"]}
 
 
+@dataclass
+class Doubled:
+    n: int
+
+
+async def _typed(n: int) -> Doubled:
+    """A tool."""
+    return Doubled(2 * n)
+
+
+async def _wrapped(n: int) -> list[int]:
+    """A tool."""
+    return [n, n]
+
+
+async def _typed_object(n: int) -> dict[str, int]:
+    """A tool."""
+    return {"n": n}
+
+
+async def _typed_break(n: int) -> int:
+    """A tool."""
+    raise RuntimeError(f"secret {n}")
+
+
+async def _typed_wait(n: int) -> Doubled:
+    """A tool."""
+    await asyncio.sleep(0)
+    return Doubled(n)
+
+
+async def _typed_lie(n: int) -> Doubled:
+    """A tool."""
+    return Doubled(f"{n}")  # type: ignore[arg-type]
+
+
+async def _typed_seeing(n: int, context: Context) -> Doubled:
+    """A tool."""
+    context.log("error", "seen")
+    return Doubled(n)
+
+
+HINTED: Mapping[str, Callable[..., Any]] = {
+    "typed": _typed,
+    "wrapped": _wrapped,
+    "typed_object": _typed_object,
+    "typed_break": _typed_break,
+    "typed_wait": _typed_wait,
+    "typed_lie": _typed_lie,
+    "typed_seeing": _typed_seeing,
+}
+
 TOOLS: Mapping[str, Callable[..., Any]] = {
     "double": _double,
     "wait": _wait,
@@ -98,6 +151,8 @@ def make_server() -> Server:
     server = Server("lane", version="1.0.0")
     for name, function in TOOLS.items():
         server.tool(name=name, description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS)(function)
+    for name, function in HINTED.items():
+        server.tool(name=name)(function)
     server.tool(name="short", description="Says little.", input_schema=INTEGERS, output_schema=INTEGERS, text_json=False)(
         _double
     )
@@ -165,7 +220,7 @@ def talk(
     return asyncio.run(main())
 
 
-NAMES = [*TOOLS, "short", "narrow", "write", "roles", "loose", "nobody"]
+NAMES = [*TOOLS, *HINTED, "short", "narrow", "write", "roles", "loose", "nobody"]
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])

@@ -78,6 +78,8 @@ class Alone:
 
     function: Callable[[JsonObject], Coroutine[Any, Any, Any]]
     finish: Callable[[Any], Any]
+    keeps_objects: bool
+    """Whether a dict of plain values is finished as it is."""
 
     async def __call__(self, arguments: JsonObject, _call: CallContext) -> Any:
         """Run it like any other."""

@@ -19,7 +19,6 @@ from strictwire.canon.json import (
     JsonObject,
     JsonValue,
     Limits,
-    NotJson,
     as_json,
     is_too_deep,
     parse_object,
@@ -275,15 +274,16 @@ class Lane:
     def _write(self, ride: Ride, returned: object) -> Settled | None:
         """None if what was returned is not a plain success."""
         plan = ride.plan
-        if type(returned) is not dict and (plan.alone is not None or type(returned) is Answer):
+        alone = plan.alone
+        try:
+            if alone is not None and not (alone.keeps_objects and type(returned) is dict):
+                returned = alone.finish(returned)
+            value, raw = as_json(returned, plan.limits)
+        except Exception:  # noqa: BLE001 - met again, and told, on the long way
             return None
         if ride.context is not None and ride.context.attributed is not None:
             return None
-        try:
-            value, raw = as_json(returned, plan.limits)
-        except NotJson:
-            return None
-        if type(value) is not dict or len(raw) > plan.response_bytes or not plan.promises(value):
+        if type(returned) is Answer or type(value) is not dict or len(raw) > plan.response_bytes or not plan.promises(value):
             return None
         body = b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b%b}' % (
             render(ride.request_id),

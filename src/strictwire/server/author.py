@@ -203,19 +203,22 @@ def _adapt(function: Callable[..., Any], prepare: Prepare, finish: Callable[[Any
 def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> Handler:
     if signature is None:
         return _raw_handler(function)
+    read, wraps = signature.read, signature.wraps
+    if inspect.iscoroutinefunction(function) and not signature.context:
+        return Alone(lambda arguments: function(**read(arguments)), partial(as_answer, wraps=wraps), keeps_objects=not wraps)
 
     def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        named = signature.read(arguments)
+        named = read(arguments)
         return (), named | ({signature.context: Context(call)} if signature.context else {})
 
-    return _adapt(function, prepare, lambda returned, _: as_answer(returned, wraps=signature.wraps))
+    return _adapt(function, prepare, lambda returned, _: as_answer(returned, wraps=wraps))
 
 
 def _raw_handler(function: Callable[..., Any]) -> Handler:
     """A tool with schemas of its own takes the arguments as they are, and the Context if it has a second parameter."""
     takes_context = len(inspect.signature(function).parameters) > 1
     if inspect.iscoroutinefunction(function) and not takes_context:
-        return Alone(function, partial(as_answer, wraps=False))
+        return Alone(function, partial(as_answer, wraps=False), keeps_objects=True)
 
     def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return ((arguments, Context(call)) if takes_context else (arguments,)), {}
