@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from strictwire.stores.jsonl import open_recorder
-from strictwire.stores.trail.amnesia import Survival
+from strictwire.stores.trail.amnesia import PowerCut, Survival
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.judge import verify_trail
@@ -112,6 +114,51 @@ def test_what_could_not_be_synced_does_not_come_back(survival: Survival) -> None
     machine.reboot(survival)
 
     assert _kept(machine) == ["a", "b"]
+
+
+def test_what_waits_for_its_sync_is_not_lost_with_a_commit_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine()
+    log = _open(machine)
+    _commit(log, "a")
+    assert log.try_append_unsynced([body("b")])
+    step, refused = machine.disk.step, []
+
+    def refuse_one_sync(what: str, change: Callable[[], object], size: int = 0) -> None:
+        if what == "sync" and not refused:
+            refused.append(what)
+            raise OSError(errno.EIO, "refused")
+        step(what, change, size)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(machine.disk, "step", refuse_one_sync)
+        with pytest.raises(LogFault):
+            log.append([body("lost")])
+    log.sync_written()
+    machine.reboot(Survival.NOTHING)
+
+    assert _kept(machine) == ["a", "b"]
+
+
+def _steps_of_a_second_process() -> int:
+    machine = Machine()
+    _commit(_open(machine), "a", "b")
+    before = machine.disk.cord.steps
+    _commit(_open(machine), "c")
+    return machine.disk.cord.steps - before
+
+
+@pytest.mark.parametrize("survival", Survival)
+@pytest.mark.parametrize("step", range(_steps_of_a_second_process() + 1))
+@pytest.mark.parametrize("size", [SIZE, 2 * SIZE])
+def test_what_a_process_that_died_had_synced_is_safe_from_the_next(step: int, survival: Survival, size: int) -> None:
+    machine = Machine()
+    _commit(_open(machine), "a", "b")
+    machine.disk.cord.cut_after = machine.disk.cord.steps + step
+    with contextlib.suppress(PowerCut):
+        _commit(_open(machine, size), "c")
+    machine.reboot(survival)
+
+    assert _kept(machine)[:2] == ["a", "b"]
 
 
 def test_after_a_sync_of_the_log_that_failed_it_is_written_again_before_the_next() -> None:

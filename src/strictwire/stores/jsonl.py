@@ -389,11 +389,10 @@ class JsonlRecorder:
 
     def _add_mirror(self) -> None:
         """After the first call, so that no start has to wait for a file to be made."""
-        with suppress(LogFault):  # without it a sync takes longer, and that is all
+        with suppress(LogFault), self._busy:  # without it a sync takes longer, and that is all
             mirror = self._log.maybe_open_mirror()
             if mirror is not None:
-                with self._busy:
-                    self._log.use_mirror(mirror)
+                self._log.use_mirror(mirror)
 
     def _catch_up_log(self) -> None:
         """Sync the log itself, where only its mirror is, while the event loop goes on."""

@@ -81,10 +81,20 @@ class TrailLog:
             self._current()
 
     def maybe_open_mirror(self, size: int = MIRROR_BYTES) -> Mirror | None:
-        """The mirror of this log, for `use_mirror`; None if another process has it. May be asked for by any thread, and may
-        take a while the first time. Raises LogFault."""
+        """The mirror of this log, made ready for `use_mirror`; None if another process has it. Raises LogFault."""
         with mapped_errors():
-            return maybe_open_mirror(self._disk, size)
+            mirror = maybe_open_mirror(self._disk, size)
+        if mirror is None:
+            return None
+        try:
+            with self._locked():
+                self._sync(self._current())
+            with mapped_errors():
+                mirror.prepare(self._disk)
+        except LogFault:
+            mirror.close()
+            raise
+        return mirror
 
     def use_mirror(self, mirror: Mirror) -> None:
         """From now on sync what is written in the mirror, and the log itself later."""
@@ -179,7 +189,8 @@ class TrailLog:
                 self._cut(tail, self._floor)
 
     def _cut(self, tail: Tail, size: int) -> None:
-        """Take back what stands behind a place; nor may the mirror bring it back."""
+        """Take back what stands behind a place; nor may the mirror bring it back, which loses what it has not synced."""
+        self._mirrored = max(self._mirrored, size)
         tail.file.truncate(size)
         if self._mirror is not None:
             self._mirror.take_back()

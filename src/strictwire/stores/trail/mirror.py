@@ -42,6 +42,15 @@ class Mirror:
         self.needed = 0
         """Those before are in the log itself, for certain."""
 
+    def prepare(self, disk: Disk) -> None:
+        """See that all of its blocks are on disk."""
+        found = disk.look(MIRROR)
+        if found is None or found.size != self._size:
+            self._file.truncate(0)
+            self._file.write(0, bytes(self._size))
+            self._file.sync()
+            disk.sync()
+
     @property
     def is_filling(self) -> bool:
         """Whether the log should be synced before there is no more room."""
@@ -69,8 +78,12 @@ class Mirror:
         self._synced = max(self._synced, written)
 
     def take_back(self) -> None:
-        """Nothing that was not synced comes back from here: what follows it has nothing to follow any more."""
-        self._file.write(self._synced % self._size, bytes(_SECTOR))
+        """Nothing that was not synced comes back from here."""
+        place, count = self._synced % self._size, self.written - self._synced
+        room = self._size - place
+        self._file.write(place, bytes(min(count, room)))
+        if count > room:
+            self._file.write(0, bytes(count - room))
         self._file.sync()
         self.written = self._synced
 
@@ -79,22 +92,16 @@ class Mirror:
         self._file.close()
 
 
-def maybe_open_mirror(disk: Disk, size: int = MIRROR_BYTES) -> Mirror | None:
-    """The mirror, made if there is none; None where another process has it. All of its blocks are on disk from then on.
+def maybe_open_mirror(disk: Disk, size: int) -> Mirror | None:
+    """The mirror, which is ours until it is closed; None where another process has it. The size is a multiple of a sector.
 
-    The size is a multiple of a sector.
+    Nothing is changed yet: it may hold what a process that died has synced nowhere else.
     """
     file = disk.open(MIRROR, create=True)
-    if not file.hold():
-        file.close()
-        return None
-    found = disk.look(MIRROR)
-    if found is None or found.size != size:
-        file.truncate(0)
-        file.write(0, bytes(size))
-        file.sync()
-        disk.sync()
-    return Mirror(file, size)
+    if file.hold():
+        return Mirror(file, size)
+    file.close()
+    return None
 
 
 def read_mirrored(disk: Disk, head: bytes) -> Iterator[bytes]:
