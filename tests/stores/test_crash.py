@@ -23,8 +23,9 @@ SMALL = 900
 
 def _work(log: TrailLog, answered: list[str], append: Callable[[TrailLog], Callable[[list[bytes]], None]]) -> None:
     """What a server does: commits, a checkpoint now and then, a last one at the end."""
+    keep = append(log)
     for number, names in enumerate(BATCHES):
-        append(log)([body(name) for name in names])
+        keep([body(name) for name in names])
         answered += names
         if number % 2:
             log.sign()
@@ -35,14 +36,10 @@ def _work(log: TrailLog, answered: list[str], append: Callable[[TrailLog], Calla
 def _append_with_a_mirror(log: TrailLog, size: int = 16 * 1024) -> Callable[[list[bytes]], None]:
     """The same, where what was written is synced in a file that does not grow."""
 
-    def append(bodies: list[bytes]) -> None:
-        if not log.has_mirror:
-            mirror = log.maybe_open_mirror(size)
-            assert mirror is not None
-            log.use_mirror(mirror)
-        _append_in_two_steps(log)(bodies)
-
-    return append
+    mirror = log.maybe_open_mirror(size)
+    assert mirror is not None
+    log.use_mirror(mirror)
+    return _append_in_two_steps(log)
 
 
 def _append_in_two_steps(log: TrailLog) -> Callable[[list[bytes]], None]:

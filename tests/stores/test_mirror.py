@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.stores.jsonl import open_recorder
+from strictwire.audit.event import Values
+from strictwire.stores.jsonl import JsonlRecorder, Mode, Schedule, open_recorder
 from strictwire.stores.trail.amnesia import PowerCut, Survival
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
@@ -19,7 +20,7 @@ from strictwire.stores.trail.layout import ACTIVE
 from strictwire.stores.trail.log import TrailLog
 from strictwire.stores.trail.mirror import MIRROR, MIRROR_BYTES, maybe_open_mirror, read_mirrored
 
-from .trails import Machine, body, call, call_ids, records_of, trail_in
+from .trails import HandClock, Machine, body, call, call_ids, records_of, trail_in
 
 SIZE = 16 * 1024
 
@@ -40,6 +41,18 @@ def _mirror(log: TrailLog, size: int = SIZE) -> None:
 def _commit(log: TrailLog, *names: str) -> None:
     assert log.try_append_unsynced([body(name) for name in names])
     log.sync_written()
+
+
+def _refuse_one_sync(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    step, refused = machine.disk.step, []
+
+    def refuse(what: str, change: Callable[[], object], size: int = 0) -> None:
+        if what == "sync" and not refused:
+            refused.append(what)
+            raise OSError(errno.EIO, "refused")
+        step(what, change, size)
+
+    monkeypatch.setattr(machine.disk, "step", refuse)
 
 
 def _kept(machine: Machine) -> list[str]:
@@ -75,28 +88,53 @@ def test_a_log_goes_on_behind_what_was_put_back() -> None:
     assert machine.verify().signed == 3
 
 
-def test_a_mirror_goes_around_many_times_and_loses_nothing() -> None:
+@pytest.mark.parametrize("size", [2048, 4096])
+@pytest.mark.parametrize("catches_up", [True, False])
+def test_a_mirror_that_goes_around_or_has_no_room_loses_nothing(size: int, catches_up: bool) -> None:
     machine = Machine()
-    log = _open(machine, 4096)
+    log = _open(machine, size)
     names = [f"call {number}" for number in range(60)]
     for name in names:
         _commit(log, name)
-        if log.is_behind:
+        if catches_up and log.is_behind:
             log.sync_behind()
     machine.reboot(Survival.NOTHING)
 
     assert _kept(machine) == names
 
 
-def test_where_the_mirror_has_no_room_the_log_itself_is_synced() -> None:
+def test_a_mirror_that_does_not_fit_on_the_disk_leaves_no_trace_and_recording_goes_on() -> None:
     machine = Machine()
-    log = _open(machine, 2048)
-    names = [f"call {number}" for number in range(12)]
-    for name in names:
-        _commit(log, name)
+    log = machine.log()
+    log.append([body("a")])
+    machine.disk.room = SIZE // 2
+    with pytest.raises(LogFault):
+        log.maybe_open_mirror(SIZE)
+    look = machine.disk.look(MIRROR)
+    assert look is not None
+    assert look.size == 0
+    machine.disk.room = None
+    log.append([body("b")])
+
+    assert _kept(machine) == ["a", "b"]
+
+
+async def test_a_sync_that_fails_is_told_to_the_caller_and_the_next_record_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine()
+    recorder = JsonlRecorder(
+        machine.log(), mode=Mode.SYNC, values=Values.DIGESTED, schedule=Schedule(), clock=HandClock().clock, mirrors=True
+    )
+    assert [await recorder.record(call(name)) for name in ("a", "b")] == [None, None]
+    _refuse_one_sync(machine, monkeypatch)
+    failure = await recorder.record(call("lost"))
+    assert failure is not None
+    assert failure.code == "AUDIT_LOG_FAILED"
+    assert await recorder.record(call("c")) is None
+    await recorder.close()
     machine.reboot(Survival.NOTHING)
 
-    assert _kept(machine) == names
+    assert machine.disk.look(MIRROR) is not None
+    assert _kept(machine) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("survival", Survival)
@@ -121,18 +159,9 @@ def test_what_waits_for_its_sync_is_not_lost_with_a_commit_that_failed(monkeypat
     log = _open(machine)
     _commit(log, "a")
     assert log.try_append_unsynced([body("b")])
-    step, refused = machine.disk.step, []
-
-    def refuse_one_sync(what: str, change: Callable[[], object], size: int = 0) -> None:
-        if what == "sync" and not refused:
-            refused.append(what)
-            raise OSError(errno.EIO, "refused")
-        step(what, change, size)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(machine.disk, "step", refuse_one_sync)
-        with pytest.raises(LogFault):
-            log.append([body("lost")])
+    _refuse_one_sync(machine, monkeypatch)
+    with pytest.raises(LogFault):
+        log.append([body("lost")])
     log.sync_written()
     machine.reboot(Survival.NOTHING)
 
@@ -171,6 +200,7 @@ def test_after_a_sync_of_the_log_that_failed_it_is_written_again_before_the_next
     machine.disk.refusal = None
     machine.disk.calls.clear()
     log.sync_behind()
+    log.sync()
     log.sync_behind()
 
     written = machine.disk.look(ACTIVE)

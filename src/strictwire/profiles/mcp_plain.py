@@ -70,7 +70,7 @@ read_plain = msgspec.json.Decoder(PlainCall).decode
 NO_PLAIN_CALL: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def read_meta(raw: bytes, limits: Limits) -> Meta | None:
+def _read_meta(raw: bytes, limits: Limits) -> Meta | None:
     """What a `_meta` says; None if a plain call cannot have it."""
     try:
         value = parse_object(raw, limits)
@@ -115,7 +115,7 @@ class Metas:
         return self._read(written) if known is None else known
 
     def _read(self, written: bytes) -> Meta | None:
-        meta = read_meta(written, self._limits)
+        meta = _read_meta(written, self._limits)
         if meta is not None and meta.token is None and len(written) <= MAX_META_BYTES:
             if len(self._known) >= MAX_METAS:
                 self._known.clear()

@@ -15,15 +15,15 @@ from typing import Final
 
 from strictwire.audit.chain import GENESIS
 from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
-from strictwire.audit.merkle import HASH_BYTES, Frontier, ReadHash, leaf_hash, read_frontier
+from strictwire.audit.merkle import Frontier, ReadHash, leaf_hash, read_frontier
 from strictwire.audit.verify import Finding, Reason, Verdict, Verifier, find_first_difference
-from strictwire.stores.trail.disk import Disk, OpenFile, ReadingDisk
+from strictwire.stores.trail.disk import Disk, ReadingDisk
 from strictwire.stores.trail.layout import (
     list_segments,
     maybe_open_hashes,
-    read_hash,
     read_notes,
     read_records,
+    reading,
 )
 from strictwire.stores.trail.meter import Meter, Progress
 
@@ -47,7 +47,7 @@ def verify_disk(
     meter = Meter(disk, progress)
     first = next((segment.first for segment in list_segments(disk) if segment.first is not None), 0)
     with maybe_open_hashes(disk) as hashes:
-        read = _reading(hashes)
+        read = reading(hashes)
         start = read_frontier(first, read)
         head = read(0, first - 1) if first else GENESIS
         verifier = Verifier(key=key, notes=read_notes(disk), start=start, head=head, anchor=anchor)
@@ -55,16 +55,6 @@ def verify_disk(
         meter.tell()
         verdict = verifier.finish()
         return replace(verdict, finding=_pin_down(disk, read, key, verdict))
-
-
-def _reading(hashes: OpenFile | None) -> ReadHash:
-    """Stored hashes, or zeros where there are none: they lead to no signed root, and the verdict says so."""
-
-    def read(level: int, index: int) -> bytes:
-        found = b"" if hashes is None else read_hash(hashes, level, index)
-        return found.ljust(HASH_BYTES, b"\x00")
-
-    return read
 
 
 def _pin_down(disk: Disk, read: ReadHash, key: PublicKey, verdict: Verdict) -> Finding | None:

@@ -161,11 +161,6 @@ class TrailLog:
             self._floor = max(self._floor, written)
 
     @property
-    def has_mirror(self) -> bool:
-        """Whether a mirror is used."""
-        return self._mirror is not None
-
-    @property
     def is_behind(self) -> bool:
         """Whether so much is synced in the mirror alone that the log itself should be: with `sync_behind`."""
         return self._mirror is not None and self._mirror.is_filling
@@ -173,10 +168,11 @@ class TrailLog:
     def sync_behind(self) -> None:
         """Sync the log itself, while another thread goes on with `try_append_unsynced` and `sync_written`.
 
-        Raises LogFault: what is synced in the mirror stays there, and the log is written again before it is synced.
+        Raises LogFault: what is synced in the mirror stays there, and the log is written again before it is synced: by a
+        commit or a checkpoint, since nothing may be taken back meanwhile.
         """
         tail = self._tail
-        if tail is not None:
+        if tail is not None and not self._suspect:
             with mapped_errors():
                 self._sync_file(tail, tail.size)
 

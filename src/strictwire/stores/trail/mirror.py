@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from strictwire.audit.chain import maybe_link
@@ -45,11 +46,17 @@ class Mirror:
     def prepare(self, disk: Disk) -> None:
         """See that all of its blocks are on disk."""
         found = disk.look(MIRROR)
-        if found is None or found.size != self._size:
+        if found is not None and found.size == self._size:
+            return
+        try:
             self._file.truncate(0)
             self._file.write(0, bytes(self._size))
             self._file.sync()
             disk.sync()
+        except OSError:
+            with suppress(OSError):  # a disk that is full needs the room for records
+                self._file.truncate(0)
+            raise
 
     @property
     def is_filling(self) -> bool:

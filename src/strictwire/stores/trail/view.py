@@ -37,10 +37,10 @@ from strictwire.stores.trail.layout import (
     Segment,
     list_segments,
     maybe_open_hashes,
-    read_hash,
     read_last_note,
     read_notes,
     read_records,
+    reading,
     sealed_name,
 )
 from strictwire.stores.trail.opening import Trail, open_log
@@ -103,7 +103,7 @@ class FolderTrail:
             disk = ReadingDisk(self._trail.folder)
             checkpoint = self._covering(disk, max(indexes, default=0))
             with maybe_open_hashes(disk) as hashes:
-                read = _reading(hashes)
+                read = reading(hashes)
                 return Proven(
                     checkpoint=checkpoint,
                     proofs=tuple(_prove(disk, index, checkpoint, read) for index in indexes),
@@ -156,7 +156,7 @@ def _tree_at(disk: Disk, size: int, *, signed: int) -> tuple[Frontier, bytes]:
     if stored < signed:
         stored = size
     with maybe_open_hashes(disk) as hashes:
-        read = _reading(hashes)
+        read = reading(hashes)
         tree = read_frontier(stored, read)
         head = read(0, stored - 1) if stored else GENESIS
     if stored < size:
@@ -164,16 +164,6 @@ def _tree_at(disk: Disk, size: int, *, signed: int) -> tuple[Frontier, bytes]:
             head = leaf_hash(line.removesuffix(b"\n"))
             tree.push(head)
     return tree, head
-
-
-def _reading(hashes: OpenFile | None) -> ReadHash:
-    """Stored hashes, or zeros where there are none: they lead to no signed root."""
-
-    def read(level: int, index: int) -> bytes:
-        found = b"" if hashes is None else read_hash(hashes, level, index)
-        return found.ljust(HASH_BYTES, b"\x00")
-
-    return read
 
 
 def _changed_since(after: Judged, first: int) -> Judged:
