@@ -43,11 +43,11 @@ def _run_program(part: str, _effort: Effort) -> Found:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the parts that are named, or all."""
-    parts = _parts()
+    parts, usual = _parts(), Effort()
     parser = argparse.ArgumentParser(prog="./scripts/bench", description="Measures strictwire beside its peers.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(parts)} (default: all)")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one run (default 1)")
-    parser.add_argument("--rounds", type=int, default=3, help="runs that count (default 3)")
+    parser.add_argument("--seconds", type=float, default=usual.seconds, help="length of one run (default %(default)s)")
+    parser.add_argument("--rounds", type=int, default=usual.rounds, help="runs that count (default %(default)s)")
     given = parser.parse_args(argv)
     unknown = [part for part in given.parts if part not in parts]
     if unknown:

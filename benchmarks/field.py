@@ -1,4 +1,4 @@
-"""Runs contenders side by side in one scenario after another: rounds alternate between them, medians are kept."""
+"""Runs contenders side by side in one scenario after another: all of them take a turn in every round, on every wire."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeAlias
 
 from benchmarks.drive import Load, Measured, Pipes, Sockets, Stalled
 from benchmarks.fixture import Question
@@ -42,19 +44,21 @@ class Cells:
         ]
 
 
+Channels: TypeAlias = Mapping[tuple[str, Wire], Pipes | Sockets]
+"""By contender and wire."""
+
+
 @contextmanager
-def opened(
-    contenders: Sequence[Contender], *, http: bool, wire: Wire, cells: Cells
-) -> Iterator[Mapping[str, Pipes | Sockets]]:
-    """Every contender that speaks the wire, running. One that does not start is a trouble, not the end."""
+def opened(contenders: Sequence[Contender], wires: Sequence[Wire], *, http: bool, cells: Cells) -> Iterator[Channels]:
+    """Every contender, running, once for each wire that it speaks. One that does not start is a trouble, not the end."""
     with ExitStack() as stack:
-        channels: dict[str, Pipes | Sockets] = {}
-        for contender in contenders:
+        channels: dict[tuple[str, Wire], Pipes | Sockets] = {}
+        for contender, wire in product(contenders, wires):
             if wire not in contender.wires:
                 continue
             try:
                 running = stack.enter_context(contender.serve(http=http))
-                channels[contender.name] = Sockets(running, wire) if http else Pipes(running, wire)
+                channels[contender.name, wire] = Sockets(running, wire) if http else Pipes(running, wire)
             except (NotStarted, Stalled, OSError) as exc:
                 cells.troubles.append(f"{contender.name}, {'HTTP' if http else 'stdio'}, {wire}: {exc}")
         try:
@@ -75,37 +79,41 @@ class Scenario:
 
 
 def measure(
-    channels: Mapping[str, Pipes | Sockets], scenario: Scenario, wire: Wire, effort: Effort, troubles: list[str]
-) -> dict[str, Summary]:
-    """One scenario, rounds alternating between the contenders, after one that does not count."""
-    runs: dict[str, list[Measured]] = {name: [] for name in channels}
-    speakers = {name: Garbage() if scenario.questions is None else Talk(scenario.questions, wire) for name in channels}
+    channels: Channels, scenarios: Sequence[Scenario], effort: Effort, cells: Cells, *, http: bool
+) -> dict[Key, Summary]:
+    """Some scenarios side by side: all take a turn in every round, after one that does not count."""
+    keys = {
+        Key(http=http, wire=wire, scenario=each.name, in_flight=each.in_flight, contender=name): (
+            channel,
+            Garbage() if each.questions is None else Talk(each.questions, wire),
+        )
+        for (name, wire), channel in channels.items()
+        for each in scenarios
+    }
+    runs: dict[Key, list[Measured]] = {key: [] for key in keys}
     for turn in range(effort.rounds + 1):
-        for name, channel in channels.items():
-            if name not in runs:
+        for key, (channel, speaker) in keys.items():
+            if key not in runs:
                 continue
             try:
-                measured = channel.drive(speakers[name], Load(in_flight=scenario.in_flight, seconds=effort.seconds))
+                measured = channel.drive(speaker, Load(in_flight=key.in_flight, seconds=effort.seconds))
             except (Stalled, WrongAnswer, OSError) as exc:
-                troubles.append(f"{name}, {scenario.name}, {scenario.in_flight} in flight, {wire}: {exc}")
-                del runs[name]
+                cells.troubles.append(f"{key.contender}, {key.scenario}, {key.in_flight} in flight, {key.wire}: {exc}")
+                del runs[key]
                 continue
             if turn:
-                runs[name].append(measured)
-    return {name: summarise(found) for name, found in runs.items() if found}
+                runs[key].append(measured)
+    return {key: summarise(found) for key, found in runs.items()}
 
 
-def survey(contenders: Sequence[Contender], scenarios: Sequence[Scenario], effort: Effort, cells: Cells) -> Cells:
-    """Every scenario on both transports and both wires."""
+def survey(contenders: Sequence[Contender], rivals: Sequence[Sequence[Scenario]], effort: Effort, cells: Cells) -> Cells:
+    """Every group of scenarios that are compared with each other, on both transports and both wires."""
     for http in (False, True):
-        for wire in Wire:
-            with opened(contenders, http=http, wire=wire, cells=cells) as channels:
-                for scenario in scenarios:
-                    found = measure(channels, scenario, wire, effort, cells.troubles)
-                    for name, summary in found.items():
-                        key = Key(http=http, wire=wire, scenario=scenario.name, in_flight=scenario.in_flight, contender=name)
-                        cells.found[key] = summary
-                        _tell(key, summary)
+        with opened(contenders, tuple(Wire), http=http, cells=cells) as channels:
+            for scenarios in rivals:
+                for key, summary in measure(channels, scenarios, effort, cells, http=http).items():
+                    cells.found[key] = summary
+                    _tell(key, summary)
     return cells
 
 

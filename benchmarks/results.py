@@ -17,8 +17,9 @@ from benchmarks.drive import Measured
 class Effort:
     """How long to measure."""
 
-    seconds: float = 1.0
-    rounds: int = 3
+    seconds: float = 0.4
+    rounds: int = 7
+    """Many short turns: a machine that becomes slower for a while does so for everybody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +34,30 @@ class Summary:
     """CPU time of the server for a call, microseconds."""
     busy: float
     """Share of the time that the load was working, at most."""
+    rates: tuple[float, ...] = ()
+    p50s: tuple[float, ...] = ()
+    cpus: tuple[float, ...] = ()
+    """The same of every round."""
+
+
+def compare_rounds(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """How many times theirs ours is: the median of the rounds, each compared with itself."""
+    return statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True))
 
 
 def summarise(runs: Sequence[Measured]) -> Summary:
     """Medians; how busy the load was is the maximum."""
+    rates = tuple(run.rate for run in runs)
+    p50s = tuple(run.p50 * 1e6 for run in runs)
+    cpus = tuple(run.cpu_a_call * 1e6 for run in runs)
     return Summary(
-        rate=statistics.median(run.rate for run in runs),
-        p50=statistics.median(run.p50 for run in runs) * 1e6,
-        cpu=statistics.median(run.cpu_a_call for run in runs) * 1e6,
+        rate=statistics.median(rates),
+        p50=statistics.median(p50s),
+        cpu=statistics.median(cpus),
         busy=max(run.client_busy for run in runs),
+        rates=rates,
+        p50s=p50s,
+        cpus=cpus,
     )
 
 

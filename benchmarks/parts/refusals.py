@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.field import Cells, Scenario, survey
 from benchmarks.fixture import add_questions, refused_questions
 from benchmarks.peers import OURS
-from benchmarks.results import Effort, Found, Goal, Table, at_least
+from benchmarks.results import Effort, Found, Goal, Table, at_least, compare_rounds
 
 ACCEPTED: Final = "accepted"
 REFUSED: Final = "refused"
@@ -25,7 +25,7 @@ def run(effort: Effort) -> Found:
         Scenario(name=REFUSED, questions=refused_questions(), in_flight=MANY),
         Scenario(name=GARBAGE, questions=None, in_flight=MANY),
     ]
-    cells = survey([OURS], scenarios, effort, Cells())
+    cells = survey([OURS], [scenarios], effort, Cells())
     rows = [
         ["HTTP" if key.http else "stdio", str(key.wire), key.scenario, f"{each.rate:,.0f}", f"{each.cpu:,.0f}"]
         for key, each in cells.found.items()
@@ -46,7 +46,7 @@ def run(effort: Effort) -> Found:
 
 def _goal(cells: Cells, *, http: bool, scenario: str, wanted: float) -> Goal:
     ratios = [
-        (summary.rate / accepted.rate, accepted.cpu / summary.cpu)
+        (compare_rounds(summary.rates, accepted.rates), compare_rounds(accepted.cpus, summary.cpus))
         for summary, accepted in zip(
             cells.of(http=http, scenario=scenario, in_flight=MANY, contender=OURS.name),
             cells.of(http=http, scenario=ACCEPTED, in_flight=MANY, contender=OURS.name),

@@ -7,12 +7,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Final
 
 from benchmarks.field import Cells, Scenario, measure, opened, survey
 from benchmarks.fixture import add_questions, echo_questions
 from benchmarks.peers import ALL, BENCH, OURS, OURS_SYNC, OURS_TWO, PEERS, SDK_HIGH, SDK_LOW, TYPESCRIPT_V1, Contender
-from benchmarks.results import Effort, Found, Goal, Summary, Table, at_least, at_most, not_measured
+from benchmarks.results import Effort, Found, Goal, Summary, Table, at_least, at_most, compare_rounds, not_measured
 from benchmarks.talk import Wire
 
 ADD: Final = "add"
@@ -28,24 +29,23 @@ def scenarios() -> list[Scenario]:
 
 def run(effort: Effort) -> Found:
     """Measure and compare."""
-    cells = survey(ALL, scenarios(), effort, Cells())
-    workers = two_workers(effort, cells.troubles)
+    cells = survey(ALL, [[each] for each in scenarios()], effort, Cells())
+    workers = two_workers(effort, cells)
     sync = fdatasync_microseconds()
     note = f"Median fdatasync of 200 bytes in this run: {sync:.0f} us. " + "; ".join(cells.troubles)
     return Found(part="server", tables=[_rates(cells, note), _costs(cells)], goals=[*goals(cells, sync), workers])
 
 
-def two_workers(effort: Effort, troubles: list[str]) -> Goal:
+def two_workers(effort: Effort, cells: Cells) -> Goal:
     """What a second process costs: small calls over 32 connections, one worker beside two."""
     asked = Scenario(name=ADD, questions=add_questions(), in_flight=MANY)
-    cells = Cells(troubles=troubles)
-    with opened([OURS, OURS_TWO], http=True, wire=Wire.MODERN, cells=cells) as channels:
-        found = measure(channels, asked, Wire.MODERN, effort, troubles)
+    with opened([OURS, OURS_TWO], [Wire.MODERN], http=True, cells=cells) as channels:
+        found = {key.contender: each for key, each in measure(channels, [asked], effort, cells, http=True).items()}
     one, two = found.get(OURS.name), found.get(OURS_TWO.name)
     text = "CPU time a call with two worker processes, times that with one"
     if one is None or two is None:
         return not_measured(text, "a server did not run")
-    return at_most(text, 1.15, two.cpu / one.cpu, f" ({two.cpu:.0f} us against {one.cpu:.0f} us)")
+    return at_most(text, 1.15, compare_rounds(two.cpus, one.cpus), f" ({two.cpu:.0f} us against {one.cpu:.0f} us)")
 
 
 def fdatasync_microseconds(times: int = 100) -> float:
@@ -92,7 +92,7 @@ def _costs(cells: Cells) -> Table:
 
 
 class Compare:
-    """Ratios between ours at its slower wire and peers at their faster one."""
+    """Ratios between ours at its slower wire and peers at their faster one, of the same rounds."""
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
@@ -113,9 +113,9 @@ class Compare:
         theirs = self.find(who, http=http, scenario=scenario, count=count)
         if not ours or not theirs:
             return at_least(text, wanted, None)
-        ratio = min(each.rate for each in ours) / max(each.rate for each in theirs)
-        cpu = min(each.cpu for each in theirs) / max(each.cpu for each in ours)
-        return at_least(text, wanted, ratio, f" (by CPU time {cpu:.2f})")
+        mine, other = min(ours, key=_by_rate), max(theirs, key=_by_rate)
+        cpu = compare_rounds(other.cpus, mine.cpus)
+        return at_least(text, wanted, compare_rounds(mine.rates, other.rates), f" (by CPU time {cpu:.2f})")
 
     def latency(self, text: str, ours: Contender, extra: float) -> Goal:
         """Median latency with one connection against the fastest peer's; `extra` microseconds are granted."""
@@ -123,9 +123,13 @@ class Compare:
         theirs = self.find(PEERS, http=True, scenario=ADD, count=1)
         if not mine or not theirs:
             return at_most(text, 1 / 3, None)
-        best = min(each.p50 for each in theirs)
-        worst = max(each.p50 for each in mine)
-        return at_most(text, (best / 3 + extra) / best, worst / best, f" ({worst:,.0f} us against {best:,.0f} us)")
+        best, worst = min(theirs, key=_by_latency), max(mine, key=_by_latency)
+        share = compare_rounds(worst.p50s, best.p50s)
+        return at_most(text, 1 / 3 + extra / best.p50, share, f" ({worst.p50:,.0f} us against {best.p50:,.0f} us)")
+
+
+_by_rate = attrgetter("rate")
+_by_latency = attrgetter("p50")
 
 
 def goals(cells: Cells, sync: float) -> list[Goal]:

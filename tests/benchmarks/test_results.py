@@ -13,7 +13,7 @@ from benchmarks.page import render_page, render_rows
 from benchmarks.parts import server
 from benchmarks.peers import OURS, SDK_LOW
 from benchmarks.plots import draw, nice, ticks
-from benchmarks.results import Found, Plot, Summary, Table, at_least, at_most, read_found, summarise, write_found
+from benchmarks.results import Found, Plot, Table, at_least, at_most, compare_rounds, read_found, summarise, write_found
 from benchmarks.talk import Wire
 
 
@@ -24,7 +24,18 @@ def measured(calls: int, seconds: float, latency: float) -> Measured:
 def test_repeated_runs_become_their_medians() -> None:
     runs = [measured(100, 1.0, 0.001), measured(400, 1.0, 0.004), measured(200, 1.0, 0.002)]
 
-    assert summarise(runs) == Summary(rate=200.0, p50=2000.0, cpu=2500.0, busy=0.25)
+    found = summarise(runs)
+
+    assert (found.rate, found.p50, found.cpu, found.busy) == (200.0, 2000.0, 2500.0, 0.25)
+    assert (found.rates, found.p50s, found.cpus) == (
+        (100.0, 400.0, 200.0),
+        (1000.0, 4000.0, 2000.0),
+        (5000.0, 1250.0, 2500.0),
+    )
+
+
+def test_a_machine_that_becomes_slower_changes_no_ratio() -> None:
+    assert compare_rounds((800.0, 400.0, 90.0), (100.0, 50.0, 10.0)) == 8.0
 
 
 def test_a_goal_that_was_not_measured_is_neither_reached_nor_missed() -> None:
@@ -48,7 +59,7 @@ def test_ratios_compare_our_slower_wire_with_the_faster_of_a_peer() -> None:
         (SDK_LOW, Wire.MODERN, 200.0),
     ):
         key = Key(http=True, wire=wire, scenario=server.ADD, in_flight=server.MANY, contender=contender.name)
-        cells.found[key] = Summary(rate=rate, p50=1.0, cpu=1e6 / rate, busy=0.1)
+        cells.found[key] = summarise([measured(int(rate), 1.0, 0.001)])
 
     goal = server.Compare(cells).rate("x", 8, [SDK_LOW], http=True, scenario=server.ADD)
 
