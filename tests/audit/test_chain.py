@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from strictwire.audit.chain import GENESIS, Link, maybe_link, seal, seal_batch
+from strictwire.audit.chain import GENESIS, Link, maybe_leaf, maybe_link, seal_batch
 from strictwire.audit.merkle import leaf_hash
 
 
 def test_a_line_says_its_number_and_the_hash_before_it():
-    line = seal(b'{"kind":"call"}', seq=7, prev=b"\xab" * 32)
+    line = seal_batch([b'{"kind":"call"}'], first=7, head=b"\xab" * 32).lines
 
-    assert line == b'{"seq":7,"prev":"' + b"ab" * 32 + b'","kind":"call"}'
+    assert line == b'{"seq":7,"prev":"' + b"ab" * 32 + b'","kind":"call"}\n'
     assert maybe_link(line) == Link(7, b"\xab" * 32)
 
 
 def test_a_batch_is_chained_over_the_exact_bytes_of_each_line():
     sealed = seal_batch([b'{"n":0}', b'{"n":1}'], first=0, head=GENESIS)
-    first = seal(b'{"n":0}', seq=0, prev=GENESIS)
-    second = seal(b'{"n":1}', seq=1, prev=leaf_hash(first))
+    first = b'{"seq":0,"prev":"' + b"00" * 32 + b'","n":0}'
+    second = b'{"seq":1,"prev":"' + leaf_hash(first).hex().encode() + b'","n":1}'
 
     assert sealed.lines == first + b"\n" + second + b"\n"
     assert sealed.leaves == [leaf_hash(first), leaf_hash(second)]
+
+
+def test_only_the_next_whole_record_has_a_leaf():
+    line = seal_batch([b'{"n":0}'], first=3, head=b"\xab" * 32).lines
+
+    assert maybe_leaf(line, seq=3, prev=b"\xab" * 32) == leaf_hash(line[:-1])
+    assert [
+        maybe_leaf(line, seq=4, prev=b"\xab" * 32),
+        maybe_leaf(line, seq=3, prev=b"\xac" * 32),
+        maybe_leaf(line[:-1], seq=3, prev=b"\xab" * 32),
+        maybe_leaf(b" " + line, seq=3, prev=b"\xab" * 32),
+    ] == [None] * 4
 
 
 def test_what_does_not_begin_like_a_record_has_no_place():

@@ -15,8 +15,9 @@ from strictwire.stores.jsonl import open_log
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.layout import ACTIVE, CHECKPOINTS, HASHES, list_segments
-from strictwire.stores.trail.log import FRESH_RECORDS, TrailLog
+from strictwire.stores.trail.log import TrailLog
 from strictwire.stores.trail.opening import Trail
+from strictwire.stores.trail.tail import FRESH_RECORDS
 
 from .trails import KEY, Machine, body, call_ids, records_of, trail_in
 

@@ -29,20 +29,17 @@ class Link:
     prev: bytes
 
 
-def render_prefix(seq: int, prev: bytes) -> bytes:
-    """How the line at this place begins."""
-    return b'{"seq":%d,"prev":"%s",' % (seq, prev.hex().encode())
-
-
-def seal(body: bytes, *, seq: int, prev: bytes) -> bytes:
-    """The line of a record whose body, a JSON object with at least one member, is given; without the line break."""
-    return render_prefix(seq, prev) + body[1:]
-
-
 def maybe_link(line: bytes) -> Link | None:
     """The place a line claims, or None where it does not begin as every line of the log does."""
     found = _LINK.match(line)
     return None if found is None else Link(int(found[1]), bytes.fromhex(found[2].decode()))
+
+
+def maybe_leaf(line: bytes, *, seq: int, prev: bytes) -> bytes | None:
+    """The leaf hash of a line, line break and all, if it is the record at this place; else None."""
+    if not line.endswith(b"\n") or not line.startswith(b'{"seq":%d,"prev":"%b",' % (seq, hexlify(prev))):
+        return None
+    return sha256(b"\x00" + line[:-1]).digest()
 
 
 class Sealed(NamedTuple):

@@ -26,10 +26,8 @@ from strictwire.stores.trail.fault import LogFault, mapped_errors
 from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, read_last_note, read_lines, sealed_name
 from strictwire.stores.trail.lock import Lock
 from strictwire.stores.trail.mirror import MIRROR_BYTES, Mirror, maybe_open_mirror
-from strictwire.stores.trail.recovery import SetAside, Tail, catch_up, load_tail, read_checkpoint
-
-FRESH_RECORDS: Final = 64
-"""Records whose hashes are stored together: neither every commit writes them nor does one have to write very many."""
+from strictwire.stores.trail.recovery import SetAside, catch_up, load_tail, read_checkpoint
+from strictwire.stores.trail.tail import FRESH_RECORDS, Tail
 
 ROTATE_BYTES: Final = 64 << 20
 """When a new file is begun. A start reads at most this much; ten gigabytes are 160 files."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final, TypeAlias
 
-from strictwire.audit.chain import GENESIS, Sealed, maybe_link, render_prefix
+from strictwire.audit.chain import GENESIS, maybe_leaf, maybe_link
 from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
-from strictwire.audit.merkle import HASH_BYTES, Frontier, leaf_hash, read_frontier, stored_count
+from strictwire.audit.merkle import HASH_BYTES, Frontier, read_frontier, stored_count
 from strictwire.stores.trail.disk import Disk, Look, OpenFile, write_whole
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.layout import (
@@ -32,6 +32,7 @@ from strictwire.stores.trail.layout import (
     torn_name,
 )
 from strictwire.stores.trail.mirror import read_mirrored
+from strictwire.stores.trail.tail import Tail
 
 DAMAGED: Final = "damaged"
 
@@ -46,60 +47,6 @@ class SetAside:
 
 Keep: TypeAlias = Callable[[SetAside], None]
 """Told what was set aside."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Tail:
-    """The end of a log as its writer knows it."""
-
-    file: OpenFile
-    hashes: OpenFile
-    first: int
-    """The first record of the newest file."""
-    size: int
-    """Bytes of the newest file."""
-    tree: Frontier
-    """Over the records whose hashes are stored."""
-    fresh: list[bytes]
-    """The leaf hashes of those behind them."""
-    head: bytes
-    """Hash of the last record."""
-    signed: int
-    """Records that a checkpoint vouches for."""
-
-    @property
-    def records(self) -> int:
-        """How many there are, from the first of the log on."""
-        return self.tree.size + len(self.fresh)
-
-    def matches(self, found: Look | None) -> bool:
-        """Whether the newest file is the one we know, and as long as we know it."""
-        return found is not None and found.size == self.size and found.ident == self.file.ident
-
-    def grow(self, sealed: Sealed) -> None:
-        """The sealed records were written."""
-        self.fresh += sealed.leaves
-        self.head = sealed.leaves[-1]
-        self.size += len(sealed.lines)
-
-    def store_hashes(self) -> None:
-        """Take the fresh records into the tree. Only proofs need that, and they begin at a checkpoint; a start makes
-        hashes that a crash has lost again from the records."""
-        if self.fresh:
-            tree = self.tree.copy()
-            known = tree.push_all(self.fresh)
-            self.hashes.write(stored_count(self.tree.size) * HASH_BYTES, b"".join(known))
-            self.tree, self.fresh = tree, []
-
-    def begin(self, file: OpenFile) -> None:
-        """The newest file became an older one; go on in a new one."""
-        self.file.close()
-        self.file, self.first, self.size = file, self.records, 0
-
-    def close(self) -> None:
-        """Give the files back."""
-        self.file.close()
-        self.hashes.close()
 
 
 def load_tail(disk: Disk, key: PublicKey, anchor: bytes | None, keep: Keep) -> Tail:
@@ -135,11 +82,8 @@ def catch_up(disk: Disk, tail: Tail, found: Look | None, keep: Keep) -> bool:
     """Take in what another process appended to the file we know. False where it is another file or became shorter."""
     if found is None or found.ident != tail.file.ident or found.size < tail.size:
         return False
-    tail.store_hashes()
-    replay = _Replay(tree=tail.tree, head=tail.head, hashes=tail.hashes, checkpoint=None)
-    end, torn = replay.take_lines(tail.file, tail.size)
-    replay.finish()
-    tail.size, tail.head = end, replay.head
+    tail.take_in(found.size)
+    torn = b"" if tail.size == found.size else _as_torn(tail.file, tail.size, tail.records)
     _settle_torn(disk, tail, torn, keep)
     return True
 
@@ -158,11 +102,11 @@ class _Replay:
 
     def take(self, line: bytes) -> bool:
         """Whether the line is the next record; then the tree has it."""
-        text = line[:-1]
-        if not line.endswith(b"\n") or not text.startswith(render_prefix(self.tree.size, self.head)):
+        leaf = maybe_leaf(line, seq=self.tree.size, prev=self.head)
+        if leaf is None:
             return False
-        self.head = leaf_hash(text)
-        self._known += self.tree.push(self.head)
+        self.head = leaf
+        self._known += self.tree.push(leaf)
         if len(self._known) * HASH_BYTES >= BLOCK:
             self._write_known()
         if self._checkpoint is not None and self.tree.size == self._checkpoint.size:
