@@ -6,7 +6,6 @@ import asyncio
 import errno
 import fcntl
 import os
-import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,16 +14,19 @@ from pathlib import Path
 import pytest
 
 from strictwire.audit.event import Values
+from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.fault.failure import Failure
 from strictwire.stores.jsonl import JsonlRecorder, Mode, Schedule, open_recorder
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.judge import verify_trail
 from strictwire.stores.trail.keys import read_public_key
+from strictwire.stores.trail.layout import HASHES
 from strictwire.stores.trail.lock import LOCK_NAME
 from strictwire.stores.trail.opening import Trail
+from strictwire.stores.trail.tail import FRESH_RECORDS
 
-from .trails import HandClock, Machine, call, call_ids, records_of, trail_in
+from .trails import HandClock, Machine, call, call_ids, records_of, remove_folder, trail_in
 
 
 @asynccontextmanager
@@ -184,7 +186,7 @@ async def test_a_deleted_folder_is_told_over_the_recorder_too(tmp_path: Path):
     trail = trail_in(tmp_path)
     recorder = await open_recorder(trail)
     await recorder.record(call("a"))
-    shutil.rmtree(trail.folder)
+    remove_folder(trail.folder)
     failure = await recorder.record(call("lost"))
     trail.folder.mkdir()
     again = await recorder.record(call("b"))
@@ -244,27 +246,49 @@ async def test_on_a_quick_disk_calls_that_keep_coming_share_a_sync():
 async def test_there_are_never_two_syncs_at_once():
     machine = Machine()
     async with recorder_on(machine, schedule=Schedule(quick_seconds=60.0)) as recorder:
-        await recorder.record(call("opens the log"))
-        await recorder.record(call("shows that the disk is quick"))
-        gate, begun, step = Gate(machine), [], machine.disk.step
+        await recorder.record(call("opens the log, and shows that the disk is quick"))
+        recorder._quick = False
+        gate = Gate(machine)
+        first = asyncio.create_task(recorder.record(call("left to the thread")))
+        await _until(gate.reached)
+        recorder._quick = True
+        begun, step = [], machine.disk.step
 
-        def counting(kind: str, change: Callable[[], object], size: int = 0) -> None:
-            begun.append(kind)
+        def noting(kind: str, change: Callable[[], object], size: int = 0) -> None:
+            if kind == "sync":
+                begun.append(threading.current_thread().name)
             step(kind, change, size)
 
-        machine.disk.step = counting
-        tasks = [asyncio.create_task(recorder.record(call(f"gathered {number}"))) for number in range(2)]
-        while not recorder._written:
-            await asyncio.sleep(0)
-        recorder.wake()
-        assert gate.reached.wait(10), "the thread syncs what the event loop was about to sync"
-        tasks += [asyncio.create_task(recorder.record(call(f"later {number}"))) for number in range(2)]
+        machine.disk.step = noting
+        later = [asyncio.create_task(recorder.record(call(f"later {number}"))) for number in range(2)]
         for _ in range(20):
             await asyncio.sleep(0)
-        assert begun.count("sync") == 1
+        assert begun == [], "the thread is at it, and takes the rest, too"
         gate.open()
 
-        assert [await task for task in tasks] == [None] * 4
+        assert [await task for task in (first, *later)] == [None] * 3
+        assert begun == ["strictwire-audit"]
+
+
+async def test_hashes_are_stored_when_the_answers_have_left():
+    machine = Machine()
+    async with recorder_on(machine, mode=Mode.BATCHED) as recorder:
+        await recorder.record(call("opens the log"))
+        waiting = []
+        told = await asyncio.gather(
+            *(_record_and_look(recorder, f"call {number}", waiting) for number in range(FRESH_RECORDS))
+        )
+        assert (told, max(waiting)) == ([None] * FRESH_RECORDS, FRESH_RECORDS + 1)
+        await _eventually(lambda: not recorder._log.is_untidy)
+        assert machine.disk.look(HASHES).size == stored_count(FRESH_RECORDS + 1) * HASH_BYTES
+    assert machine.verify().ok
+
+
+async def _record_and_look(recorder: JsonlRecorder, call_id: str, waiting: list[int]) -> Failure | None:
+    """Notes how many hashes wait when the caller is told."""
+    told = await recorder.record(call(call_id))
+    waiting.append(len(recorder._log._tail.fresh))
+    return told
 
 
 async def test_a_failed_sync_of_calls_that_keep_coming_is_told_to_all_of_them(monkeypatch: pytest.MonkeyPatch):

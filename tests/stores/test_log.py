@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import fcntl
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -10,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from strictwire.audit.chain import GENESIS, seal_batch
-from strictwire.audit.merkle import HASH_BYTES
+from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.stores.jsonl import open_log
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.layout import ACTIVE, CHECKPOINTS, HASHES, list_segments
+from strictwire.stores.trail.lock import LOCK_NAME
 from strictwire.stores.trail.log import TrailLog
 from strictwire.stores.trail.opening import Trail
-from strictwire.stores.trail.tail import FRESH_RECORDS
+from strictwire.stores.trail.tail import FRESH_RECORDS, MAX_FRESH
 
 from .trails import KEY, Machine, body, call_ids, records_of, trail_in
 
@@ -39,7 +42,7 @@ def _cost(machine: Machine, log: TrailLog) -> tuple[Counter[str], int]:
     """What so many commits of one record do to the disk that hashes are stored once: the calls, and the bytes."""
     log.sign()
     machine.disk.calls.clear()
-    for _ in range(FRESH_RECORDS + 1):
+    for _ in range(MAX_FRESH + 1):
         log.append([body("x")])
     return Counter(name for name, _ in machine.disk.calls), sum(size for _, size in machine.disk.calls)
 
@@ -55,10 +58,44 @@ def test_a_commit_costs_the_same_at_a_million_records_as_at_a_thousand():
         log.append_unsynced([body("x")] * 1_001)
     log.append([body("x")] * (1_000_000 - log._tail.records))
     late, late_bytes = _cost(machine, log)
-    digits = (FRESH_RECORDS + 1) * (len("1000000") - len("1000"))
+    digits = (MAX_FRESH + 1) * (len("1000000") - len("1000"))
 
-    assert early == late == {"write": FRESH_RECORDS + 2, "sync": FRESH_RECORDS + 1}
+    assert early == late == {"write": MAX_FRESH + 2, "sync": MAX_FRESH + 1}
     assert abs(late_bytes - digits - early_bytes) < 20 * HASH_BYTES
+
+
+def test_tidying_stores_the_hashes_of_a_log_that_nobody_else_changed():
+    machine = Machine()
+    log, other = machine.log(), machine.log()
+    for _ in range(FRESH_RECORDS):
+        log.append([body("a")])
+    assert log.is_untidy
+    other.append([body("b")])
+    machine.disk.calls.clear()
+    log.tidy()
+    assert (machine.disk.calls, log.is_untidy) == ([], True)
+    log.append([body("c")])
+    log.tidy()
+
+    assert not log.is_untidy
+    assert machine.disk.look(HASHES).size == stored_count(FRESH_RECORDS + 2) * HASH_BYTES
+    assert machine.verify().ok
+
+
+def test_tidying_does_not_wait_for_another_process(tmp_path: Path):
+    trail = trail_in(tmp_path)
+    log = open_log(trail)
+    log.append([body("a")] * FRESH_RECORDS)
+    before = (trail.folder / HASHES).stat().st_size
+    held = os.open(trail.folder / LOCK_NAME, os.O_RDWR)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    log.tidy()
+    assert (trail.folder / HASHES).stat().st_size == before
+    os.close(held)
+    log.tidy()
+
+    assert (trail.folder / HASHES).stat().st_size == stored_count(FRESH_RECORDS) * HASH_BYTES
+    log.close()
 
 
 @pytest.mark.slow

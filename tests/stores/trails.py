@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,3 +95,10 @@ class HandClock:
     def __init__(self) -> None:
         self.now = 0.0
         self.clock = Clock(stamp=stamp, monotonic=lambda: self.now)
+
+
+def remove_folder(folder: Path) -> None:
+    """Delete a folder at one stroke: a writer that makes a file in it meanwhile cannot keep it."""
+    gone = folder.with_name(f"{folder.name}-gone")
+    folder.rename(gone)
+    shutil.rmtree(gone)

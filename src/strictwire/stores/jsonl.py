@@ -37,7 +37,7 @@ MAX_TRIES: Final = 8
 """Turns of the event loop for which a commit waits for the lock of another process by itself."""
 
 MAX_TURNS: Final = 8
-"""Turns of the event loop for which a sync waits for further records."""
+"""Turns of the event loop for which records that will be synced wait for more."""
 
 MAX_WAITING: Final = 100_000
 """Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
@@ -95,7 +95,9 @@ class JsonlRecorder:
         self._gathered_dones: list[Done] = []
         """Whom to tell of each of them."""
         self._written: list[Done] = []
-        """Those whose records the event loop has written and whoever comes first has yet to sync: it, or the thread."""
+        """Those whose records the event loop has written and the thread has yet to sync."""
+        self._turns = self._seen = 0
+        """For how many turns of the event loop they have been waiting for more, and how many they were in the last."""
         self._tries = 0
         self._syncing = False
         """Whether the thread syncs what the event loop wrote; then the loop does not."""
@@ -149,7 +151,10 @@ class JsonlRecorder:
         return [write_brief(event) if isinstance(event, Brief) else event for event in gathered], dones
 
     def _commit_gathered(self) -> None:
-        """On the event loop: write what came in this turn, or leave it to the thread."""
+        """On the event loop: write what was gathered, or leave it to the thread."""
+        if self._awaits_more():
+            self._loop.call_soon(self._commit_gathered)
+            return
         bodies, dones = self._take_gathered()
         if not bodies:
             return
@@ -168,6 +173,27 @@ class JsonlRecorder:
             self._busy.release()
         if told is not None:
             self._deliver(*told)
+        if self._log.is_untidy:
+            self._loop.call_soon(self._tidy)
+
+    def _tidy(self) -> None:
+        """On the event loop, after the answers have left: what nobody waits for."""
+        if self._busy.acquire(blocking=False):
+            try:
+                with suppress(LogFault):  # a commit that comes to it will tell
+                    self._log.tidy()
+            finally:
+                self._busy.release()
+
+    def _awaits_more(self) -> bool:
+        """Calls are coming at once: a sync costs each of them less if it waits while turns of the event loop bring more."""
+        count = len(self._gathered)
+        if not self._quick or count <= max(1, self._seen) or self._turns >= MAX_TURNS:
+            self._turns = self._seen = 0
+            return False
+        self._turns += 1
+        self._seen = count
+        return True
 
     def _write(self, bodies: list[bytes], dones: list[Done]) -> tuple[list[Done], Failure | None] | None:
         """Write a batch, and sync it if that is quick: whom to tell what, now. None: somebody else tells them.
@@ -187,38 +213,7 @@ class JsonlRecorder:
             return dones, None
         if self._leave_to_thread(dones):
             return None
-        if len(dones) > 1 or self._written:
-            self._gather(dones)
-            return None
         return self._sync_here(dones)
-
-    def _gather(self, dones: list[Done]) -> None:
-        """Calls are coming at once: a sync that waits for some more of them costs each of them less."""
-        with self._ready:
-            first = not self._written
-            self._written += dones
-        if first:
-            self._loop.call_soon(self._sync_gathered, 0, 0)
-
-    def _sync_gathered(self, turns: int, seen: int) -> None:
-        """Sync what the last turns of the event loop wrote, once they bring no more or have been enough."""
-        if seen < len(self._written) and turns < MAX_TURNS:
-            self._loop.call_soon(self._sync_gathered, turns + 1, len(self._written))
-            return
-        if not self._busy.acquire(blocking=False):
-            with self._ready:
-                self._ready.notify()
-            return
-        try:
-            with self._ready:
-                # Never two syncs at once: the system tells an error to one of them alone. The thread takes the rest, too.
-                if self._syncing:
-                    return
-                written, self._written = self._written, []
-            told = self._sync_here(written) if written else (written, None)
-        finally:
-            self._busy.release()
-        self._deliver(*told)
 
     def _sync_here(self, dones: list[Done]) -> tuple[list[Done], Failure | None]:
         """Sync on the event loop, with `_busy` held: whom to tell what."""
@@ -236,7 +231,8 @@ class JsonlRecorder:
         with self._ready:
             wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records or self._log.is_behind
             self._sign_due = self._sign_due or self._clock.monotonic() + self._schedule.checkpoint_seconds
-            leaves = not self._quick or self._syncing
+            # Never two syncs at once: the system tells an error to one of them alone.
+            leaves = not self._quick or self._syncing or bool(self._written)
             if leaves:
                 self._written += dones
             if wakes or leaves:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.packs.workspace.desk import BUILDER, ENVELOPE, open_desk, report, run, sha256
 from tests.packs.workspace.office import Office, open_office
+from tests.stores.trails import remove_folder
 
 from strictwire.audit.event import Call, End, Origin, render_body
 from strictwire.canon.json import JsonObject, parse_object
@@ -116,7 +117,7 @@ def test_acceptance_2_every_call_is_recorded_in_a_chain_that_shows_what_was_done
             first = next(each["seq"] for each in records if each.get("principal") == BUILDER)
             assert finding.record == first
             office.log.write_bytes(raw)
-            shutil.rmtree(office.trail.folder)
+            remove_folder(office.trail.folder)
             assert (await office.desk.code(BUILDER, "session_status", session_id=office.builder))[0] == "AUDIT_LOG_FAILED"
 
     run(use())
@@ -304,7 +305,7 @@ def test_acceptance_8_a_bundle_is_the_same_for_the_same_evidence_and_shows_every
             for form, start in (("json", "{"), ("markdown", "# Attestation ")):
                 shown = await office.ask("export_attestation_bundle", bundle=made["bundle"], format=form)
                 assert shown["content"].startswith(start)
-            shutil.rmtree(office.trail.folder)
+            remove_folder(office.trail.folder)
             asked = {"session_id": office.builder, "plan_hash": office.plan_hash}
             assert (await office.desk.code(BUILDER, "generate_attestation_bundle", **asked))[0] == "AUDIT_LOG_FAILED"
 

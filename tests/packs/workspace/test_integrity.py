@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.packs.workspace.desk import BUILDER, open_desk, run
 from tests.packs.workspace.office import Office, open_office
+from tests.stores.trails import remove_folder
 
 from strictwire.packs.workspace import integrity
 
@@ -163,7 +163,7 @@ def test_a_long_trail_is_judged_over_several_calls(tmp_path: Path, monkeypatch: 
 def test_a_trail_that_cannot_be_read_is_a_failure_and_none_at_all_a_notice(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_office(tmp_path / "a") as office:
-            shutil.rmtree(office.trail.folder)
+            remove_folder(office.trail.folder)
             got = await office.desk.code(BUILDER, "verify_workspace_integrity", session_id=office.builder)
             assert got[0] == "AUDIT_LOG_FAILED"
 

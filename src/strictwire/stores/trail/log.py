@@ -27,7 +27,7 @@ from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, r
 from strictwire.stores.trail.lock import Lock
 from strictwire.stores.trail.mirror import MIRROR_BYTES, Mirror, maybe_open_mirror
 from strictwire.stores.trail.recovery import SetAside, catch_up, load_tail, read_checkpoint
-from strictwire.stores.trail.tail import FRESH_RECORDS, Tail
+from strictwire.stores.trail.tail import FRESH_RECORDS, MAX_FRESH, Tail
 
 ROTATE_BYTES: Final = 64 << 20
 """When a new file is begun. A start reads at most this much; ten gigabytes are 160 files."""
@@ -127,6 +127,23 @@ class TrailLog:
         finally:
             lock.release()
         return True
+
+    @property
+    def is_untidy(self) -> bool:
+        """Whether hashes wait to be stored: with `tidy`, when nobody waits, or by a commit in the end."""
+        return self._tail is not None and len(self._tail.fresh) >= FRESH_RECORDS
+
+    def tidy(self) -> None:
+        """Store the hashes of the last records, unless another process writes right now. Raises LogFault."""
+        tail, lock = self._tail, self._place.lock
+        if tail is None or self._doubtful or not lock.try_acquire():
+            return
+        try:
+            with mapped_errors():
+                if tail.matches(self._disk.look(ACTIVE)):
+                    tail.store_hashes()
+        finally:
+            lock.release()
 
     def _catch_up_quickly(self, tail: Tail, found: Look | None) -> bool:
         """Take in the few records that another process wrote since; False if it is more than that."""
@@ -281,7 +298,7 @@ class TrailLog:
 
     def _write(self, tail: Tail, bodies: Sequence[bytes]) -> None:
         sealed = seal_batch(bodies, first=tail.records, head=tail.head)
-        if len(tail.fresh) >= FRESH_RECORDS:
+        if len(tail.fresh) >= MAX_FRESH:
             tail.store_hashes()
         try:
             tail.file.write(tail.size, sealed.lines)

@@ -11,7 +11,10 @@ from strictwire.stores.trail.disk import Look, OpenFile
 from strictwire.stores.trail.layout import read_lines
 
 FRESH_RECORDS: Final = 64
-"""Records whose hashes are stored together: neither every commit writes them nor does one have to write very many."""
+"""Records whose hashes are stored together, when nobody waits."""
+
+MAX_FRESH: Final = 256
+"""Records whose hashes are not stored yet, at most: beyond it a commit stores them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +57,7 @@ class Tail:
             leaf = maybe_leaf(line, seq=self.records, prev=self.head)
             if leaf is None:
                 return
-            if len(self.fresh) >= FRESH_RECORDS:
+            if len(self.fresh) >= MAX_FRESH:
                 self.store_hashes()
             self.fresh.append(leaf)
             self.head = leaf
