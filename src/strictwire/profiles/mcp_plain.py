@@ -128,4 +128,6 @@ def is_whole(body: bytes, args: bytes, others: int) -> bool:
 
     Colons outside of the arguments are known: `others`. What stands twice is written once, and loses a colon.
     """
-    return body.count(b":") == others + args.count(b":") and HIDDEN_COLON not in body
+    if body.count(b":") != others + args.count(b":"):
+        return False
+    return b"\\" not in body or HIDDEN_COLON not in body  # one byte is found much faster than five

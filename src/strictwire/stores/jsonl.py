@@ -10,7 +10,8 @@ away in the meantime is not waited for.
                the last `sync_seconds`
     off        `stores.memory.NoRecorder`: nothing is recorded
 
-Below: `stores.trail`. Above: the composition root, which owns the lifetime: `open_recorder`, then `close`.
+Below: `stores.trail`, and `stores.upkeep` for what no call waits for. Above: the composition root, which owns the lifetime:
+`open_recorder`, then `close`.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from functools import partial
 from typing import Final
 
 from strictwire.audit.event import Brief, Event, Values, render_body, write_brief
-from strictwire.audit.flood import FloodGauge
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
 from strictwire.pipeline.soon import soon_of
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.log import TrailLog
 from strictwire.stores.trail.opening import SYSTEM_CLOCK, Clock, Mode, Schedule, Trail, open_log
+from strictwire.stores.upkeep import Desk, Upkeep
 
 __all__ = ["SYSTEM_CLOCK", "Clock", "JsonlRecorder", "Mode", "Schedule", "Trail", "open_log", "open_recorder"]
 
@@ -103,20 +104,18 @@ class JsonlRecorder:
         """Whether the thread syncs what the event loop wrote; then the loop does not."""
         self._quick = False
         """Whether the last sync was so quick that the event loop may as well wait for the next one itself."""
-        self._lacks_mirror = mirrors and mode is Mode.SYNC
-        self._flood = FloodGauge()
         self._closing = False
         self._ended = self._loop.create_future()
-        self._sync_due: float | None = None
-        self._sign_due: float | None = None
-        self._trouble: LogFault | None = None
+        desk = Desk(log=log, append=self._append, busy=self._busy, ready=self._ready, schedule=schedule, clock=clock)
+        self._upkeep = Upkeep(desk, lacks_mirror=mirrors and mode is Mode.SYNC)
         self._thread = threading.Thread(target=self._run, name="strictwire-audit", daemon=True)
         self._thread.start()
 
     @property
     def trouble(self) -> Failure | None:
         """What the last commit, sync or checkpoint failed with; None when it went well. For health checks."""
-        return None if self._trouble is None else self._trouble.as_failure()
+        trouble = self._upkeep.trouble
+        return None if trouble is None else trouble.as_failure()
 
     async def record(self, event: Event) -> Failure | None:
         """Keep one record. Returns when it is as durable as the mode promises, or a Failure when it is not kept."""
@@ -205,11 +204,11 @@ class JsonlRecorder:
                 self._try_again(bodies, dones)
                 return None
         except LogFault as fault:
-            self._trouble = fault
+            self._upkeep.trouble = fault
             return dones, fault.as_failure()
-        self._tries, self._trouble = 0, None
+        self._tries, self._upkeep.trouble = 0, None
         if not self._syncs:
-            self._note_unsynced()
+            self._upkeep.note_unsynced()
             return dones, None
         if self._leave_to_thread(dones):
             return None
@@ -220,17 +219,10 @@ class JsonlRecorder:
         failed = self._sync_written()
         return (dones, None) if failed is None else ([*dones, *self._take_back()], failed.as_failure())
 
-    def _note_unsynced(self) -> None:
-        if self._sync_due is None:
-            with self._ready:
-                self._set_dues(self._clock.monotonic())
-                self._ready.notify()
-
     def _leave_to_thread(self, dones: list[Done]) -> bool:
         """Whether the thread syncs what was just written: not if the last sync was quicker than waking the thread is."""
         with self._ready:
-            wakes = self._sign_due is None or self._log.unsigned >= self._schedule.checkpoint_records or self._log.is_behind
-            self._sign_due = self._sign_due or self._clock.monotonic() + self._schedule.checkpoint_seconds
+            wakes = self._upkeep.note_unsigned()
             # Never two syncs at once: the system tells an error to one of them alone.
             leaves = not self._quick or self._syncing or bool(self._written)
             if leaves:
@@ -252,11 +244,7 @@ class JsonlRecorder:
 
     def count_malformed(self, kind: str) -> None:
         """Count input that never became a call. One Flood record an interval holds the counts."""
-        with self._ready:
-            if self._flood.is_empty:
-                self._flood.open(timestamp=self._clock.stamp(), now=self._clock.monotonic())
-                self._ready.notify()
-            self._flood.count(kind)
+        self._upkeep.count_malformed(kind)
 
     def wake(self) -> None:
         """Look at the schedule now. For those who move the clock."""
@@ -287,11 +275,8 @@ class JsonlRecorder:
                 if batch:
                     self._commit(batch)
                     batch = []
-                if self._lacks_mirror:
-                    self._lacks_mirror = False
-                    self._add_mirror()
-                self._keep_schedule(self._clock.monotonic())
-            self._end_log()
+                self._upkeep.keep()
+            self._upkeep.end()
         finally:
             with self._ready:
                 self._closing = True
@@ -304,7 +289,7 @@ class JsonlRecorder:
         """What waits to be written, and what to be synced; if nothing does, wait for it or for the schedule."""
         with self._ready:
             if not self._waiting and not self._written and not self._closing:
-                self._ready.wait(self._seconds_left())
+                self._ready.wait(self._upkeep.seconds_left())
             batch, self._waiting = self._waiting, []
             written, self._written = self._written, []
             self._syncing = bool(written)
@@ -325,7 +310,7 @@ class JsonlRecorder:
         try:
             self._log.sync_written()
         except LogFault as fault:
-            self._trouble = fault
+            self._upkeep.trouble = fault
             return fault
         self._quick = self._clock.monotonic() - started < self._schedule.quick_seconds
         return None
@@ -339,25 +324,8 @@ class JsonlRecorder:
         return more
 
     def _commit(self, batch: list[tuple[bytes, Done]]) -> None:
-        now = self._clock.monotonic()
-        fault = self._attempt(partial(self._append, [body for body, _ in batch]))
-        if fault is None:
-            self._set_dues(now)
+        fault = self._upkeep.append([body for body, _ in batch])
         self._tell([done for _, done in batch], fault)
-
-    def _set_dues(self, now: float) -> None:
-        self._sync_due = self._sync_due or now + self._schedule.sync_seconds
-        self._sign_due = self._sign_due or now + self._schedule.checkpoint_seconds
-
-    def _attempt(self, work: Callable[[], object]) -> LogFault | None:
-        try:
-            with self._busy:
-                work()
-        except LogFault as fault:
-            self._trouble = fault
-            return fault
-        self._trouble = None
-        return None
 
     def _tell(self, dones: list[Done], fault: LogFault | None) -> None:
         if dones:
@@ -382,53 +350,6 @@ class JsonlRecorder:
         except RuntimeError:
             # The loop was closed: whoever waited on it is gone.
             return
-
-    def _add_mirror(self) -> None:
-        """After the first call, so that no start has to wait for a file to be made."""
-        with suppress(LogFault), self._busy:  # without it a sync takes longer, and that is all
-            mirror = self._log.maybe_open_mirror()
-            if mirror is not None:
-                self._log.use_mirror(mirror)
-
-    def _catch_up_log(self) -> None:
-        """Sync the log itself, where only its mirror is, while the event loop goes on."""
-        try:
-            self._log.sync_behind()
-        except LogFault as fault:
-            self._trouble = fault
-
-    def _keep_schedule(self, now: float) -> None:
-        if self._log.is_behind:
-            self._catch_up_log()
-        flood_due = self._flood.due(self._schedule.flood_seconds)
-        if flood_due is not None and now >= flood_due:
-            self._record_flood()
-        if self._sync_due is not None and now >= self._sync_due:
-            self._sync_due = None
-            if self._attempt(self._log.sync) is not None:
-                self._sync_due = now + self._schedule.sync_seconds
-        many = self._log.unsigned >= self._schedule.checkpoint_records
-        if self._sign_due is not None and (many or now >= self._sign_due):
-            self._sign_due = None
-            if self._attempt(self._log.sign) is not None:
-                self._sign_due = now + self._schedule.checkpoint_seconds
-
-    def _record_flood(self) -> None:
-        with self._ready:
-            flood = self._flood.drain(self._clock.stamp())
-        if flood is not None and self._attempt(partial(self._append, [render_body(flood)])) is not None:
-            with self._ready:
-                self._flood.put_back(flood, now=self._clock.monotonic())
-
-    def _seconds_left(self) -> float | None:
-        dues = (self._flood.due(self._schedule.flood_seconds), self._sync_due, self._sign_due)
-        coming = [due for due in dues if due is not None]
-        return max(0.0, min(coming) - self._clock.monotonic()) if coming else None
-
-    def _end_log(self) -> None:
-        self._record_flood()
-        self._attempt(self._log.sign)
-        self._log.close()
 
 
 def _resolve(future: asyncio.Future[Failure | None], failure: Failure | None) -> None:

@@ -131,7 +131,8 @@ class TrailLog:
     @property
     def is_untidy(self) -> bool:
         """Whether hashes wait to be stored: with `tidy`, when nobody waits, or by a commit in the end."""
-        return self._tail is not None and len(self._tail.fresh) >= FRESH_RECORDS
+        tail = self._tail
+        return tail is not None and len(tail.fresh) >= FRESH_RECORDS
 
     def tidy(self) -> None:
         """Store the hashes of the last records, unless another process writes right now. Raises LogFault."""
