@@ -38,7 +38,7 @@ MAX_TRIES: Final = 8
 """Turns of the event loop for which a commit waits for the lock of another process by itself."""
 
 MAX_TURNS: Final = 8
-"""Turns of the event loop for which records that will be synced wait for more."""
+"""Turns of the event loop for which records wait for more."""
 
 MAX_WAITING: Final = 100_000
 """Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
@@ -185,9 +185,12 @@ class JsonlRecorder:
                 self._busy.release()
 
     def _awaits_more(self) -> bool:
-        """Calls are coming at once: a sync costs each of them less if it waits while turns of the event loop bring more."""
-        count = len(self._gathered)
-        if not self._quick or count <= max(1, self._seen) or self._turns >= MAX_TURNS:
+        """Calls are coming at once: a commit that waits while turns of the event loop bring more costs each of them less.
+
+        Not if the thread is to sync: it can begin with what there is, and takes the rest after that.
+        """
+        count, threaded = len(self._gathered), self._syncs and not self._quick
+        if threaded or count <= max(1, self._seen) or self._turns >= MAX_TURNS:
             self._turns = self._seen = 0
             return False
         self._turns += 1
