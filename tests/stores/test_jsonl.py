@@ -16,7 +16,7 @@ import pytest
 from strictwire.audit.event import Values
 from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.fault.failure import Failure
-from strictwire.stores.jsonl import JsonlRecorder, Mode, Schedule, open_recorder
+from strictwire.stores.jsonl import ENOUGH, GATHER_SECONDS, JsonlRecorder, Mode, Schedule, open_recorder
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.judge import verify_trail
@@ -241,6 +241,40 @@ async def test_on_a_quick_disk_calls_that_keep_coming_share_a_sync():
 
         assert [await task for task in tasks] == [None] * 6
         assert [what for what, _ in machine.disk.calls].count("sync") == 1
+
+
+async def _record_each_turn(
+    recorder: JsonlRecorder, clock: HandClock, *, turns: int, each: int, seconds: float
+) -> list[int]:
+    """Records so many in every turn of the event loop, which take so long; how many were kept after each turn."""
+    kept: list[Failure | None] = []
+    after = []
+    for _ in range(turns):
+        for number in range(each):
+            recorder.submit(call(f"call {number}"), kept.append)
+        clock.now += seconds
+        await asyncio.sleep(0)
+        after.append(len(kept))
+    return after
+
+
+@pytest.mark.parametrize("mode", [Mode.SYNC, Mode.BATCHED])
+@pytest.mark.parametrize(
+    ("each", "seconds", "expected"),
+    [
+        pytest.param(1, 0.0, [1, 2, 3, 4, 5, 6], id="one after the other"),
+        pytest.param(2, 0.0, [0] * 6, id="as long as more come"),
+        pytest.param(2, GATHER_SECONDS / 2, [0, 0, 6, 6, 6, 12], id="but not too long"),
+        pytest.param(ENOUGH // 2, 0.0, [0, ENOUGH, ENOUGH, 2 * ENOUGH, 2 * ENOUGH, 3 * ENOUGH], id="and not too many"),
+    ],
+)
+async def test_records_wait_for_others_that_come_at_once(mode: Mode, each: int, seconds: float, expected: list[int]):
+    machine, clock = Machine(), HandClock()
+    async with recorder_on(machine, mode=mode, schedule=Schedule(quick_seconds=60.0), clock=clock) as recorder:
+        await recorder.record(call("opens the log"))
+        await recorder.record(call("shows that the disk is quick"))
+
+        assert await _record_each_turn(recorder, clock, turns=6, each=each, seconds=seconds) == expected
 
 
 async def test_there_are_never_two_syncs_at_once():

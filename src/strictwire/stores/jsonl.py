@@ -37,8 +37,11 @@ __all__ = ["SYSTEM_CLOCK", "Clock", "JsonlRecorder", "Mode", "Schedule", "Trail"
 MAX_TRIES: Final = 8
 """Turns of the event loop for which a commit waits for the lock of another process by itself."""
 
-MAX_TURNS: Final = 8
-"""Turns of the event loop for which records wait for more."""
+GATHER_SECONDS: Final = 0.002
+"""How long records wait for more, while turns of the event loop bring them."""
+
+ENOUGH: Final = 128
+"""Records that wait for no more: so many share the cost of a commit that it hardly counts."""
 
 MAX_WAITING: Final = 100_000
 """Records that may wait for a commit. More calls than this are never in flight; beyond it the disk has stopped."""
@@ -97,8 +100,8 @@ class JsonlRecorder:
         """Whom to tell of each of them."""
         self._written: list[Done] = []
         """Those whose records the event loop has written and the thread has yet to sync."""
-        self._turns = self._seen = 0
-        """For how many turns of the event loop they have been waiting for more, and how many they were in the last."""
+        self._since, self._seen = 0.0, 0
+        """Since when they have been waiting for more, and how many they were in the last turn; 0 if they have not."""
         self._tries = 0
         self._syncing = False
         """Whether the thread syncs what the event loop wrote; then the loop does not."""
@@ -189,11 +192,13 @@ class JsonlRecorder:
 
         Not if the thread is to sync: it can begin with what there is, and takes the rest after that.
         """
-        count, threaded = len(self._gathered), self._syncs and not self._quick
-        if threaded or count <= max(1, self._seen) or self._turns >= MAX_TURNS:
-            self._turns = self._seen = 0
+        count, now, threaded = len(self._gathered), self._clock.monotonic(), self._syncs and not self._quick
+        late = self._seen > 0 and now - self._since >= GATHER_SECONDS
+        if threaded or late or count <= max(1, self._seen) or count >= ENOUGH:
+            self._seen = 0
             return False
-        self._turns += 1
+        if not self._seen:
+            self._since = now
         self._seen = count
         return True
 
