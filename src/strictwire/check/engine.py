@@ -148,7 +148,8 @@ def _node_problems(nodes: list[Node], plan: Plan, asked: Asked) -> list[tuple[Ru
         if rules is None:
             rules = asked[kind] = tuple(rule for rule in plan.on_node if rule.asks_about(node.schema, name, side))
         for rule in rules:
-            found += [(rule, each) for each in rule.check(node)]
+            for each in rule.check(node):
+                found.append((rule, each))  # noqa: PERF401 - most rules find nothing, and a list for each takes as long as they do
     return found
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -79,13 +80,17 @@ EVERYTHING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Root:
     """The document that local references lead into."""
 
     document: JsonObject
     draft: int
-    text: str
+
+    @cached_property
+    def text(self) -> str:
+        """One for equal documents. Few questions need it, and it takes long to make."""
+        return text_of(self.document)
 
     def resolve(self, reference: str) -> Schema:
         """The schema a local reference names. Raises Unsupported: remote, an anchor, or nothing there."""
@@ -111,7 +116,7 @@ def open_root(document: JsonObject) -> Root:
         raise Unsupported("the schema names a dialect that is not known") from exc
     if draft not in (jsonschema_rs.Draft202012, jsonschema_rs.Draft7):
         raise Unsupported("only 2020-12 and draft-07 schemas are compared")
-    return Root(document=document, draft=draft, text=text_of(document))
+    return Root(document=document, draft=draft)
 
 
 def text_of(value: Any) -> str:

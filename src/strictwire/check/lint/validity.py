@@ -15,6 +15,7 @@ from strictwire.check.inclusion.shape import Root, Unsupported, open_root
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject, ToolSet
 from strictwire.check.tree import Node, Refusal, Role
+from strictwire.contract.conform import json_type
 from strictwire.contract.schema import Problem as Reason
 from strictwire.contract.schema import SchemaRefused
 
@@ -193,10 +194,40 @@ def _may_be_empty(schema: dict[str, Any]) -> bool:
     """A quick look, because the exact answer is dear: most schemas cannot be empty for plain reasons."""
     if any(low in schema and high in schema and schema[high] - schema[low] <= 1 for low, high in _PAIRS):
         return True
-    if "enum" in schema or "const" in schema or "allOf" in schema:
+    if "enum" in schema or "const" in schema:
+        return not _lists_what_fits(schema)
+    if "allOf" in schema:
         return True
     properties = schema.get("properties", {})
     return any(properties.get(name) is False for name in schema.get("required", ()))
+
+
+_SAID_OF_LISTED: Final = frozenset(
+    {
+        "type",
+        "enum",
+        "const",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "deprecated",
+        "readOnly",
+        "writeOnly",
+        "$comment",
+    }
+)
+"""Keywords beside a list of values that leave it as it is, but for the type."""
+
+
+def _lists_what_fits(schema: dict[str, Any]) -> bool:
+    """Whether one of the values is of a type that is named, where nothing else is said of them."""
+    if not schema.keys() <= _SAID_OF_LISTED or ("enum" in schema and "const" in schema):
+        return False
+    named = schema.get("type")
+    types = named if isinstance(named, list) else [named]
+    kinds = map(json_type, schema["enum"] if "enum" in schema else [schema["const"]])
+    return any(named is None or kind in types or (kind == "integer" and "number" in types) for kind in kinds)
 
 
 def _root_of(node: Node) -> Root | None:
