@@ -103,7 +103,7 @@ def measure(
                 continue
             if turn:
                 runs[key].append(measured)
-    return {key: summarise(found) for key, found in runs.items()}
+    return {key: summarise(found) for key, found in runs.items() if found}
 
 
 def survey(contenders: Sequence[Contender], rivals: Sequence[Sequence[Scenario]], effort: Effort, cells: Cells) -> Cells:

@@ -318,6 +318,28 @@ async def test_hashes_are_stored_when_the_answers_have_left():
     assert machine.verify().ok
 
 
+async def test_hashes_that_cannot_be_stored_are_stored_later_and_nobody_is_told_otherwise():
+    machine = Machine()
+    told: list[Failure | None] = []
+
+    def fill_the_disk(failure: Failure | None) -> None:
+        told.append(failure)
+        machine.disk.refusal = errno.ENOSPC
+
+    async with recorder_on(machine, mode=Mode.BATCHED) as recorder:
+        await recorder.record(call("opens the log"))
+        for number in range(FRESH_RECORDS):
+            recorder.submit(call(f"call {number}"), fill_the_disk)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert (told, recorder._log.is_untidy) == ([None] * FRESH_RECORDS, True)
+        machine.disk.refusal = None
+        assert await recorder.record(call("the last")) is None
+        await _eventually(lambda: not recorder._log.is_untidy)
+    assert len(machine.records()) == FRESH_RECORDS + 2
+    assert machine.verify().ok
+
+
 async def _record_and_look(recorder: JsonlRecorder, call_id: str, waiting: list[int]) -> Failure | None:
     """Notes how many hashes wait when the caller is told."""
     told = await recorder.record(call(call_id))

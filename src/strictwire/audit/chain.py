@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, NamedTuple
 
+from strictwire.audit.merkle import leaf_hash
+
 GENESIS: Final = bytes(32)
 """What the first record names as the hash before it."""
 
+_OPENING: Final = b'{"seq":%d,"prev":"%b",'
+_LINE: Final = _OPENING + b"%b"
 _LINK: Final = re.compile(rb'\{"seq":(0|[1-9][0-9]{0,17}),"prev":"([0-9a-f]{64})",')
 
 
@@ -37,9 +41,9 @@ def maybe_link(line: bytes) -> Link | None:
 
 def maybe_leaf(line: bytes, *, seq: int, prev: bytes) -> bytes | None:
     """The leaf hash of a line, line break and all, if it is the record at this place; else None."""
-    if not line.endswith(b"\n") or not line.startswith(b'{"seq":%d,"prev":"%b",' % (seq, hexlify(prev))):
+    if not line.endswith(b"\n") or not line.startswith(_OPENING % (seq, hexlify(prev))):
         return None
-    return sha256(b"\x00" + line[:-1]).digest()
+    return leaf_hash(line[:-1])
 
 
 class Sealed(NamedTuple):
@@ -56,7 +60,7 @@ def seal_batch(bodies: Iterable[bytes], *, first: int, head: bytes) -> Sealed:
     lines: list[bytes] = []
     leaves: list[bytes] = []
     for seq, body in enumerate(bodies, first):
-        line = b'{"seq":%d,"prev":"%b",%b' % (seq, hexlify(head), body[1:])
+        line = _LINE % (seq, hexlify(head), body[1:])
         head = sha256(b"\x00" + line).digest()  # `merkle.leaf_hash`, without calling it for every record
         leaves.append(head)
         lines.append(line)

@@ -28,6 +28,11 @@ DRAFTS: Final[Mapping[str, int]] = MappingProxyType(
 )
 """Dialects that are honoured when a schema names them; any other is refused."""
 
+ANNOTATIONS: Final = frozenset(
+    {"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"}
+)
+"""Keywords that judge nothing. So do those that begin with `x-`."""
+
 MAX_BYTES: Final = 1024 * 1024
 """A schema is read by people and models; the largest public tool schema met is under 100 KB."""
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from msgspec import UNSET, Meta, Struct, ValidationError, convert, defstruct
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.contract.schema import ANNOTATIONS
 
 Judge: TypeAlias = Callable[[JsonValue], bool]
 
@@ -34,11 +35,6 @@ _USUAL_ITEMS: Final = 8
 
 _MAX_EXACT: Final = 2**53
 """Whole numbers up to here are the same as floats."""
-
-_ANNOTATIONS: Final = frozenset(
-    {"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"}
-)
-"""Keywords that judge nothing. So do those that begin with `x-`."""
 
 _AT_ROOT: Final = frozenset({"$schema", "$defs"})
 
@@ -101,7 +97,7 @@ class _Maker:
             return Any
         if not isinstance(schema, dict) or self._parts > MAX_PARTS:
             raise _NoType
-        said = {name: member for name, member in schema.items() if name not in _ANNOTATIONS and not name.startswith("x-")}
+        said = {name: member for name, member in schema.items() if name not in ANNOTATIONS and not name.startswith("x-")}
         if not said:
             return Any
         leading = next((name for name in _LEADING if name in said), None)

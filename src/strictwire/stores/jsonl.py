@@ -81,7 +81,6 @@ class JsonlRecorder:
     ) -> None:
         """With `mirrors`, what is synced is synced in a mirror of the log once there is one."""
         self._log = log
-        self._append = log.append if mode is Mode.SYNC else log.append_unsynced
         self._syncs = mode is Mode.SYNC
         self._values = values
         self.keeps_values = values is Values.STORED
@@ -109,7 +108,8 @@ class JsonlRecorder:
         """Whether the last sync was so quick that the event loop may as well wait for the next one itself."""
         self._closing = False
         self._ended = self._loop.create_future()
-        desk = Desk(log=log, append=self._append, busy=self._busy, ready=self._ready, schedule=schedule, clock=clock)
+        append = log.append if mode is Mode.SYNC else log.append_unsynced
+        desk = Desk(log=log, append=append, busy=self._busy, ready=self._ready, schedule=schedule, clock=clock)
         self._upkeep = Upkeep(desk, lacks_mirror=mirrors and mode is Mode.SYNC)
         self._thread = threading.Thread(target=self._run, name="strictwire-audit", daemon=True)
         self._thread.start()

@@ -16,8 +16,8 @@ from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject, ToolSet
 from strictwire.check.tree import Node, Refusal, Role
 from strictwire.contract.conform import json_type
+from strictwire.contract.schema import ANNOTATIONS, SchemaRefused
 from strictwire.contract.schema import Problem as Reason
-from strictwire.contract.schema import SchemaRefused
 
 
 @rule(
@@ -202,21 +202,7 @@ def _may_be_empty(schema: dict[str, Any]) -> bool:
     return any(properties.get(name) is False for name in schema.get("required", ()))
 
 
-_SAID_OF_LISTED: Final = frozenset(
-    {
-        "type",
-        "enum",
-        "const",
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "$comment",
-    }
-)
+_SAID_OF_LISTED: Final = ANNOTATIONS | {"type", "enum", "const"}
 """Keywords beside a list of values that leave it as it is, but for the type."""
 
 
