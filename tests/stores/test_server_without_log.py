@@ -1,0 +1,91 @@
+"""A real server over stdio whose log is taken away under load: every call is told, and all goes on when it is back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strictwire.stores.trail.disk import FolderDisk
+from strictwire.stores.trail.judge import verify_trail
+from strictwire.stores.trail.keys import read_public_key
+
+from .trails import Trail, records_of, remove_folder, trail_in
+
+SERVER = Path(__file__).with_name("served.py")
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+AT_ONCE = 32
+
+
+@contextmanager
+def served(trail: Trail, mode: str) -> Iterator[subprocess.Popen[bytes]]:
+    audit = {"MODE": mode, "FOLDER": str(trail.folder), "KEY": str(trail.key_path)}
+    process = subprocess.Popen(
+        [sys.executable, str(SERVER), "--stdio"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **{f"STRICTWIRE_AUDIT_{name}": value for name, value in audit.items()}},
+    )
+    try:
+        ask(process, [{"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": HELLO}])
+        yield process
+    finally:
+        process.communicate(timeout=20)
+
+
+def ask(process: subprocess.Popen[bytes], messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sends all of them in one go, and waits for as many answers."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"".join(json.dumps(each).encode() + b"\n" for each in messages))
+    process.stdin.flush()
+    return [json.loads(process.stdout.readline()) for _ in messages]
+
+
+def calls(first: int) -> list[dict[str, Any]]:
+    """Read-only calls and others, in turns."""
+    return [
+        {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": ("look", "change")[number % 2], "arguments": {"number": number}},
+        }
+        for number in range(first, first + AT_ONCE)
+    ]
+
+
+def code_of(answer: dict[str, Any]) -> str:
+    """The code of an answer that is a failure and nothing else."""
+    result = answer["result"]
+    assert (result["isError"], "structuredContent" in result) == (True, False)
+    code: str = json.loads(result["content"][0]["text"])["error"]["code"]
+    return code
+
+
+@pytest.mark.parametrize("mode", ["sync", "batched"])
+def test_calls_that_come_at_once_are_all_told_that_there_is_no_log(tmp_path: Path, mode: str) -> None:
+    trail = trail_in(tmp_path)
+    with served(trail, mode) as process:
+        before = ask(process, calls(0))
+        remove_folder(trail.folder)
+        refused = ask(process, calls(100))
+        trail.folder.mkdir()
+        after = ask(process, calls(200))
+
+    good = [each["result"]["structuredContent"]["result"] for each in before + after]
+    assert sorted(good) == [*range(AT_ONCE), *range(200, 200 + AT_ONCE)]
+    assert sorted(each["id"] for each in refused) == list(range(100, 100 + AT_ONCE))
+    assert [code_of(each) for each in refused] == ["AUDIT_UNAVAILABLE"] * AT_ONCE
+    kinds = [each["kind"] for each in records_of(FolderDisk(trail.folder))]
+    halves = AT_ONCE // 2
+    assert [kinds.count(kind) for kind in ("call", "intent", "outcome")] == [2 * halves] * 3
+    assert verify_trail(trail.folder, read_public_key(trail.key_path), anchor=trail.anchor_path).ok
