@@ -19,6 +19,7 @@ from msgspec import Struct
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
 from strictwire.contract.typed import Judge, hasten
+from strictwire.contract.vouch import Vouch, voucher
 
 MAX_VIOLATIONS: Final = 10
 """Enough to mend a call in one round; more only repeats (A.6 names ten)."""
@@ -56,12 +57,14 @@ class Violation(Struct, frozen=True, kw_only=True):
 class Conformer:
     """A compiled schema."""
 
-    __slots__ = ("_validator", "accepts")
+    __slots__ = ("_validator", "accepts", "vouch")
 
-    def __init__(self, validator: Any, accepts: Judge) -> None:
+    def __init__(self, validator: Any, accepts: Judge, vouch: Vouch | None) -> None:
         self._validator = validator
         self.accepts = accepts
         """Whether the value fits; the fast question, asked first."""
+        self.vouch = vouch
+        """The bytes of a value that fits and is JSON, if that can be told quickly; None where it never can."""
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
         """Why the value does not fit, in a fixed order; empty if it does."""
@@ -95,8 +98,9 @@ def _compile(raw: bytes) -> Conformer:
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
         raise SchemaRefused(Problem.INVALID) from exc
-    hastened = len(raw) > _SMALL and draft_of(schema) == jsonschema_rs.Draft202012
-    return Conformer(compiled, hasten(schema, compiled.is_valid) if hastened else compiled.is_valid)
+    if len(raw) <= _SMALL or draft_of(schema) != jsonschema_rs.Draft202012:
+        return Conformer(compiled, compiled.is_valid, None)
+    return Conformer(compiled, hasten(schema, compiled.is_valid), voucher(schema))
 
 
 _ENGINES: Final[Mapping[int, Any]] = MappingProxyType(

@@ -8,15 +8,16 @@ not handled here has no type. Not here: why a value does not fit (`conform`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, reduce
 from operator import or_
 from types import GenericAlias, MappingProxyType, NoneType
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypedDict, is_typeddict
 
 from msgspec import UNSET, Meta, Struct, ValidationError, convert, defstruct
 
-from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.canon.json import MAX_DEPTH, JsonObject, JsonValue
 from strictwire.contract.schema import ANNOTATIONS
 
 Judge: TypeAlias = Callable[[JsonValue], bool]
@@ -68,16 +69,28 @@ def hasten(schema: JsonObject, is_valid: Judge) -> Judge:
 
 def maybe_type(schema: JsonObject, *, worth: int = WORTH) -> type[Struct] | None:
     """A type that only values which fit can be converted to; None if there is none, or none that is worth it."""
-    root = {name: member for name, member in schema.items() if name not in _AT_ROOT}
     maker = _Maker(schema.get("$defs", {}))
+    made = _maybe_made(maker, schema)
+    return made if maker.gain >= worth and isinstance(made, type) and issubclass(made, Struct) else None
+
+
+def maybe_plain_type(schema: JsonObject) -> type[Struct] | None:
+    """A type with one member, `value`: the same with dictionaries, and with nothing that may be anything. What converts to
+    it becomes a copy that is JSON throughout."""
+    made = _maybe_made(_PlainMaker(schema.get("$defs", {})), schema)
+    # msgspec looks through the annotations of a struct only once, but every time through those of a bare dictionary.
+    return defstruct("Held", [("value", made)], gc=False) if is_typeddict(made) else None
+
+
+def _maybe_made(maker: _Maker, schema: JsonObject) -> Any:
+    root = {name: member for name, member in schema.items() if name not in _AT_ROOT}
     try:
         made = maker.make(root)
-        convert({}, made)
-    except ValidationError:
-        pass
-    except (_NoType, TypeError):  # msgspec says what it cannot do when a type is first used
+        with suppress(ValidationError):
+            convert({}, made)  # msgspec says what it cannot do when a type is first used
+    except (_NoType, TypeError):
         return None
-    return made if maker.gain >= worth and isinstance(made, type) and issubclass(made, Struct) else None
+    return made
 
 
 class _Maker:
@@ -94,12 +107,12 @@ class _Maker:
         """The type of a schema. Raises _NoType."""
         self._parts += 1
         if schema is True:
-            return Any
+            return self._anything()
         if not isinstance(schema, dict) or self._parts > MAX_PARTS:
             raise _NoType
         said = {name: member for name, member in schema.items() if name not in ANNOTATIONS and not name.startswith("x-")}
         if not said:
-            return Any
+            return self._anything()
         leading = next((name for name in _LEADING if name in said), None)
         if leading is None:
             raise _NoType
@@ -159,14 +172,20 @@ class _Maker:
         if not others and len(names) > len(properties):
             raise _NoType
         self._count(28 * len(names) - 43)
-        made = [(f"f{place}", self.make(schema)) for place, schema in enumerate(names.values())]
-        # A default is not judged, so that what may be absent needs no type of its own.
-        fields = [each if name in required else (*each, UNSET) for name, each in zip(names, made, strict=True)]
+        return self._members({name: self.make(schema) for name, schema in names.items()}, required, open_ended=others)
+
+    def _anything(self) -> Any:
+        return Any
+
+    def _members(self, made: Mapping[str, Any], required: Sequence[str], *, open_ended: bool) -> Any:
+        """The type of an object with these members."""
+        fields = {name: f"f{place}" for place, name in enumerate(made)}
         return defstruct(
             "Value",
-            fields,
-            rename={field: name for (field, _), name in zip(made, names, strict=True)},
-            forbid_unknown_fields=not others,
+            # A default is not judged, so that what may be absent needs no type of its own.
+            [(fields[name], kind) if name in required else (fields[name], kind, UNSET) for name, kind in made.items()],
+            rename={field: name for name, field in fields.items()},
+            forbid_unknown_fields=not open_ended,
             kw_only=True,
             gc=False,
         )
@@ -196,6 +215,32 @@ class _Maker:
         self._count(15 * len(bounds))
         return bounds
 
+
+class _PlainMaker(_Maker):
+    """Makes types whose values are plain JSON, no deeper than it may be."""
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        super().__init__(definitions)
+        self._depth = 0
+
+    def make(self, schema: Any) -> Any:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _NoType
+        made = super().make(schema)
+        self._depth -= 1
+        return made
+
+    def _anything(self) -> Any:
+        raise _NoType
+
+    def _members(self, made: Mapping[str, Any], required: Sequence[str], *, open_ended: bool) -> Any:  # noqa: ARG002
+        """A dictionary, into which members that are not named here do not come."""
+        return _dictionary("Value", {name: kind if name in required else NotRequired[kind] for name, kind in made.items()})
+
+
+_dictionary: Final[Any] = TypedDict
+"""For members that are known only now."""
 
 _BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
     {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveMaximum": "lt"}

@@ -278,12 +278,15 @@ class Lane:
         try:
             if alone is not None and not (alone.keeps_objects and type(returned) is dict):
                 returned = alone.finish(returned)
-            value, raw = as_json(returned, plan.limits)
+            value: JsonValue = returned if type(returned) is dict else None
+            raw = None if plan.vouch is None or value is None else plan.vouch(value)
+            if raw is None:
+                value, raw = as_json(returned, plan.limits)
+                if type(returned) is Answer or type(value) is not dict or not plan.promises(value):
+                    return None
         except Exception:  # noqa: BLE001 - met again, and told, on the long way
             return None
-        if ride.context is not None and ride.context.attributed is not None:
-            return None
-        if type(returned) is Answer or type(value) is not dict or len(raw) > plan.response_bytes or not plan.promises(value):
+        if len(raw) > plan.response_bytes or (ride.context is not None and ride.context.attributed is not None):
             return None
         body = b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b%b}' % (
             render(ride.request_id),

@@ -13,6 +13,7 @@ from strictwire.contract.conform import Violation
 from strictwire.contract.depth import maybe_depth
 from strictwire.contract.handler import Alone
 from strictwire.contract.tool import ToolContract
+from strictwire.contract.vouch import Vouch
 from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Caller, Operation
 from strictwire.pipeline.caps import Gate
@@ -40,6 +41,7 @@ class Plan(msgspec.Struct, frozen=True):
     gate_of_all: Gate
     accepts: Callable[[JsonValue], bool]
     promises: Callable[[JsonValue], bool]
+    vouch: Vouch | None
     seconds: float
     response_bytes: int
     text_json: bool
@@ -92,6 +94,7 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
         gate_of_all=operation.gate.parent or operation.gate,
         accepts=accepts.accepts,
         promises=promises.accepts,
+        vouch=promises.vouch,
         seconds=operation.caps.timeout_ms / 1000,
         response_bytes=operation.caps.response_bytes,
         text_json=contract.text_json,
