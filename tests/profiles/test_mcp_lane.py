@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from strictwire.canon.json import JsonObject, parse_object, render
 from strictwire.contract.tool import Caps, Safety
 from strictwire.fault.failure import Facts, Refused, fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers, Inbound, Reply, Silent
+from strictwire.profiles.exchange import Headers, Inbound, Silent
 from strictwire.profiles.mcp import McpEndpoint
 from strictwire.profiles.mcp_lane import Lane
 from strictwire.server.compose import open_runtime
@@ -24,17 +25,8 @@ from strictwire.server.content import Text
 from strictwire.server.context import Context
 from strictwire.settings.model import Settings
 from strictwire.stores.memory import MemoryRecorder
+from tests.profiles.lane import MODERN, OPENING, by_answering, by_serving, call, converse
 
-MODERN = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-OPENING = {
-    "jsonrpc": "2.0",
-    "id": "open",
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
-}
 INTEGERS = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 
 
@@ -173,51 +165,7 @@ def make_server() -> Server:
     return server
 
 
-def call(name: object, arguments: object, *, meta: JsonObject | None = None, request_id: object = 1) -> bytes:
-    params: JsonObject = {"name": name, "arguments": arguments}
-    if meta is not None:
-        params["_meta"] = meta
-    return render({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params})
-
-
-async def _by_serving(endpoint: McpEndpoint, inbound: Inbound) -> Reply:
-    return await endpoint.serve(inbound, Silent())
-
-
-async def _by_answering(endpoint: McpEndpoint, inbound: Inbound) -> Reply:
-    delivered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    rest = endpoint.answer(inbound, Silent(), delivered.set_result)
-    if rest is not None:
-        await rest
-    return await delivered
-
-
-def talk(
-    way: Callable[[McpEndpoint, Inbound], Any],
-    messages: Iterable[bytes],
-    *,
-    role: str | None = None,
-    headers: Headers | None = None,
-    failure: str | None = None,
-) -> tuple[list[Reply], list[bytes]]:
-    """The answers and the records of a conversation."""
-
-    async def main() -> tuple[list[Reply], list[bytes]]:
-        recorder = MemoryRecorder()
-        async with (
-            asyncio.timeout(20),
-            open_runtime(make_server(), Settings(), deterministic=True, recorder=recorder) as runtime,
-        ):
-            endpoint = McpEndpoint(runtime.core)
-            replies = []
-            for message in messages:
-                recorder.failure = None if failure is None or b"initialize" in message else fail(failure)
-                inbound = Inbound(body=message, transport="stdio", caller=Caller(role=role), headers=headers)
-                replies.append(await way(endpoint, inbound))
-            await endpoint.close()
-            return replies, recorder.lines
-
-    return asyncio.run(main())
+talk = partial(converse, make_server=make_server)
 
 
 NAMES = [*TOOLS, *HINTED, "short", "narrow", "write", "roles", "loose", "nobody"]
@@ -242,7 +190,7 @@ def test_both_ways_give_the_same_bytes_and_the_same_records(name: str, role: str
         call(name, [], meta=meta),
     ]
 
-    assert talk(_by_answering, messages, role=role) == talk(_by_serving, messages, role=role)
+    assert talk(by_answering, messages, role=role) == talk(by_serving, messages, role=role)
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])
@@ -252,7 +200,7 @@ def test_the_same_mistake_again_is_answered_with_its_own_id(version: str) -> Non
     calls = [call("double", {"n": "4"}, meta=MODERN if is_modern else None, request_id=number) for number in (1, 2, "x")]
     messages = calls if is_modern else [render(opening), *calls]
 
-    short, long = talk(_by_answering, messages), talk(_by_serving, messages)
+    short, long = talk(by_answering, messages), talk(by_serving, messages)
 
     assert short == long
     assert [parse_object(reply.body or b"")["id"] for reply in short[0][-3:]] == [1, 2, "x"]
@@ -263,8 +211,8 @@ def test_a_record_that_cannot_be_kept_is_told_the_same_way(era: str) -> None:
     messages = [render(OPENING), call("double", {"n": 4}, meta=MODERN if era == "modern" else None)]
 
     short, long = (
-        talk(_by_answering, messages, failure="AUDIT_UNAVAILABLE"),
-        talk(_by_serving, messages, failure="AUDIT_UNAVAILABLE"),
+        talk(by_answering, messages, failure="AUDIT_UNAVAILABLE"),
+        talk(by_serving, messages, failure="AUDIT_UNAVAILABLE"),
     )
 
     assert short == long
@@ -286,9 +234,9 @@ def test_a_record_that_cannot_be_kept_is_told_the_same_way(era: str) -> None:
 def test_headers_are_judged_the_same_way(headers: dict[str, str]) -> None:
     messages = [call("double", {"n": 4}, meta=MODERN)]
 
-    short = talk(_by_answering, messages, headers=Headers(headers.items()))
+    short = talk(by_answering, messages, headers=Headers(headers.items()))
 
-    assert short == talk(_by_serving, messages, headers=Headers(headers.items()))
+    assert short == talk(by_serving, messages, headers=Headers(headers.items()))
 
 
 PLAIN = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"double","arguments":%s,"_meta":%s}}'
@@ -323,7 +271,7 @@ TWICE = {
 def test_what_stands_twice_is_found_the_same_way(name: str) -> None:
     messages = [TWICE[name].encode()] * 2  # the second time its meta is known
 
-    short, long = talk(_by_answering, messages), talk(_by_serving, messages)
+    short, long = talk(by_answering, messages), talk(by_serving, messages)
 
     assert short == long
     assert (b"duplicate_key" in (short[0][1].body or b"")) is not (name in ALONE)
@@ -361,7 +309,7 @@ DEEP = {
 def test_depth_is_judged_the_same_way(name: str) -> None:
     messages = [DEEP[name].encode()]
 
-    assert talk(_by_answering, messages) == talk(_by_serving, messages)
+    assert talk(by_answering, messages) == talk(by_serving, messages)
 
 
 scraps = st.recursive(
@@ -408,7 +356,7 @@ requests = st.fixed_dictionaries(
 def test_both_ways_agree_on_whatever_is_sent(sent: list[JsonObject], opened: bool) -> None:
     messages = [*([render(OPENING)] if opened else []), *(render(each) for each in sent)]
 
-    assert talk(_by_answering, messages) == talk(_by_serving, messages)
+    assert talk(by_answering, messages) == talk(by_serving, messages)
 
 
 def test_an_id_stays_in_use_until_its_answer_leaves() -> None:
@@ -448,7 +396,7 @@ def test_a_fault_of_ours_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) 
                 patch.setattr(Lane, "_write", lambda *_: 1 / 0)
                 for _ in range(3):
                     with pytest.raises(ZeroDivisionError):
-                        await _by_answering(endpoint, inbound)
-            return (await _by_answering(endpoint, inbound)).body
+                        await by_answering(endpoint, inbound)
+            return (await by_answering(endpoint, inbound)).body
 
     assert parse_object(asyncio.run(main()) or b"")["result"]["structuredContent"] == {"n": 2}

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
-from strictwire.contract.typed import Judge, hasten
+from strictwire.contract.typed import Judge, hasten, maybe_closed_type
 from strictwire.contract.vouch import Vouch, voucher
 
 MAX_VIOLATIONS: Final = 10
@@ -57,14 +57,20 @@ class Violation(Struct, frozen=True, kw_only=True):
 class Conformer:
     """A compiled schema."""
 
-    __slots__ = ("_validator", "accepts", "vouch")
+    __slots__ = ("_schema", "_validator", "accepts", "vouch")
 
-    def __init__(self, validator: Any, accepts: Judge, vouch: Vouch | None) -> None:
+    def __init__(self, validator: Any, accepts: Judge, vouch: Vouch | None, schema: JsonObject | None) -> None:
         self._validator = validator
+        self._schema = schema
+        """If types can be made of it that are worth it."""
         self.accepts = accepts
         """Whether the value fits; the fast question, asked first."""
         self.vouch = vouch
         """The bytes of a value that fits and is JSON, if that can be told quickly; None where it never can."""
+
+    def maybe_closed_type(self) -> Any:
+        """A type that values can be read as, which only those that fit can; None if there is none. Made anew every time."""
+        return None if self._schema is None else maybe_closed_type(self._schema)
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
         """Why the value does not fit, in a fixed order; empty if it does."""
@@ -99,8 +105,8 @@ def _compile(raw: bytes) -> Conformer:
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
         raise SchemaRefused(Problem.INVALID) from exc
     if len(raw) <= _SMALL or draft_of(schema) != jsonschema_rs.Draft202012:
-        return Conformer(compiled, compiled.is_valid, None)
-    return Conformer(compiled, hasten(schema, compiled.is_valid), voucher(schema))
+        return Conformer(compiled, compiled.is_valid, None, None)
+    return Conformer(compiled, hasten(schema, compiled.is_valid), voucher(schema), schema)
 
 
 _ENGINES: Final[Mapping[int, Any]] = MappingProxyType(

@@ -74,12 +74,17 @@ def maybe_type(schema: JsonObject, *, worth: int = WORTH) -> type[Struct] | None
     return made if maker.gain >= worth and isinstance(made, type) and issubclass(made, Struct) else None
 
 
-def maybe_plain_type(schema: JsonObject) -> type[Struct] | None:
-    """A type with one member, `value`: the same with dictionaries, and with nothing that may be anything. What converts to
-    it becomes a copy that is JSON throughout."""
+def maybe_plain_type(schema: JsonObject) -> Any:
+    """The same with dictionaries, and with nothing that may be anything: what converts to it becomes a copy that is JSON
+    throughout. Members that no property names are left out of the copy."""
     made = _maybe_made(_PlainMaker(schema.get("$defs", {})), schema)
-    # msgspec looks through the annotations of a struct only once, but every time through those of a bare dictionary.
-    return defstruct("Held", [("value", made)], gc=False) if is_typeddict(made) else None
+    return made if is_typeddict(made) else None
+
+
+def maybe_closed_type(schema: JsonObject) -> Any:
+    """The same, only where the schema refuses members that no property names: those that are left out do not fit."""
+    made = _maybe_made(_ClosedMaker(schema.get("$defs", {})), schema)
+    return made if is_typeddict(made) else None
 
 
 def _maybe_made(maker: _Maker, schema: JsonObject) -> Any:
@@ -237,6 +242,15 @@ class _PlainMaker(_Maker):
     def _members(self, made: Mapping[str, Any], required: Sequence[str], *, open_ended: bool) -> Any:  # noqa: ARG002
         """A dictionary, into which members that are not named here do not come."""
         return _dictionary("Value", {name: kind if name in required else NotRequired[kind] for name, kind in made.items()})
+
+
+class _ClosedMaker(_PlainMaker):
+    """Makes such types of objects that name all their members."""
+
+    def _members(self, made: Mapping[str, Any], required: Sequence[str], *, open_ended: bool) -> Any:
+        if open_ended:
+            raise _NoType
+        return super()._members(made, required, open_ended=open_ended)
 
 
 _dictionary: Final[Any] = TypedDict

@@ -12,7 +12,7 @@ from decimal import FloatOperation, getcontext
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError, convert, defstruct
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.typed import maybe_plain_type
@@ -31,7 +31,9 @@ def voucher(schema: JsonObject) -> Vouch:
 
     @cache
     def find() -> Any:
-        return maybe_plain_type(schema)
+        made = maybe_plain_type(schema)
+        # msgspec looks through the annotations of a struct only once, but every time through those of a bare dictionary.
+        return None if made is None else defstruct("Held", [("value", made)], gc=False)
 
     def vouch(value: Any) -> bytes | None:
         made = find()

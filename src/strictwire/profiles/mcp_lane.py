@@ -39,7 +39,18 @@ from strictwire.profiles.mcp_context import Home, ModernContext
 from strictwire.profiles.mcp_core import Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
 from strictwire.profiles.mcp_modern import REVISION, Modern
-from strictwire.profiles.mcp_plain import METHOD, NO_META, NO_PLAIN_CALL, Meta, Metas, PlainCall, is_whole, read_plain
+from strictwire.profiles.mcp_plain import (
+    LARGE,
+    METHOD,
+    NO_META,
+    NO_PLAIN_CALL,
+    LargeReader,
+    Meta,
+    Metas,
+    PlainCall,
+    is_whole,
+    read_plain,
+)
 from strictwire.profiles.mcp_plan import AROUND, Plan, Refusal, maybe_plan
 from strictwire.profiles.mcp_results import Written, summarise
 from strictwire.profiles.mirror import find_argument_mismatch, find_mismatch
@@ -95,6 +106,8 @@ class Lane:
         self._home = Home.here()
         self._metas = Metas(Limits(size=limits.size, depth=self._depth))
         self._plans: dict[str, Plan] = {}
+        self._large: LargeReader | None = None
+        """Of the tool that was called last with a large message."""
         self._unwatch = core.pipeline.catalog.watch(self._forget_plans)
 
     def close(self) -> None:
@@ -103,8 +116,9 @@ class Lane:
 
     def answer(self, session: LegacySession | None, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> Rest | NotPlain:
         """What is left to do for a plain call (`exchange.Rest`); NOT_PLAIN for any other message: then nothing was done."""
+        body = inbound.body
         try:
-            message = read_plain(inbound.body)
+            message = read_plain(body) if len(body) < LARGE or self._large is None else self._read_large(self._large, body)
             params = message.params
             arguments = params.arguments
             args = render_sorted(arguments)
@@ -114,13 +128,13 @@ class Lane:
         if plan is None or plan.caller is not inbound.caller or plan.transport is not inbound.transport:
             plan = self._find_plan(params.name, inbound)
         meta = NO_META if params.meta is msgspec.UNSET else self._metas.find(params.meta)
-        if plan is None or meta is None or not self._is_plain(message, args, plan, meta, inbound.body):
+        if plan is None or meta is None or not self._is_plain(message, args, plan, meta, body):
             return NOT_PLAIN
         ride = self._board(plan, meta, message, session, inbound, outlet, deliver)
         if ride is None:
             return NOT_PLAIN
         try:
-            if plan.accepts(arguments):
+            if (plan.large is not None and type(message) is plan.large.kind) or plan.accepts(arguments):
                 begun = self._begin(ride, arguments) if plan.alone is None else begin(plan.alone.function, arguments)
                 settled = None if type(begun) is Primed else self._write(ride, begun)
             elif is_too_deep(args, self._depth):
@@ -131,11 +145,20 @@ class Lane:
         except BaseException:
             self._abandon(ride)
             raise
+        if len(body) >= LARGE:
+            self._large = plan.large
         if settled is None:
             plan.gate.take()
             return self._carry_on(ride, begun)
         self._record(ride, args, arguments, settled)
         return None
+
+    def _read_large(self, reader: LargeReader, body: bytes) -> PlainCall:
+        """Large calls often follow each other with the same tool. Raises NO_PLAIN_CALL."""
+        try:
+            return reader.read(body)
+        except NO_PLAIN_CALL:
+            return read_plain(body)
 
     def _abandon(self, ride: Ride) -> None:
         """A fault of ours: the transport answers it, and the call leaves nothing behind."""

@@ -19,7 +19,7 @@ from strictwire.pipeline.call import Caller, Operation
 from strictwire.pipeline.caps import Gate
 from strictwire.profiles.exchange import Inbound, Reply
 from strictwire.profiles.mcp_core import PROFILE, Core
-from strictwire.profiles.mcp_plain import COLONS, METHOD
+from strictwire.profiles.mcp_plain import COLONS, METHOD, LargeReader, maybe_large_reader
 from strictwire.profiles.mirror import Mirrored
 
 AROUND: Final = 2
@@ -42,6 +42,8 @@ class Plan(msgspec.Struct, frozen=True):
     accepts: Callable[[JsonValue], bool]
     promises: Callable[[JsonValue], bool]
     vouch: Vouch | None
+    large: LargeReader | None
+    """How to read its large calls, if they can be judged on the way."""
     seconds: float
     response_bytes: int
     text_json: bool
@@ -95,6 +97,7 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
         accepts=accepts.accepts,
         promises=promises.accepts,
         vouch=promises.vouch,
+        large=maybe_large_reader(operation.name, accepts),
         seconds=operation.caps.timeout_ms / 1000,
         response_bytes=operation.caps.response_bytes,
         text_json=contract.text_json,
