@@ -17,7 +17,9 @@ from strictwire.transport.stdio import serve_stdio
 
 async def main() -> None:
     settings = read_settings(file=None)
-    async with open_runtime(make_server(), settings, recorder=MemoryRecorder()) as runtime:
+    recorder = MemoryRecorder()
+    recorder.keeps_values = False  # like the trail on disk, which holds their digests
+    async with open_runtime(make_server(), settings, recorder=recorder) as runtime:
         await serve_stdio(runtime.endpoint("mcp"), caller=runtime.caller, max_line=settings.server.max_request_bytes)
 
 

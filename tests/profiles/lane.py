@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from strictwire import Server
+from strictwire.audit.event import Values
 from strictwire.canon.json import JsonObject, render
 from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
@@ -55,11 +56,12 @@ def converse(
     role: str | None = None,
     headers: Headers | None = None,
     failure: str | None = None,
+    values: Values = Values.DIGESTED,
 ) -> tuple[list[Reply], list[bytes]]:
     """The answers and the records of a conversation."""
 
     async def main() -> tuple[list[Reply], list[bytes]]:
-        recorder = MemoryRecorder()
+        recorder = MemoryRecorder(values)
         async with (
             asyncio.timeout(20),
             open_runtime(make_server(), Settings(), deterministic=True, recorder=recorder) as runtime,

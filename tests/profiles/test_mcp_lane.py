@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strictwire import Server
+from strictwire.audit.event import Values
 from strictwire.canon.json import JsonObject, parse_object, render
 from strictwire.contract.tool import Caps, Safety
 from strictwire.fault.failure import Facts, Refused, fail
@@ -71,6 +74,88 @@ async def _ask(_arguments: JsonObject, context: Context) -> Any:
 
 def _plain(arguments: JsonObject) -> Any:
     return {"n": arguments["n"]}
+
+
+async def _wait_and_break(_arguments: JsonObject) -> Any:
+    await asyncio.sleep(0)
+    raise RuntimeError("secret")
+
+
+async def _wait_and_refuse(_arguments: JsonObject) -> Any:
+    await asyncio.sleep(0)
+    raise Refused(fail("FILE_NOT_FOUND"))
+
+
+async def _wait_and_lie(_arguments: JsonObject) -> Any:
+    await asyncio.sleep(0)
+    return {"n": "not a number"}
+
+
+async def _wait_and_say(_arguments: JsonObject) -> Any:
+    await asyncio.sleep(0)
+    return Text("hello")
+
+
+async def _wait_and_attribute(arguments: JsonObject, context: Context) -> Any:
+    await asyncio.sleep(0)
+    return await _attribute(arguments, context)
+
+
+async def _wait_and_ask(arguments: JsonObject, context: Context) -> Any:
+    await asyncio.sleep(0)
+    return await _ask(arguments, context)
+
+
+async def _cancel_itself(_arguments: JsonObject) -> Any:
+    await asyncio.sleep(0)
+    raise asyncio.CancelledError
+
+
+async def _mutate(arguments: JsonObject) -> Any:
+    return {"n": arguments.pop("n")}
+
+
+async def _wait_and_mutate(arguments: JsonObject) -> Any:
+    await asyncio.sleep(0)
+    return {"n": arguments.pop("n")}
+
+
+def _plain_break(_arguments: JsonObject) -> Any:
+    raise RuntimeError("secret")
+
+
+def _plain_lie(_arguments: JsonObject) -> Any:
+    return {"n": "not a number"}
+
+
+def _plain_content(_arguments: JsonObject) -> Any:
+    return Text("hello")
+
+
+def _plain_mutate(arguments: JsonObject) -> Any:
+    return {"n": arguments.pop("n")}
+
+
+def _plain_exit(_arguments: JsonObject) -> Any:
+    raise SystemExit
+
+
+async def _late(_arguments: JsonObject) -> Any:
+    await asyncio.sleep(30)
+
+
+async def _late_and_deaf(arguments: JsonObject) -> Any:
+    with suppress(asyncio.CancelledError):
+        await asyncio.sleep(30)
+    return {"n": arguments["n"]}
+
+
+def _plain_late(arguments: JsonObject) -> Any:
+    threading.Event().wait(0.2)
+    return {"n": arguments["n"]}
+
+
+SLOW: Mapping[str, Callable[..., Any]] = {"late": _late, "late_and_deaf": _late_and_deaf, "plain_late": _plain_late}
 
 
 @dataclass
@@ -136,6 +221,20 @@ TOOLS: Mapping[str, Callable[..., Any]] = {
     "attribute": _attribute,
     "ask": _ask,
     "plain": _plain,
+    "wait_and_break": _wait_and_break,
+    "wait_and_refuse": _wait_and_refuse,
+    "wait_and_lie": _wait_and_lie,
+    "wait_and_say": _wait_and_say,
+    "wait_and_attribute": _wait_and_attribute,
+    "wait_and_ask": _wait_and_ask,
+    "cancel_itself": _cancel_itself,
+    "mutate": _mutate,
+    "wait_and_mutate": _wait_and_mutate,
+    "plain_break": _plain_break,
+    "plain_lie": _plain_lie,
+    "plain_content": _plain_content,
+    "plain_mutate": _plain_mutate,
+    "plain_exit": _plain_exit,
 }
 
 
@@ -162,13 +261,17 @@ def make_server() -> Server:
         _double
     )
     server.tool(name="loose", description="No promise.", input_schema=INTEGERS)(_double)
+    for name, function in SLOW.items():
+        server.tool(name=name, description="Slow.", input_schema=INTEGERS, output_schema=INTEGERS, caps=Caps(timeout_ms=20))(
+            function
+        )
     return server
 
 
 talk = partial(converse, make_server=make_server)
 
 
-NAMES = [*TOOLS, *HINTED, "short", "narrow", "write", "roles", "loose", "nobody"]
+NAMES = [*TOOLS, *HINTED, *SLOW, "short", "narrow", "write", "roles", "loose", "nobody"]
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
@@ -191,6 +294,17 @@ def test_both_ways_give_the_same_bytes_and_the_same_records(name: str, role: str
     ]
 
     assert talk(by_answering, messages, role=role) == talk(by_serving, messages, role=role)
+
+
+@pytest.mark.parametrize("name", ["mutate", "wait_and_mutate", "plain_mutate", "double"])
+def test_arguments_are_stored_as_they_came(name: str) -> None:
+    """A handler may change those that it was given."""
+    messages = [call(name, {"n": 4}, meta=MODERN)]
+
+    short = talk(by_answering, messages, values=Values.STORED)
+
+    assert short == talk(by_serving, messages, values=Values.STORED)
+    assert b'"arguments":{"n":4}' in short[1][0]
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"])

@@ -21,7 +21,7 @@ from strictwire.pipeline.authorise import Policy, authorise
 from strictwire.pipeline.call import Asking, Call, Kind, Operation, Outcome
 from strictwire.pipeline.offers import Catalog
 from strictwire.pipeline.record import Answered, Entry, Journal
-from strictwire.pipeline.run import finish, run
+from strictwire.pipeline.run import run, settle
 from strictwire.pipeline.verify import verify
 
 _UNKNOWN: Final = {
@@ -51,7 +51,7 @@ class Pipeline:
         self.catalog = catalog
         self.journal = journal
         self.policy = policy
-        self._executor = executor
+        self.executor = executor
         self._debug_stack = debug_stack
 
     async def perform(self, call: Call, render: Render[Rendered]) -> Rendered:
@@ -63,12 +63,12 @@ class Pipeline:
         entry = self.journal.open(call, operation)
         return await self._conclude(self._decide(operation, call, entry.intend), operation, entry, render)
 
-    async def carry_on(
-        self, call: Call, operation: Operation, begun: object, started: float, render: Render[Rendered]
+    async def conclude(
+        self, call: Call, operation: Operation, ended: object, started: float, render: Render[Rendered]
     ) -> Rendered:
-        """The rest of a call that was admitted, needs no intent, and whose handler has begun."""
+        """The rest of a call that was admitted, needs no intent, and whose handler has returned or ended (`run.Ended`)."""
         entry = self.journal.open(call, operation, started)
-        return await self._conclude(self._finish(operation, call, begun), operation, entry, render)
+        return await self._conclude(self._settle(operation, call, ended), operation, entry, render)
 
     async def _conclude(
         self, deciding: Awaitable[Outcome], operation: Operation | None, entry: Entry, render: Render[Rendered]
@@ -98,15 +98,11 @@ class Pipeline:
         finally:
             operation.gate.leave()
 
-    async def _finish(self, operation: Operation, call: Call, begun: object) -> Outcome:
-        try:
-            returned = await finish(begun, operation, call, debug_stack=self._debug_stack)
-        finally:
-            operation.gate.leave()
-        return _judge(operation, returned)
+    async def _settle(self, operation: Operation, call: Call, ended: object) -> Outcome:
+        return _judge(operation, settle(ended, operation, call, debug_stack=self._debug_stack))
 
     async def _run(self, operation: Operation, call: Call) -> Outcome:
-        return _judge(operation, await run(operation, call, self._executor, debug_stack=self._debug_stack))
+        return _judge(operation, await run(operation, call, self.executor, debug_stack=self._debug_stack))
 
 
 def _judge(operation: Operation, returned: object) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,22 +78,22 @@ class Journal:
 class Entry:
     """The records of one call."""
 
-    __slots__ = ("_call", "_intended", "_journal", "_operation", "_origin", "_started")
+    __slots__ = ("_arguments", "_call", "_intended", "_journal", "_operation", "_origin", "_started")
 
     def __init__(self, journal: Journal, call: Call, operation: Operation | None, started: float) -> None:
         self._journal = journal
         self._call = call
         self._operation = operation
         self._started = started
-        self._origin: event.Origin | None = None
+        # Both now: a handler may change the arguments that it is given, and the record holds those that came.
+        self._origin = self._make_origin()
+        self._arguments = deepcopy(call.arguments) if journal.recorder.keeps_values else None
         self._intended = False
 
     async def intend(self) -> Failure | None:
         """Record that a call which may change something is about to run."""
         self._intended = True
-        intent = event.Intent(
-            timestamp=self._journal.clock.timestamp(), origin=self._describe(), arguments=self._call.arguments
-        )
+        intent = event.Intent(timestamp=self._journal.clock.timestamp(), origin=self._origin, arguments=self._arguments)
         return await self._journal.recorder.record(intent)
 
     async def close(self, outcome: Outcome, answered: Answered | None) -> Failure | None:
@@ -101,7 +102,7 @@ class Entry:
 
     def _ended(self, outcome: Outcome, answered: Answered | None) -> event.Event:
         now, end = self._journal.clock.timestamp(), self._end(outcome, answered)
-        origin, arguments = self._attributed(), self._call.arguments
+        origin, arguments = self._attributed(), self._arguments
         if self._intended:
             return event.Outcome(timestamp=now, origin=origin, end=end, result=_result(outcome))
         if isinstance(outcome, Failure) and outcome.stage in _BEFORE_RUN:
@@ -109,14 +110,9 @@ class Entry:
             return event.Refusal(timestamp=now, stage=stage, origin=origin, end=end, arguments=arguments)
         return event.Call(timestamp=now, origin=origin, end=end, arguments=arguments, result=_result(outcome))
 
-    def _describe(self) -> event.Origin:
-        if self._origin is None:
-            self._origin = self._make_origin()
-        return self._origin
-
     def _attributed(self) -> event.Origin:
         """The origin with what the handler came to know: it is asked again, for an intent was written before it ran."""
-        origin, known = self._describe(), self._call.trace.facts or self._call.context.attributed
+        origin, known = self._origin, self._call.trace.facts or self._call.context.attributed
         if known is None:
             return origin
         return msgspec.structs.replace(

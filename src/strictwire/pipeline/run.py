@@ -9,14 +9,24 @@ from collections.abc import Awaitable
 from concurrent.futures import Executor
 from functools import partial
 
+from msgspec import Struct
+
+from strictwire.canon.json import JsonObject
+from strictwire.contract.handler import CallContext
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.fault.plain import plain
 from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Operation
-from strictwire.pipeline.caps import Gate
 from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.prime import Primed, begin
+from strictwire.pipeline.workers import homecoming_of
 
 log = logging.getLogger("strictwire.run")
+
+
+class Ended(Struct, frozen=True):
+    """Instead of what a handler would have returned: how it ended."""
+
+    exc: BaseException
 
 
 async def run(operation: Operation, call: Call, executor: Executor, *, debug_stack: bool = False) -> object:
@@ -24,25 +34,25 @@ async def run(operation: Operation, call: Call, executor: Executor, *, debug_sta
 
     Raises CancelledError if the call itself was cancelled.
     """
-    call.context.deadline = Deadline(operation.caps.timeout_ms / 1000)
+    deadline = call.context.deadline = Deadline(operation.caps.timeout_ms / 1000)
     if operation.is_async:
         begun = begin(operation.handler, call.arguments, call.context)
     else:
-        begun = begin(_run_in_thread, operation, call, executor)
-    return await finish(begun, operation, call, debug_stack=debug_stack)
+        begun = begin(run_in_thread, operation, call.arguments, call.context, executor)
+    ended = await attempt(begun, deadline) if type(begun) is Primed else begun
+    return settle(ended, operation, call, debug_stack=debug_stack)
 
 
-async def finish(begun: object, operation: Operation, call: Call, *, debug_stack: bool = False) -> object:
-    """The rest of `run`, for a handler whose first step was taken, within the deadline of its context."""
-    if type(begun) is not Primed:
-        return begun
-    deadline = call.context.deadline = call.context.deadline or Deadline(operation.caps.timeout_ms / 1000)
+async def attempt(begun: Primed, deadline: Deadline) -> object:
+    """What a handler that waits returns within its time, or an Ended."""
     try:
         returned = await _wait(begun, deadline)
+    except GeneratorExit:
+        raise
     except BaseException as exc:  # noqa: BLE001 - the one place that catches whatever a handler raises
-        return settle(exc, operation, call, debug_stack=debug_stack)
+        return Ended(exc)
     # A handler may swallow the exception that ends it; what it returns after its time is no answer all the same.
-    return _timed_out(operation) if deadline.expired() else returned
+    return Ended(TimeoutError()) if deadline.expired() else returned
 
 
 async def _wait(awaitable: Awaitable[object], deadline: Deadline) -> object:
@@ -53,8 +63,14 @@ async def _wait(awaitable: Awaitable[object], deadline: Deadline) -> object:
     return returned
 
 
-def settle(exc: BaseException, operation: Operation, call: Call, *, debug_stack: bool) -> Failure | Asking:
-    """What an exception out of a handler means. Raises it again if the call itself was cancelled."""
+def settle(ended: object, operation: Operation, call: Call, *, debug_stack: bool = False) -> object:
+    """What came of a handler, where it ended what that means: a Failure or an Asking.
+
+    Raises what it ended with if the call itself was cancelled.
+    """
+    if type(ended) is not Ended:
+        return ended
+    exc = ended.exc
     if isinstance(exc, AnswersNeeded):
         return Asking(questions=exc.questions)
     if isinstance(exc, Refused):
@@ -63,7 +79,7 @@ def settle(exc: BaseException, operation: Operation, call: Call, *, debug_stack:
     deadline = call.context.deadline
     if deadline is not None and deadline.expired():
         return _timed_out(operation)
-    if isinstance(exc, GeneratorExit) or _was_cancelled(exc):
+    if _was_cancelled(exc):
         raise exc
     return _contain(exc, operation, call, debug_stack=debug_stack)
 
@@ -87,24 +103,25 @@ def _contain(exc: BaseException, operation: Operation, call: Call, *, debug_stac
     return fail("TOOL_FAILED", cause=plain(exc))
 
 
-async def _run_in_thread(operation: Operation, call: Call, executor: Executor) -> object:
+async def run_in_thread(operation: Operation, arguments: JsonObject, context: CallContext, executor: Executor) -> object:
     """A plain function cannot be stopped: past its time it runs on unheard, and its place stays taken until it ends."""
-    gate = operation.gate
-    job = executor.submit(operation.handler, call.arguments, call.context)
-    running = asyncio.wrap_future(job)
+    gate, homecoming = operation.gate, homecoming_of(asyncio.get_running_loop())
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    job = executor.submit(operation.handler, arguments, context)
+    job.add_done_callback(partial(homecoming.call, partial(_resolve, done)))
     try:
-        return await asyncio.shield(running)
+        await done
     except asyncio.CancelledError:
         # What still waits for a thread never begins; what has begun keeps its place.
-        if not job.cancel() and not running.done() and gate.enter():
-            running.add_done_callback(partial(_leave_late, gate))
+        if not job.cancel() and not job.done() and gate.enter():
+            job.add_done_callback(partial(homecoming.call, gate.leave))
         raise
+    return job.result()
 
 
-def _leave_late(gate: Gate, running: asyncio.Future[object]) -> None:
-    gate.leave()
-    if not running.cancelled():
-        running.exception()  # taken, so that nobody warns of an exception that nobody waits for
+def _resolve(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_result(None)
 
 
 def _was_cancelled(exc: BaseException) -> bool:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 
 class Soon:
     """What is put off on one event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._call_soon = loop.call_soon
+        self._loop = ref(loop)
         self._put_off: list[Callable[[], Any]] = []
         self._depth = 0
         """How often it was entered and not left."""
@@ -28,6 +28,11 @@ class Soon:
             self._put_off.append(callback)
         else:
             self._call_soon(callback)
+
+    def _call_soon(self, callback: Callable[[], Any]) -> None:
+        loop = self._loop()
+        if loop is not None:
+            loop.call_soon(callback)
 
     def __enter__(self) -> None:
         """From here on calls are put off."""

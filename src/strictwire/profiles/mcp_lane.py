@@ -1,9 +1,9 @@
 """The short way of a plain tools/call, which nearly every message is: same bytes, same record, less machinery.
 
-A call is plain if its tool is read-only, needs nothing of the client and promises a schema, the caller may use it, and
-the handler returns without waiting. What is fixed for such calls is worked out once a tool (`mcp_plan`).
+A call is plain if its tool is read-only, needs nothing of the client and promises a schema, and the caller may use it. What
+is fixed for such calls is worked out once a tool (`mcp_plan`); a task and a timer are made only for a handler that waits.
 Whatever turns out not to be plain goes the long way (`mcp_modern`, `mcp_legacy`), from its start or, once the handler has
-begun, from there. The answer leaves when its record is kept; the next message need not wait for that.
+ended, from there. The answer leaves when its record is kept; the next message need not wait for that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ from strictwire.fault.redact import MAX_KEPT, is_harmless
 from strictwire.pipeline.accept import misfit
 from strictwire.pipeline.call import Call, Kind
 from strictwire.pipeline.chain import Render
+from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.prime import Primed, begin
+from strictwire.pipeline.run import Ended, attempt, run_in_thread
 from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply, Rest
 from strictwire.profiles.front import names_modern, reply_of
 from strictwire.profiles.mcp_context import Home, ModernContext
@@ -149,8 +151,8 @@ class Lane:
             self._large = plan.large
         if settled is None:
             plan.gate.take()
-            return self._carry_on(ride, begun)
-        self._record(ride, args, arguments, settled)
+            return self._carry_on(ride, begun, args)
+        self._record(ride, args, settled)
         return None
 
     def _read_large(self, reader: LargeReader, body: bytes) -> PlainCall:
@@ -224,10 +226,13 @@ class Lane:
         self._plans.clear()
 
     def _begin(self, ride: Ride, arguments: JsonObject) -> Any:
-        """Run a handler that looks at its call."""
-        return begin(ride.plan.operation.handler, arguments, self._context_of(ride))
+        """Run a handler that looks at its call, or is a plain function."""
+        operation, context = ride.plan.operation, self._context_of(ride)
+        if operation.is_async:
+            return begin(operation.handler, arguments, context)
+        return begin(run_in_thread, operation, arguments, context, self._core.pipeline.executor)
 
-    def _record(self, ride: Ride, args: bytes, arguments: JsonObject, settled: Settled) -> None:
+    def _record(self, ride: Ride, args: bytes, settled: Settled) -> None:
         """Have the call recorded, and the answer leave after that."""
         if ride.context is not None:
             ride.context.over = True
@@ -237,8 +242,8 @@ class Lane:
             return
         took = int((self._elapsed() - ride.started) * 1_000_000)
         brief = Brief(ride.plan.form, self._timestamp(), args, raw, took, turned)
-        if self._recorder.keeps_values:
-            brief = msgspec.structs.replace(brief, arguments=arguments, result=value)
+        if self._recorder.keeps_values:  # as they came: its handler may have changed those it was given
+            brief = msgspec.structs.replace(brief, arguments=self._read_params(ride)["arguments"], result=value)
         self._recorder.submit(brief, partial(self._let_go, ride, reply))
 
     def _context_of(self, ride: Ride) -> ModernContext | LegacyContext:
@@ -327,23 +332,45 @@ class Lane:
         else:
             ride.deliver(reply_of(self._long_way(ride)[1](unrecorded, ride.plan.operation)))
 
-    async def _carry_on(self, ride: Ride, begun: object) -> None:
-        """The long way from here: the handler waits, failed, or gave something that needs a closer look."""
-        task = asyncio.current_task()
-        if ride.table is not None and task is not None:
-            ride.table.release(ride.request_id, LEAVING)
-            ride.table.add(ride.request_id, task)
-        alone = ride.plan.alone
-        if alone is not None:
-            begun = begin(_finish, alone, begun)
-        call, write = self._long_way(ride)
+    async def _carry_on(self, ride: Ride, begun: object, args: bytes) -> None:
+        """The handler waits, or gave something that needs a closer look."""
+        table, task = ride.table, asyncio.current_task()
+        if table is not None and task is not None:
+            table.release(ride.request_id, LEAVING)
+            table.add(ride.request_id, task)
         try:
-            written = await self._core.pipeline.carry_on(call, ride.plan.operation, begun, ride.started, write)
+            came_to = await self._finish(ride, begun)
         finally:
-            self._context_of(ride).end()
-            if ride.table is not None and task is not None:
-                ride.table.release(ride.request_id, task)
-        ride.deliver(reply_of(written))
+            if ride.context is not None:
+                ride.context.end()
+            if table is not None and task is not None:
+                table.release(ride.request_id, task)
+        if isinstance(came_to, Reply):
+            ride.deliver(came_to)
+            return
+        if table is not None:
+            table.add(ride.request_id, LEAVING)
+        self._record(ride, args, came_to)
+
+    async def _finish(self, ride: Ride, begun: object) -> Settled | Reply:
+        """What the call comes to, which then has to be recorded; or its answer, by the long way, which is recorded."""
+        plan, deadline = ride.plan, None if ride.context is None else ride.context.deadline
+        try:
+            if type(begun) is Primed:
+                deadline = deadline or Deadline(plan.seconds)
+                if ride.context is not None:
+                    ride.context.deadline = deadline
+                begun = await attempt(begun, deadline)
+                settled = None if type(begun) is Ended else self._write(ride, begun)
+                if settled is not None:
+                    return settled
+        finally:
+            plan.gate.leave()
+        if plan.alone is not None and type(begun) is not Ended:
+            begun = _finished(plan.alone, begun)
+        call, write = self._long_way(ride)
+        call.context.deadline = deadline
+        return reply_of(await self._core.pipeline.conclude(call, plan.operation, begun, ride.started, write))
 
     def _long_way(self, ride: Ride) -> tuple[Call, Render[Written]]:
         params, revision, session = self._read_params(ride), self._revision_of(ride), ride.session
@@ -371,9 +398,12 @@ class Lane:
         return REVISION if ride.session is None else ride.session.revision
 
 
-async def _finish(alone: Alone, begun: object) -> Any:
-    """What becomes of what a handler returned, if it has yet to be waited for."""
-    return alone.finish(await begun if isinstance(begun, Primed) else begun)
+def _finished(alone: Alone, returned: object) -> object:
+    """What becomes of what a handler returned, or an Ended."""
+    try:
+        return alone.finish(returned)
+    except Exception as exc:  # noqa: BLE001 - told by whoever settles it
+        return Ended(exc)
 
 
 def _agree(headers: Headers, plan: Plan, arguments: JsonObject) -> bool:

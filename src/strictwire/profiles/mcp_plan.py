@@ -110,7 +110,7 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
 
 
 def _can_be_plain(operation: Operation, caller: Caller) -> bool:
-    simple = operation.is_async and operation.read_only and not operation.capabilities
+    simple = operation.read_only and not operation.capabilities
     return simple and allows_tier(caller.tier, operation.tier) and (not operation.roles or caller.role in operation.roles)
 
 
