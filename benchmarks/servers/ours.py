@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -14,21 +15,34 @@ async def _add(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"sum": arguments["a"] + arguments["b"]}
 
 
+async def _add_and_wait(arguments: dict[str, Any]) -> dict[str, Any]:
+    await asyncio.sleep(0)
+    return {"sum": arguments["a"] + arguments["b"]}
+
+
+def _add_plainly(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {"sum": arguments["a"] + arguments["b"]}
+
+
 async def _echo(arguments: dict[str, Any]) -> dict[str, Any]:
     document: dict[str, Any] = arguments["document"]
     return document
 
 
+ADDERS = {"returns": _add, "waits": _add_and_wait, "plain": _add_plainly}
+
+
 def make_server() -> Server:
     """A server that offers the tools of the file that BENCH_TOOLS names."""
     server = Server("bench", version="1.0.0")
+    add: Any = ADDERS[os.environ.get("BENCH_HANDLER", "returns")]
     for tool in json.loads(Path(os.environ["BENCH_TOOLS"]).read_text())["tools"]:
         server.tool(
             name=tool["name"],
             description=tool["description"],
             input_schema=tool["inputSchema"],
             output_schema=tool["outputSchema"],
-        )(_echo if tool["name"] == "echo" else _add)
+        )(_echo if tool["name"] == "echo" else add)
     return server
 
 

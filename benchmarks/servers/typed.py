@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
@@ -40,9 +41,23 @@ Document: Any = create_model("Document", __config__=ConfigDict(extra="forbid"), 
 NAMES = [tool["name"] for tool in FIXTURE["tools"]]
 
 
-async def add(a: int, b: int) -> Sum:
+async def _add(a: int, b: int) -> Sum:
     """Adds two numbers."""
     return Sum(sum=a + b)
+
+
+async def _add_and_wait(a: int, b: int) -> Sum:
+    """Adds two numbers."""
+    await asyncio.sleep(0)
+    return Sum(sum=a + b)
+
+
+def _add_plainly(a: int, b: int) -> Sum:
+    """Adds two numbers."""
+    return Sum(sum=a + b)
+
+
+add: Any = {"returns": _add, "waits": _add_and_wait, "plain": _add_plainly}[os.environ.get("BENCH_HANDLER", "returns")]
 
 
 async def echo(document: Document) -> Document:
