@@ -110,6 +110,21 @@ def test_after_a_moment_that_brought_nothing_it_sleeps_at_once(opened: Opened, p
     assert waits == [0.002]
 
 
+@pytest.mark.parametrize("was_awake", [False, True])
+def test_where_several_came_at_once_it_sleeps(opened: Opened, pair: Pair, waits: Waits, was_awake: bool) -> None:
+    selector = opened(Steps(MOMENT / 10))
+    pair[1].send(b"x")
+    if was_awake:
+        selector.select(5)
+    selector.register(pair[1], selectors.EVENT_WRITE)
+    assert len(selector.select(5)) == 2
+    waits.clear()
+
+    selector.select(5)
+
+    assert waits == [5]
+
+
 def test_a_message_that_was_long_in_coming_does_not_wake_it_for_the_next(opened: Opened, pair: Pair, waits: Waits) -> None:
     selector = opened(Steps(MOMENT * 2))
     pair[1].send(b"x")

@@ -3,7 +3,8 @@
 A process that sleeps between two messages pays for it with each of them: it has to be woken, and finds caches cold. Where
 the last message came within a moment of the one before, the loop therefore looks a few more times before it sleeps. In a
 conversation with one caller that takes about the processor time that being woken does, and answers arrive a quarter sooner;
-where a moment brings nothing, the loop sleeps, and goes on sleeping until messages come quickly.
+where a moment brings nothing, the loop sleeps, and goes on sleeping until messages come quickly. It sleeps too where several
+came at once: more of them gather meanwhile, and what comes together costs less.
 
 Not for several processes that share the cores: one that stays awake keeps another from running.
 """
@@ -41,10 +42,11 @@ class WakefulSelector(selectors.DefaultSelector):
             while now < ends:
                 ready = super().select(0)
                 if ready:
+                    self._awake = len(ready) == 1
                     return ready
                 now = self._clock()
         ready = super().select(timeout if timeout is None else max(0.0, timeout - (now - began)))
-        self._awake = bool(ready) and self._clock() - began < MOMENT
+        self._awake = len(ready) == 1 and self._clock() - began < MOMENT
         return ready
 
 
