@@ -19,10 +19,12 @@ from strictwire.audit.event import Values
 from strictwire.canon.json import JsonObject, parse_object, render
 from strictwire.contract.tool import Caps, Safety
 from strictwire.fault.failure import Facts, Refused, fail
-from strictwire.pipeline.call import Caller
+from strictwire.pipeline.call import Caller, Operation
+from strictwire.profiles import mcp_lane
 from strictwire.profiles.exchange import Headers, Inbound, Silent
 from strictwire.profiles.mcp import McpEndpoint
 from strictwire.profiles.mcp_lane import Lane
+from strictwire.profiles.mcp_plan import maybe_plan
 from strictwire.server.compose import open_runtime
 from strictwire.server.content import Text
 from strictwire.server.context import Context
@@ -514,3 +516,28 @@ def test_a_fault_of_ours_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) 
             return (await by_answering(endpoint, inbound)).body
 
     assert parse_object(asyncio.run(main()) or b"")["result"]["structuredContent"] == {"n": 2}
+
+
+def test_callers_who_take_turns_have_their_plans_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, str]] = []
+
+    def note(operation: Operation, inbound: Inbound, *given: Any) -> Any:
+        made.append((operation.name, inbound.caller.principal))
+        return maybe_plan(operation, inbound, *given)
+
+    monkeypatch.setattr(mcp_lane, "maybe_plan", note)
+
+    async def main() -> list[str]:
+        recorder = MemoryRecorder()
+        async with asyncio.timeout(20), open_runtime(make_server(), Settings(), recorder=recorder) as runtime:
+            endpoint = McpEndpoint(runtime.core)
+            for principal in ("first", "second", "first", "second"):
+                inbound = Inbound(
+                    body=call("double", {"n": 1}, meta=MODERN), transport="stdio", caller=Caller(principal=principal)
+                )
+                await by_answering(endpoint, inbound)
+            await endpoint.close()
+        return [parse_object(line)["principal"] for line in recorder.lines]
+
+    assert asyncio.run(main()) == ["first", "second", "first", "second"]
+    assert made == [("double", "first"), ("double", "second")]

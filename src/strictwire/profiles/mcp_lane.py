@@ -30,7 +30,7 @@ from strictwire.contract.handler import Alone, Answer
 from strictwire.fault.failure import Failure
 from strictwire.fault.redact import MAX_KEPT, is_harmless
 from strictwire.pipeline.accept import misfit
-from strictwire.pipeline.call import Call, Kind
+from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.chain import Render
 from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.prime import Primed, begin
@@ -67,6 +67,9 @@ class NotPlain:
 
 
 NOT_PLAIN: Final = NotPlain()
+
+MAX_PLANS: Final = 4096
+"""Plans kept, one for each caller of each tool: callers take turns, and a plan takes longer to make than a call."""
 
 MAX_REFUSALS: Final = 64
 """Wordings of refusals kept for one tool."""
@@ -108,6 +111,8 @@ class Lane:
         self._home = Home.here()
         self._metas = Metas(Limits(size=limits.size, depth=self._depth))
         self._plans: dict[str, Plan] = {}
+        """By tool, for whoever called it last."""
+        self._plans_of_all: dict[tuple[str, str, Caller], Plan] = {}
         self._large: LargeReader | None = None
         """Of the tool that was called last with a large message."""
         self._unwatch = core.pipeline.catalog.watch(self._forget_plans)
@@ -213,17 +218,22 @@ class Lane:
         return Ride(plan, message.id, meta, session, inbound, outlet, table, deliver, self._elapsed())
 
     def _find_plan(self, name: str, inbound: Inbound) -> Plan | None:
-        plan, caller = self._plans.get(name), inbound.caller
-        if plan is not None and plan.transport == inbound.transport and plan.caller == caller:
-            return plan
-        operation = self._core.pipeline.catalog.offers.find(Kind.TOOL, name)
-        plan = None if operation is None else maybe_plan(operation, inbound, self._core, self._limits.depth)
-        if plan is not None:
-            self._plans[name] = plan
+        key = name, inbound.transport, inbound.caller
+        plan = self._plans_of_all.get(key)
+        if plan is None:
+            operation = self._core.pipeline.catalog.offers.find(Kind.TOOL, name)
+            plan = None if operation is None else maybe_plan(operation, inbound, self._core, self._limits.depth)
+            if plan is None:
+                return None
+            if len(self._plans_of_all) >= MAX_PLANS:
+                self._plans_of_all.clear()
+            self._plans_of_all[key] = plan
+        self._plans[name] = plan
         return plan
 
     def _forget_plans(self, _changed: str, _uri: str | None) -> None:
         self._plans.clear()
+        self._plans_of_all.clear()
 
     def _begin(self, ride: Ride, arguments: JsonObject) -> Any:
         """Run a handler that looks at its call, or is a plain function."""
