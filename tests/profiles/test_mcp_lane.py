@@ -323,8 +323,9 @@ def test_the_same_mistake_again_is_answered_with_its_own_id(version: str) -> Non
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_a_record_that_cannot_be_kept_is_told_the_same_way(era: str) -> None:
-    messages = [render(OPENING), call("double", {"n": 4}, meta=MODERN if era == "modern" else None)]
+@pytest.mark.parametrize("name", ["double", "wait", "wait_and_break", "plain", "plain_break"])
+def test_a_record_that_cannot_be_kept_is_told_the_same_way(name: str, era: str) -> None:
+    messages = [render(OPENING), call(name, {"n": 4}, meta=MODERN if era == "modern" else None)]
 
     short, long = (
         talk(by_answering, messages, failure="AUDIT_UNAVAILABLE"),

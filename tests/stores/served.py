@@ -1,6 +1,8 @@
-"""A server with a tool that reads and one that writes, for tests that kill it."""
+"""A server with tools that read and one that writes, for tests that kill it."""
 
 from __future__ import annotations
+
+import asyncio
 
 from strictwire import Server
 from strictwire.contract.tool import Safety
@@ -11,6 +13,19 @@ server = Server("served", version="1.0.0")
 @server.tool()
 async def look(number: int) -> int:
     """Gives the number back."""
+    return number
+
+
+@server.tool()
+async def wait(number: int) -> int:
+    """Gives the number back, later."""
+    await asyncio.sleep(0)
+    return number
+
+
+@server.tool()
+def plain(number: int) -> int:
+    """Gives the number back, from a thread."""
     return number
 
 

@@ -50,14 +50,14 @@ def ask(process: subprocess.Popen[bytes], messages: list[dict[str, Any]]) -> lis
     return [json.loads(process.stdout.readline()) for _ in messages]
 
 
-def calls(first: int) -> list[dict[str, Any]]:
-    """Read-only calls and others, in turns."""
+def calls(first: int, reading: str) -> list[dict[str, Any]]:
+    """Calls of a tool that reads and of one that writes, in turns."""
     return [
         {
             "jsonrpc": "2.0",
             "id": number,
             "method": "tools/call",
-            "params": {"name": ("look", "change")[number % 2], "arguments": {"number": number}},
+            "params": {"name": (reading, "change")[number % 2], "arguments": {"number": number}},
         }
         for number in range(first, first + AT_ONCE)
     ]
@@ -71,15 +71,16 @@ def code_of(answer: dict[str, Any]) -> str:
     return code
 
 
+@pytest.mark.parametrize("reading", ["look", "wait", "plain"])
 @pytest.mark.parametrize("mode", ["sync", "batched"])
-def test_calls_that_come_at_once_are_all_told_that_there_is_no_log(tmp_path: Path, mode: str) -> None:
+def test_calls_that_come_at_once_are_all_told_that_there_is_no_log(tmp_path: Path, mode: str, reading: str) -> None:
     trail = trail_in(tmp_path)
     with served(trail, mode) as process:
-        before = ask(process, calls(0))
+        before = ask(process, calls(0, reading))
         remove_folder(trail.folder)
-        refused = ask(process, calls(100))
+        refused = ask(process, calls(100, reading))
         trail.folder.mkdir()
-        after = ask(process, calls(200))
+        after = ask(process, calls(200, reading))
 
     good = [each["result"]["structuredContent"]["result"] for each in before + after]
     assert sorted(good) == [*range(AT_ONCE), *range(200, 200 + AT_ONCE)]
