@@ -13,7 +13,9 @@ from binascii import hexlify
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from strictwire.audit.merkle import leaf_hash
 
@@ -46,7 +48,7 @@ def maybe_leaf(line: bytes, *, seq: int, prev: bytes) -> bytes | None:
     return leaf_hash(line[:-1])
 
 
-class Sealed(NamedTuple):
+class Sealed(msgspec.Struct, frozen=True):
     """Lines ready to be written, and what they add."""
 
     lines: bytes

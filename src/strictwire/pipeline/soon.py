@@ -19,12 +19,12 @@ class Soon:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = ref(loop)
         self._put_off: list[Callable[[], Any]] = []
-        self._depth = 0
+        self.depth = 0
         """How often it was entered and not left."""
 
     def call(self, callback: Callable[[], Any]) -> None:
         """Have it called when everything was begun, or in the next turn of the event loop."""
-        if self._depth:
+        if self.depth:
             self._put_off.append(callback)
         else:
             self._call_soon(callback)
@@ -36,13 +36,13 @@ class Soon:
 
     def __enter__(self) -> None:
         """From here on calls are put off."""
-        self._depth += 1
+        self.depth += 1
 
     def __exit__(self, *_: object) -> None:
         """Make the calls, and those that they put off; inside another block that is left to the end of that."""
         put_off = self._put_off
-        if self._depth > 1 or not put_off:
-            self._depth -= 1
+        if self.depth > 1 or not put_off:
+            self.depth -= 1
             return
         done = 0
         try:
@@ -51,7 +51,7 @@ class Soon:
                 callback()
         finally:
             self._put_off = []
-            self._depth -= 1
+            self.depth -= 1
             for callback in put_off[done:]:
                 self._call_soon(callback)
 

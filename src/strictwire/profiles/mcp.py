@@ -93,7 +93,7 @@ class McpEndpoint:
         """The same, by the short way where there is one; the answer leaves when its record is kept."""
         if inbound.verb != "POST":
             return _deliver(self._serve_verb(inbound, outlet), deliver)
-        session = self._find_session(inbound)
+        session = self._own if inbound.headers is None else self._find_session(inbound)
         rest = self._lane.answer(session, inbound, outlet, deliver)
         if not isinstance(rest, NotPlain):
             return rest

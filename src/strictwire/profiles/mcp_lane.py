@@ -89,8 +89,19 @@ class Ride(msgspec.Struct):
     """The requests of the connection or session; None where every request stands alone."""
     deliver: Deliver
     started: float
+    lane: Lane
     context: ModernContext | LegacyContext | None = None
     """Made when somebody looks at it."""
+    reply: Reply | None = None
+    """Its answer, which waits for its record."""
+
+    def leave(self, unrecorded: Failure | None) -> None:
+        """Let the answer go, or tell that its record was not kept."""
+        if self.table is not None:
+            self.table.release(self.request_id, LEAVING)
+        reply = self.reply if unrecorded is None else self.lane.word_unrecorded(self, unrecorded)
+        if reply is not None:
+            self.deliver(reply)
 
 
 Settled: TypeAlias = tuple[Reply, JsonValue, bytes, Turned | None]
@@ -215,7 +226,7 @@ class Lane:
         if session is not None and headers is not None and session.revision.resumable:
             stream = session.streams.start(outlet)
             outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
-        return Ride(plan, message.id, meta, session, inbound, outlet, table, deliver, self._elapsed())
+        return Ride(plan, message.id, meta, session, inbound, outlet, table, deliver, self._elapsed(), self)
 
     def _find_plan(self, name: str, inbound: Inbound) -> Plan | None:
         key = name, inbound.transport, inbound.caller
@@ -246,15 +257,15 @@ class Lane:
         """Have the call recorded, and the answer leave after that."""
         if ride.context is not None:
             ride.context.over = True
-        reply, value, raw, turned = settled
+        ride.reply, value, raw, turned = settled
         if not self._recorder.keeps:
-            self._let_go(ride, reply, None)
+            ride.leave(None)
             return
         took = int((self._elapsed() - ride.started) * 1_000_000)
         brief = Brief(ride.plan.form, self._timestamp(), args, raw, took, turned)
         if self._recorder.keeps_values:  # as they came: its handler may have changed those it was given
             brief = msgspec.structs.replace(brief, arguments=self._read_params(ride)["arguments"], result=value)
-        self._recorder.submit(brief, partial(self._let_go, ride, reply))
+        self._recorder.submit(brief, ride.leave)
 
     def _context_of(self, ride: Ride) -> ModernContext | LegacyContext:
         if ride.context is None:
@@ -334,13 +345,9 @@ class Lane:
         )
         return Reply(body=body), value, raw, None
 
-    def _let_go(self, ride: Ride, reply: Reply, unrecorded: Failure | None) -> None:
-        if ride.table is not None:
-            ride.table.release(ride.request_id, LEAVING)
-        if unrecorded is None:
-            ride.deliver(reply)
-        else:
-            ride.deliver(reply_of(self._long_way(ride)[1](unrecorded, ride.plan.operation)))
+    def word_unrecorded(self, ride: Ride, failure: Failure) -> Reply:
+        """The answer to a call whose record was not kept."""
+        return reply_of(self._long_way(ride)[1](failure, ride.plan.operation))
 
     async def _carry_on(self, ride: Ride, begun: object, args: bytes) -> None:
         """The handler waits, or gave something that needs a closer look."""

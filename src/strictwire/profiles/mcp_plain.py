@@ -25,6 +25,9 @@ METHOD: Final = "tools/call"
 COLONS: Final = 6
 """Of the members that every plain call has: four of the message, two of its parameters."""
 
+BACKSLASH: Final = 0x5C
+"""As a number: one byte is found much faster than five, and a number ten times faster than bytes of one."""
+
 MAX_METAS: Final = 64
 """Different `_meta` that are kept. A client sends the same with every call, unless it asks for progress."""
 
@@ -167,4 +170,4 @@ def is_whole(body: bytes, args: bytes, others: int) -> bool:
     """
     if body.count(b":") != others + args.count(b":"):
         return False
-    return b"\\" not in body or HIDDEN_COLON not in body  # one byte is found much faster than five
+    return BACKSLASH not in body or HIDDEN_COLON not in body

@@ -192,7 +192,10 @@ class JsonlRecorder:
 
         Not if the thread is to sync: it can begin with what there is, and takes the rest after that.
         """
-        count, now, threaded = len(self._gathered), self._clock.monotonic(), self._syncs and not self._quick
+        count = len(self._gathered)
+        if count == 1 and not self._seen:
+            return False
+        now, threaded = self._clock.monotonic(), self._syncs and not self._quick
         late = self._seen > 0 and now - self._since >= GATHER_SECONDS
         if threaded or late or count <= max(1, self._seen) or count >= ENOUGH:
             self._seen = 0
@@ -342,6 +345,9 @@ class JsonlRecorder:
 
     def _deliver(self, dones: list[Done], failure: Failure | None) -> None:
         """On the event loop. A callback that raises does not keep the others from theirs."""
+        if len(dones) == 1 and self._soon.depth:
+            dones[0](failure)
+            return
         told = 0
         try:
             with self._soon:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final, Protocol
 
+import msgspec
+
 from strictwire.transport import sse
 
 KEEP_ALIVE_SECONDS: Final = 15.0
@@ -28,17 +30,15 @@ class Connection(Protocol):
         """The response is complete, although its request may still run."""
 
 
-class StreamOutlet:
+class StreamOutlet(msgspec.Struct, eq=False):
     """The event stream of one request, opened when there is something to send."""
 
-    __slots__ = ("_connection", "_extra", "_timer", "closed", "opened")
-
-    def __init__(self, connection: Connection, extra: bytes) -> None:
-        self._connection = connection
-        self._extra = extra
-        self._timer: asyncio.TimerHandle | None = None
-        self.opened = False
-        self.closed = False
+    _connection: Connection
+    _extra: bytes
+    """Header lines of the answer."""
+    _timer: asyncio.TimerHandle | None = None
+    opened: bool = False
+    closed: bool = False
 
     def open(self) -> None:
         """Send the head of a stream."""

@@ -9,14 +9,16 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
+
+import msgspec
 
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 """The trail says who did what: its owner alone may look."""
 
 
-class Look(NamedTuple):
+class Look(msgspec.Struct, frozen=True):
     """Which file stands under a name, and how long it is."""
 
     ident: tuple[int, int]

@@ -66,15 +66,20 @@ class LogFault(Exception):
         return fail(self.code, details={"reason": self.reason}, cause=cause)
 
 
+def fault_of(exc: OSError) -> LogFault:
+    """What an error of the operating system comes to. Raise it from that: for what runs in every commit."""
+    return LogFault(_REASONS.get(exc.errno or 0, "io_error"))
+
+
 class _MappedErrors:
-    """Not a generator: this is entered for every commit, and a generator costs more than what it guards."""
+    """Not a generator: a generator costs more than most of what it guards."""
 
     def __enter__(self) -> None:
         """Nothing to prepare."""
 
     def __exit__(self, _kind: object, exc: BaseException | None, _traceback: object) -> None:
         if isinstance(exc, OSError):
-            raise LogFault(_REASONS.get(exc.errno or 0, "io_error")) from exc
+            raise fault_of(exc) from exc
 
 
 _MAPPED: Final = _MappedErrors()

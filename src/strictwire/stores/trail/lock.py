@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from strictwire.stores.trail.disk import FILE_MODE
-from strictwire.stores.trail.fault import LOCK_FAILED, LogFault, mapped_errors
+from strictwire.stores.trail.fault import LOCK_FAILED, LogFault, fault_of, mapped_errors
 
 LOCK_NAME: Final = "audit-log.lock"
 _FIRST_PAUSE: Final = 0.0002
@@ -71,10 +71,12 @@ class FolderLock:
             self._sign()
 
     def try_acquire(self) -> bool:
-        with mapped_errors():
+        try:
             if not self._try():
                 return False
             self._sign()
+        except OSError as exc:
+            raise fault_of(exc) from exc
         return True
 
     def release(self) -> None:

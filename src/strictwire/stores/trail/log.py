@@ -22,7 +22,7 @@ from strictwire.audit.event import Recovery, render_body
 from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.canon.digest import digest_bytes
 from strictwire.stores.trail.disk import Disk, Look, OpenFile, write_whole
-from strictwire.stores.trail.fault import LogFault, mapped_errors
+from strictwire.stores.trail.fault import LogFault, fault_of, mapped_errors
 from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, read_last_note, read_lines, sealed_name
 from strictwire.stores.trail.lock import Lock
 from strictwire.stores.trail.mirror import MIRROR_BYTES, Mirror, maybe_open_mirror
@@ -119,11 +119,12 @@ class TrailLog:
         if not lock.try_acquire():
             return False
         try:
-            with mapped_errors():
-                found = self._disk.look(ACTIVE)
-                if not tail.matches(found) and not self._catch_up_quickly(tail, found):
-                    return False
-                self._write(tail, bodies)
+            found = self._disk.look(ACTIVE)
+            if not tail.matches(found) and not self._catch_up_quickly(tail, found):
+                return False
+            self._write(tail, bodies)
+        except OSError as exc:
+            raise fault_of(exc) from exc
         finally:
             lock.release()
         return True
