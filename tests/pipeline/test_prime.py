@@ -43,8 +43,8 @@ def _not_async() -> object:
     return 1
 
 
-async def _finish(function: Callable[..., Any], *arguments: object) -> object:
-    begun = begin(function, *arguments)
+async def _finish(function: Callable[..., Any], argument: object) -> object:
+    begun = begin(function, argument)
     return await begun if isinstance(begun, Primed) else begun
 
 
@@ -83,14 +83,14 @@ def test_cancelling_the_task_reaches_the_coroutine() -> None:
 def test_closing_closes_the_coroutine() -> None:
     ended: list[str] = []
 
-    async def waits() -> None:
+    async def waits(_: object) -> None:
         try:
             await asyncio.Event().wait()
         finally:
             ended.append("closed")
 
     async def main() -> None:
-        begun = begin(waits)
+        begun = begin(waits, 7)
         waiting = begun.__await__()
         waiting.send(None)
         waiting.close()

@@ -21,9 +21,9 @@ def test_an_id_in_use_is_refused_until_it_is_free_again() -> None:
     assert table.add("a", "first")
     assert not table.add("a", "second")
     assert table.pop("a") == "first"
-    assert table.pop("a") is None
+    assert table.pop("a", None) is None
     assert table.add("a", "third")
-    assert list(table) == ["third"]
+    assert list(table.values()) == ["third"]
     assert len(table) == 1
 
 

@@ -185,7 +185,7 @@ def as_json(value: object, limits: Limits = DEFAULT_LIMITS) -> tuple[JsonValue, 
             plain, raw = _flatten(value)
     except (TypeError, ValueError, RecursionError) as exc:
         raise NotJson("the value has a part that JSON cannot carry exactly") from exc
-    if is_too_deep(raw, limits.depth):
+    if len(raw) > limits.depth and is_too_deep(raw, limits.depth):
         raise NotJson(f"nested deeper than {limits.depth} levels")
     return plain, raw
 

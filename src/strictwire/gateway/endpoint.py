@@ -160,7 +160,7 @@ class GuardEndpoint:
         try:
             written = await serve
         finally:
-            in_flight.pop(request.id)
+            in_flight.pop(request.id, None)
         if isinstance(written, Failure):
             return await self._refuse(request, written, inbound, session)
         return reply_of(written)
@@ -274,7 +274,7 @@ class GuardEndpoint:
     def _cancel(self, params: JsonObject) -> None:
         request_id = params.get("requestId")
         if isinstance(request_id, str | int) and not isinstance(request_id, bool):
-            running = self._in_flight.pop(request_id)
+            running = self._in_flight.pop(request_id, None)
             if running is not None:
                 running.question.reason = params.get("reason")
                 running.task.cancel()

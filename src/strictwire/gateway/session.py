@@ -225,7 +225,7 @@ class GuardSession:
         """End the session and what belongs to it upstream."""
         self.closed.set()
         self.streams.close()
-        for running in self.in_flight:
+        for running in tuple(self.in_flight.values()):
             running.task.cancel()
         for task in tuple(self._tasks):
             task.cancel()
@@ -308,13 +308,13 @@ class GuardSession:
         """The client's own stream if there is one, otherwise that of its latest request."""
         if self._outlet is not None:
             return self._outlet
-        running = list(self.in_flight)
+        running = list(self.in_flight.values())
         return running[-1].outlet if running else Silent()
 
     def _cancel(self, params: JsonObject) -> None:
         request_id = params.get("requestId")
         if isinstance(request_id, str | int) and not isinstance(request_id, bool):
-            running = self.in_flight.pop(request_id)
+            running = self.in_flight.pop(request_id, None)
             if running is not None:
                 running.question.reason = params.get("reason")
                 running.task.cancel()

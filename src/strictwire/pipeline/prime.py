@@ -44,11 +44,11 @@ class Primed:
                 return end.value
 
 
-def begin(function: Callable[..., Any], *arguments: Any) -> Any:
+def begin(function: Callable[[Any], Any], argument: Any) -> Any:
     """What a coroutine function returned in its first step, or the Primed rest of it. Raises nothing."""
     coroutine = None
     try:
-        coroutine = function(*arguments)
+        coroutine = function(argument)
         wants = coroutine.send(None)
     except StopIteration as end:
         return end.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from functools import partial
 
@@ -35,12 +35,17 @@ async def run(operation: Operation, call: Call, executor: Executor, *, debug_sta
     Raises CancelledError if the call itself was cancelled.
     """
     deadline = call.context.deadline = Deadline(operation.caps.timeout_ms / 1000)
-    if operation.is_async:
-        begun = begin(operation.handler, call.arguments, call.context)
-    else:
-        begun = begin(run_in_thread, operation, call.arguments, call.context, executor)
+    begun = begin(starter(operation, call.context, executor), call.arguments)
     ended = await attempt(begun, deadline) if type(begun) is Primed else begun
     return settle(ended, operation, call, debug_stack=debug_stack)
+
+
+def starter(operation: Operation, context: CallContext, executor: Executor) -> Callable[[JsonObject], Awaitable[object]]:
+    """What runs the handler of an operation, in a thread if it is a plain function."""
+    if operation.is_async:
+        handler = operation.handler
+        return lambda arguments: handler(arguments, context)
+    return lambda arguments: run_in_thread(operation, arguments, context, executor)
 
 
 async def attempt(begun: Primed, deadline: Deadline) -> object:

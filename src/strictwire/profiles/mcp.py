@@ -284,7 +284,7 @@ class McpEndpoint:
 
     def _cancel(self, request_id: object) -> None:
         if isinstance(request_id, str | int) and not isinstance(request_id, bool):
-            task = self._in_flight.pop(request_id)
+            task = self._in_flight.pop(request_id, None)
             if task is not None:
                 task.cancel()
 

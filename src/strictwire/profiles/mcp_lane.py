@@ -9,10 +9,13 @@ ended, from there. The answer leaves when its record is kept; the next message n
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
+from msgspec import UNSET
 
 from strictwire.audit.event import Brief, Turned, make_turned
 from strictwire.canon.json import (
@@ -34,7 +37,7 @@ from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.chain import Render
 from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.prime import Primed, begin
-from strictwire.pipeline.run import Ended, attempt, run_in_thread
+from strictwire.pipeline.run import Ended, attempt, starter
 from strictwire.profiles.exchange import Deliver, Headers, Inbound, Outlet, Reply, Rest
 from strictwire.profiles.front import names_modern, reply_of
 from strictwire.profiles.mcp_context import Home, ModernContext
@@ -53,7 +56,7 @@ from strictwire.profiles.mcp_plain import (
     is_whole,
     read_plain,
 )
-from strictwire.profiles.mcp_plan import AROUND, Plan, Refusal, maybe_plan
+from strictwire.profiles.mcp_plan import AROUND, Plan, Refusal, maybe_plan, names_plan
 from strictwire.profiles.mcp_results import Written, summarise
 from strictwire.profiles.mirror import find_argument_mismatch, find_mismatch
 from strictwire.profiles.streams import answer_on
@@ -97,8 +100,9 @@ class Ride(msgspec.Struct):
 
     def leave(self, unrecorded: Failure | None) -> None:
         """Let the answer go, or tell that its record was not kept."""
-        if self.table is not None:
-            self.table.release(self.request_id, LEAVING)
+        table = self.table
+        if table is not None and table.get(self.request_id) is LEAVING:
+            del table[self.request_id]
         reply = self.reply if unrecorded is None else self.lane.word_unrecorded(self, unrecorded)
         if reply is not None:
             self.deliver(reply)
@@ -136,7 +140,7 @@ class Lane:
         """What is left to do for a plain call (`exchange.Rest`); NOT_PLAIN for any other message: then nothing was done."""
         body = inbound.body
         try:
-            message = read_plain(body) if len(body) < LARGE or self._large is None else self._read_large(self._large, body)
+            message = read_plain(body) if len(body) < LARGE else self._read_large(body)
             params = message.params
             arguments = params.arguments
             args = render_sorted(arguments)
@@ -145,17 +149,18 @@ class Lane:
         plan = self._plans.get(params.name)
         if plan is None or plan.caller is not inbound.caller or plan.transport is not inbound.transport:
             plan = self._find_plan(params.name, inbound)
-        meta = NO_META if params.meta is msgspec.UNSET else self._metas.find(params.meta)
+        meta = NO_META if params.meta is UNSET else self._metas.find(params.meta)
         if plan is None or meta is None or not self._is_plain(message, args, plan, meta, body):
             return NOT_PLAIN
         ride = self._board(plan, meta, message, session, inbound, outlet, deliver)
         if ride is None:
             return NOT_PLAIN
         try:
-            if (plan.large is not None and type(message) is plan.large.kind) or plan.accepts(arguments):
-                begun = self._begin(ride, arguments) if plan.alone is None else begin(plan.alone.function, arguments)
+            if type(message) is plan.large_kind or plan.accepts(arguments):
+                alone = plan.alone
+                begun = begin(self._starter_of(ride) if alone is None else alone.function, arguments)
                 settled = None if type(begun) is Primed else self._write(ride, begun)
-            elif is_too_deep(args, self._depth):
+            elif is_too_deep(args, self._depth) or names_plan(arguments):
                 self._abandon(ride)
                 return NOT_PLAIN
             else:
@@ -171,12 +176,12 @@ class Lane:
         self._record(ride, args, settled)
         return None
 
-    def _read_large(self, reader: LargeReader, body: bytes) -> PlainCall:
+    def _read_large(self, body: bytes) -> PlainCall:
         """Large calls often follow each other with the same tool. Raises NO_PLAIN_CALL."""
-        try:
-            return reader.read(body)
-        except NO_PLAIN_CALL:
-            return read_plain(body)
+        if self._large is not None:
+            with suppress(*NO_PLAIN_CALL):
+                return self._large.read(body)
+        return read_plain(body)
 
     def _abandon(self, ride: Ride) -> None:
         """A fault of ours: the transport answers it, and the call leaves nothing behind."""
@@ -188,11 +193,10 @@ class Lane:
     def _is_plain(self, message: PlainCall, args: bytes, plan: Plan, meta: Meta, body: bytes) -> bool:
         """Whether the call is plain as far as its message tells. Its place in the tool's gate is taken when it waits: until
         then nobody comes in between."""
-        arguments, gate, gate_of_all = message.params.arguments, plan.gate, plan.gate_of_all
+        gate, gate_of_all = plan.gate, plan.gate_of_all
         return (
             is_whole(body, args, plan.colons + meta.colons)
-            and "plan_hash" not in arguments
-            and "phase_id" not in arguments
+            and not (plan.names_plan and names_plan(message.params.arguments))
             and len(body) <= self._limits.size
             and (plan.is_shallow or not is_too_deep(args, self._depth))
             and gate.running < gate.limit
@@ -221,8 +225,10 @@ class Lane:
             return None
         else:
             table = session.in_flight
-        if table is not None and (len(table) >= MAX_IN_FLIGHT or not table.add(message.id, LEAVING)):
-            return None
+        if table is not None:
+            if message.id in table or len(table) >= MAX_IN_FLIGHT:
+                return None
+            table[message.id] = LEAVING
         if session is not None and headers is not None and session.revision.resumable:
             stream = session.streams.start(outlet)
             outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
@@ -246,12 +252,9 @@ class Lane:
         self._plans.clear()
         self._plans_of_all.clear()
 
-    def _begin(self, ride: Ride, arguments: JsonObject) -> Any:
-        """Run a handler that looks at its call, or is a plain function."""
-        operation, context = ride.plan.operation, self._context_of(ride)
-        if operation.is_async:
-            return begin(operation.handler, arguments, context)
-        return begin(run_in_thread, operation, arguments, context, self._core.pipeline.executor)
+    def _starter_of(self, ride: Ride) -> Callable[[JsonObject], Any]:
+        """What runs a handler that looks at its call, or is a plain function."""
+        return starter(ride.plan.operation, self._context_of(ride), self._core.pipeline.executor)
 
     def _record(self, ride: Ride, args: bytes, settled: Settled) -> None:
         """Have the call recorded, and the answer leave after that."""
@@ -323,15 +326,16 @@ class Lane:
     def _write(self, ride: Ride, returned: object) -> Settled | None:
         """None if what was returned is not a plain success."""
         plan = ride.plan
-        alone = plan.alone
+        value: JsonValue
+        raw = None
         try:
-            if alone is not None and not (alone.keeps_objects and type(returned) is dict):
-                returned = alone.finish(returned)
-            value: JsonValue = returned if type(returned) is dict else None
-            raw = None if plan.vouch is None or value is None else plan.vouch(value)
+            if plan.alone is not None and not (plan.keeps_objects and type(returned) is dict):
+                returned = plan.alone.finish(returned)
+            if plan.vouch is not None and type(returned) is dict:
+                value, raw = returned, plan.vouch(returned)
             if raw is None:
                 value, raw = as_json(returned, plan.limits)
-                if type(returned) is Answer or type(value) is not dict or not plan.promises(value):
+                if type(value) is not dict or type(returned) is Answer or not plan.promises(value):
                     return None
         except Exception:  # noqa: BLE001 - met again, and told, on the long way
             return None

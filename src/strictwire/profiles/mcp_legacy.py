@@ -114,13 +114,13 @@ class LegacySession:
     def cancel(self, request_id: object) -> None:
         """Stop a running request; one that is not running is no error."""
         if isinstance(request_id, str | int) and not isinstance(request_id, bool):
-            task = self.in_flight.pop(request_id)
+            task = self.in_flight.pop(request_id, None)
             if task is not None:
                 task.cancel()
 
     def take_answer(self, response: Response) -> bool:
         """Hand an answer of the client to whoever asked; False if nobody did."""
-        waiting = self._asked.pop(response.id)
+        waiting = self._asked.pop(response.id, None)
         if waiting is None or waiting.done():
             return False
         waiting.set_result(response)
@@ -139,14 +139,14 @@ class LegacySession:
         except TimeoutError:
             raise Refused(fail("TIMEOUT", details={"timeoutMs": int(ASK_SECONDS * 1000)})) from None
         finally:
-            self._asked.pop(request_id)
+            self._asked.pop(request_id, None)
         if response.error is not None or not isinstance(response.result, dict):
             raise Refused(fail("TOOL_FAILED", text="The client refused the question"))
         return response.result
 
     def abandon_questions(self) -> None:
         """Nobody will answer any more: whoever waits is told at once."""
-        for waiting in self._asked:
+        for waiting in tuple(self._asked.values()):
             if not waiting.done():
                 waiting.set_exception(Refused(fail("TOOL_FAILED", text="The client is gone")))
 
@@ -161,9 +161,9 @@ class LegacySession:
         self._unwatch()
         self.closed.set()
         self.streams.close()
-        for task in self.in_flight:
+        for task in tuple(self.in_flight.values()):
             task.cancel()
-        for waiting in self._asked:
+        for waiting in tuple(self._asked.values()):
             waiting.cancel()
 
     def context(self, outlet: Outlet, inbound: Inbound, token: RequestId | None) -> LegacyContext:

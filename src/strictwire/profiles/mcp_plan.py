@@ -37,6 +37,8 @@ class Plan(msgspec.Struct, frozen=True):
     """Of a message outside of its arguments and `_meta`."""
     alone: Alone | None
     """Its handler, if that does not look at its call."""
+    keeps_objects: bool
+    """Whether a dict that its handler returned is its result as it is."""
     gate: Gate
     gate_of_all: Gate
     accepts: Callable[[JsonValue], bool]
@@ -44,6 +46,8 @@ class Plan(msgspec.Struct, frozen=True):
     vouch: Vouch | None
     large: LargeReader | None
     """How to read its large calls, if they can be judged on the way."""
+    large_kind: type | None
+    """What they are read as."""
     seconds: float
     response_bytes: int
     text_json: bool
@@ -51,6 +55,8 @@ class Plan(msgspec.Struct, frozen=True):
     find_violations: Callable[[JsonValue], tuple[Violation, ...]]
     is_shallow: bool
     """Whether arguments that fit cannot be nested too deep."""
+    names_plan: bool
+    """Whether arguments that fit may name a plan or a phase."""
     limits: Limits
     """Of what its handler returns, as far as its schema does not see to that."""
     refusals: dict[tuple[tuple[Violation, ...], str], Refusal]
@@ -85,25 +91,30 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
         contract=operation.fingerprint,
         policy=core.pipeline.journal.policy_version,
     )
+    alone = operation.handler if isinstance(operation.handler, Alone) else None
+    large = maybe_large_reader(operation.name, accepts)
     return Plan(
         operation=operation,
         caller=caller,
         transport=inbound.transport,
         form=make_form(origin),
         colons=COLONS + operation.name.count(":"),
-        alone=operation.handler if isinstance(operation.handler, Alone) else None,
+        alone=alone,
+        keeps_objects=alone is None or alone.keeps_objects,
         gate=operation.gate,
         gate_of_all=operation.gate.parent or operation.gate,
         accepts=accepts.accepts,
         promises=promises.accepts,
         vouch=promises.vouch,
-        large=maybe_large_reader(operation.name, accepts),
+        large=large,
+        large_kind=None if large is None else large.kind,
         seconds=operation.caps.timeout_ms / 1000,
         response_bytes=operation.caps.response_bytes,
         text_json=contract.text_json,
         mirrored=core.mirrored_of(contract),
         find_violations=accepts.find_violations,
         is_shallow=_is_shallow(contract.input_schema, depth - AROUND),
+        names_plan=_may_name_plan(contract.input_schema),
         limits=Limits(depth=ANY_DEPTH) if _is_shallow(contract.output_schema, MAX_DEPTH) else DEFAULT_LIMITS,
         refusals={},
     )
@@ -112,6 +123,17 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
 def _can_be_plain(operation: Operation, caller: Caller) -> bool:
     simple = operation.read_only and not operation.capabilities
     return simple and allows_tier(caller.tier, operation.tier) and (not operation.roles or caller.role in operation.roles)
+
+
+def names_plan(arguments: JsonObject) -> bool:
+    """Whether arguments name a plan or a phase, which the record of a plain call does not."""
+    return "plan_hash" in arguments or "phase_id" in arguments
+
+
+def _may_name_plan(schema: JsonObject) -> bool:
+    """Whether what fits may name one: not where other members than these are refused."""
+    closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
+    return not closed or names_plan(schema.get("properties") or {})
 
 
 def _is_shallow(schema: JsonObject | None, most: int) -> bool:

@@ -348,15 +348,15 @@ class JsonlRecorder:
         if len(dones) == 1 and self._soon.depth:
             dones[0](failure)
             return
-        told = 0
+        left = iter(dones)
         try:
             with self._soon:
-                for done in dones:
-                    told += 1
+                for done in left:
                     done(failure)
         finally:
-            if told < len(dones):
-                self._loop.call_soon(self._deliver, dones[told:], failure)
+            untold = list(left)
+            if untold:
+                self._loop.call_soon(self._deliver, untold, failure)
 
     def _call_loop(self, callback: Callable[[], object]) -> None:
         try:

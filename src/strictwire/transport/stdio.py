@@ -60,7 +60,7 @@ class Lines:
         """Write a line before the event loop waits again."""
         if not self._gathered:
             self._soon.call(self.flush)
-        self._gathered += (line, b"\n")
+        self._gathered.append(line)
 
     async def close(self) -> None:
         """Return when everything is written or cannot be."""
@@ -71,7 +71,8 @@ class Lines:
         """Write what was gathered."""
         if self._gathered:
             gathered, self._gathered = self._gathered, []
-            self._writer.write(b"".join(gathered))
+            gathered.append(b"")
+            self._writer.write(b"\n".join(gathered))
 
 
 class LineOutlet:
@@ -152,7 +153,7 @@ class StdioServer:
         try:
             await rest
         except asyncio.CancelledError:  # a cancelled request has no answer
-            self._settle()
+            self._deliver(Reply())
         except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
             self._refuse_fault(exc, inbound)
 
@@ -163,9 +164,6 @@ class StdioServer:
     def _deliver(self, reply: Reply) -> None:
         if reply.body is not None:
             self._lines.write(reply.body)
-        self._settle()
-
-    def _settle(self) -> None:
         self._owed -= 1
         if self._quiet is not None and not self._owed:
             self._quiet.set()

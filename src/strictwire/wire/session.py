@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from strictwire.wire.envelope import RequestId
 
@@ -32,36 +31,20 @@ LEAVING: Final = _Leaving()
 """The handle of a request whose answer only waits for its record."""
 
 
-class InFlight(Generic[Handle]):
+class InFlight(dict[RequestId, Handle]):
     """Requests that are not answered yet, by id. A string and an integer are never equal, so `1` and `"1"` are two ids."""
-
-    def __init__(self) -> None:
-        self._handles: dict[RequestId, Handle] = {}
-
-    def __len__(self) -> int:
-        return len(self._handles)
-
-    def __iter__(self) -> Iterator[Handle]:
-        return iter(tuple(self._handles.values()))
-
-    def __contains__(self, request_id: RequestId) -> bool:
-        return request_id in self._handles
 
     def add(self, request_id: RequestId, handle: Handle) -> bool:
         """Take a request in; False if one with this id is still running."""
-        if request_id in self._handles:
+        if request_id in self:
             return False
-        self._handles[request_id] = handle
+        self[request_id] = handle
         return True
-
-    def pop(self, request_id: RequestId) -> Handle | None:
-        """Take a request out; None if it is not there (any more)."""
-        return self._handles.pop(request_id, None)
 
     def release(self, request_id: RequestId, handle: Handle) -> None:
         """Take this very request out; its id may belong to a newer one by now."""
-        if self._handles.get(request_id) is handle:
-            del self._handles[request_id]
+        if self.get(request_id) is handle:
+            del self[request_id]
 
 
 class Progress:
