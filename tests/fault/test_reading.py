@@ -94,6 +94,7 @@ def test_a_result_of_a_server_without_dialect_is_a_tool_that_failed() -> None:
         ),
         ({"code": -32603, "message": "x", "data": {"code": "GATEWAY/NOT_FOUND"}}, fail("NOT_FOUND", text="x")),
         ({"code": -32603, "message": "x", "data": "free text"}, fail("INTERNAL", text="x")),
+        ({"code": -32000, "message": ["not", "a", "text"]}, fail("TOOL_FAILED")),
     ],
 )
 def test_errors_of_other_servers_are_read_by_their_number(error: dict[str, Any], failure: Failure) -> None:
@@ -130,7 +131,6 @@ def test_what_is_no_failure_is_refused(payload: Any) -> None:
     assert caught.value.reason
 
 
-@settings(deadline=None)
 @given(
     payload=st.dictionaries(
         st.sampled_from(

@@ -246,7 +246,7 @@ _CANONICAL: Final = {
 def _read_bare(error: JsonObject, data: JsonObject) -> Reading:
     """A number and a message, from `canonical`, from the standard codes, or from another server."""
     number, message = error["code"], error.get("message")
-    if (number, message) in _CANONICAL:
+    if isinstance(message, str) and (number, message) in _CANONICAL:
         return Reading(failure=fail(_native("canonical", _CANONICAL[number, message])), facts=Facts())
     known = NATIVE[PROTOCOL].get(number) or NATIVE["editor/0.1"].get(number)
     code = "RESOURCE_NOT_FOUND" if number == -32602 and "uri" in data else known

@@ -190,10 +190,11 @@ class JsonlRecorder:
     def _awaits_more(self) -> bool:
         """Calls are coming at once: a commit that waits while turns of the event loop bring more costs each of them less.
 
+        Not if a transport has just handed on all that came: then nobody else is near.
         Not if the thread is to sync: it can begin with what there is, and takes the rest after that.
         """
         count = len(self._gathered)
-        if count == 1 and not self._seen:
+        if self._soon.depth or (count == 1 and not self._seen):
             return False
         now, threaded = self._clock.monotonic(), self._syncs and not self._quick
         late = self._seen > 0 and now - self._since >= GATHER_SECONDS

@@ -8,6 +8,7 @@ thread. At the end of input everything that was asked is still answered.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
 import os
 import signal
@@ -306,9 +307,17 @@ class _FileWriter:
         self._file.close()
 
 
+def _widen(sink: int) -> None:
+    """Let a pipe take a burst of large answers at once: what does not fit is copied again for every part that does."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # not a pipe, or more than this user may have
+            fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, HIGH_WATER)
+
+
 async def _open_writer(sink: int, pause: Any) -> Writer:
     if not _is_pollable(sink):
         return _FileWriter(sink)
+    _widen(sink)
     pipe = os.fdopen(sink, "wb", buffering=0, closefd=True)
     _, writer = await asyncio.get_running_loop().connect_write_pipe(lambda: _PipeWriter(pause), pipe)
     return writer
