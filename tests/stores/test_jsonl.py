@@ -16,6 +16,7 @@ import pytest
 from strictwire.audit.event import Values
 from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.fault.failure import Failure
+from strictwire.pipeline.soon import soon_of
 from strictwire.stores.jsonl import ENOUGH, GATHER_SECONDS, JsonlRecorder, Mode, Schedule, open_recorder
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault
@@ -275,6 +276,21 @@ async def test_records_wait_for_others_that_come_at_once(mode: Mode, each: int, 
         await recorder.record(call("shows that the disk is quick"))
 
         assert await _record_each_turn(recorder, clock, turns=6, each=each, seconds=seconds) == expected
+
+
+@pytest.mark.parametrize("mode", [Mode.SYNC, Mode.BATCHED])
+async def test_records_of_what_came_together_wait_for_no_others(mode: Mode):
+    machine, soon = Machine(), soon_of(asyncio.get_running_loop())
+    kept: list[Failure | None] = []
+    async with recorder_on(machine, mode=mode, schedule=Schedule(quick_seconds=60.0)) as recorder:
+        await recorder.record(call("opens the log"))
+        await recorder.record(call("shows that the disk is quick"))
+        with soon:
+            for number in range(3):
+                recorder.submit(call(f"call {number}"), kept.append)
+            assert kept == []
+
+        assert kept == [None] * 3
 
 
 async def test_there_are_never_two_syncs_at_once():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from strictwire.transport.stdio import HIGH_WATER
 from tests.fixtures.live import (
     HERE,
     INITIALIZED,
@@ -55,6 +57,14 @@ def test_blank_lines_are_no_messages(stdio: StdioProcess) -> None:
     stdio.write(b"\n\r\n   \n\t\n" + call(1, "add", a=1, b=2) + b"\r\n")
 
     assert value_of(stdio.receive()) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes are widened there alone")
+def test_a_burst_of_large_answers_fits_into_the_pipe(fresh: StdioProcess) -> None:
+    assert value_of(fresh.ask(call(1, "add", a=1, b=2))) == 3
+    assert fresh.process.stdout is not None
+
+    assert fcntl.fcntl(fresh.process.stdout, fcntl.F_GETPIPE_SZ) == HIGH_WATER
 
 
 def test_a_line_may_come_in_any_pieces(stdio: StdioProcess) -> None:
