@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
+
+from strictwire.pipeline.loops import one_of_each
 
 
 class Soon:
@@ -56,12 +58,5 @@ class Soon:
                 self._call_soon(callback)
 
 
-_OF_LOOPS: WeakKeyDictionary[asyncio.AbstractEventLoop, Soon] = WeakKeyDictionary()
-
-
-def soon_of(loop: asyncio.AbstractEventLoop) -> Soon:
-    """The one of an event loop: transports and recorders meet there without knowing each other."""
-    found = _OF_LOOPS.get(loop)
-    if found is None:
-        found = _OF_LOOPS[loop] = Soon(loop)
-    return found
+soon_of = one_of_each(Soon)
+"""The one of an event loop: transports and recorders meet there without knowing each other."""

@@ -12,7 +12,9 @@ from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
+
+from strictwire.pipeline.loops import one_of_each
 
 Result = TypeVar("Result")
 _Job: TypeAlias = tuple[Future[Any], Callable[[], Any]]
@@ -99,12 +101,5 @@ class Homecoming:
             self._calls.popleft()()
 
 
-_OF_LOOPS: WeakKeyDictionary[asyncio.AbstractEventLoop, Homecoming] = WeakKeyDictionary()
-
-
-def homecoming_of(loop: asyncio.AbstractEventLoop) -> Homecoming:
-    """The one of an event loop."""
-    found = _OF_LOOPS.get(loop)
-    if found is None:
-        found = _OF_LOOPS[loop] = Homecoming(loop)
-    return found
+homecoming_of = one_of_each(Homecoming)
+"""The one of an event loop."""

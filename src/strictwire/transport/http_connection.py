@@ -1,7 +1,8 @@
-"""One HTTP connection: an asyncio protocol on the llhttp parser (httptools), which is all that MCP needs of HTTP/1.1.
+"""One HTTP connection: an asyncio protocol that answers requests one after the other, all that MCP needs of HTTP/1.1.
 
 A request is answered with JSON, or with an event stream as soon as its endpoint sends something before the answer.
-Connections are bounded in number, in time and in what may wait to be read. Not here: who may call (`gatekeeper`).
+Connections are bounded in number, in time and in what may wait to be read. Not here: how requests are read (`http_reader`),
+who may call (`gatekeeper`).
 """
 
 from __future__ import annotations
@@ -15,23 +16,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-import httptools
 import msgspec
 
-from strictwire.fault.failure import Failure, fail
+from strictwire.fault.failure import fail
 from strictwire.pipeline.soon import soon_of
 from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
 from strictwire.transport import cors
 from strictwire.transport.gatekeeper import Gatekeeper
 from strictwire.transport.handover import Elsewhere
 from strictwire.transport.http_answer import problem, write_answer
-from strictwire.transport.http_head import Head, judge_head
-from strictwire.transport.http_request import Heads, Incoming, write_head_without_offer, write_whole
+from strictwire.transport.http_reader import RequestReader
+from strictwire.transport.http_request import Heads, Incoming, write_whole
 from strictwire.transport.http_stream import StreamOutlet
 from strictwire.transport.pump import Job, Pump
-
-MAX_HEAD: Final = 64 * 1024
-"""Request line and headers together; nginx takes 32 KB, Node 16 KB."""
 
 MAX_CONNECTIONS: Final = 2000
 """Open at once; past it a connection is told to come back later."""
@@ -115,17 +112,12 @@ class HttpConnection(asyncio.Protocol):
         self._connections = listener.connections
         self._loop = asyncio.get_running_loop()
         self._soon = soon_of(self._loop)
-        self._parser = httptools.HttpRequestParser(self)
-        self._incoming = Incoming()
+        self._reader = RequestReader(self, site.gatekeeper, site.max_body)
         self._waiting: deque[Incoming] = deque()
         self._turn: _Turn | None = None
-        self._head: Head | None = None
-        """That of the request before: clients repeat theirs, and what is known of it need not be found again."""
-        self._head_size = 0
         self._timer: asyncio.TimerHandle | None = None
         self._expires = math.inf
         self._transport: Any = None
-        self._reading = False
         self._deaf = False
         self._closing = False
         self._keep = True
@@ -138,7 +130,7 @@ class HttpConnection(asyncio.Protocol):
         """Take the connection in, or send it away if there are too many."""
         self._transport = transport
         if len(self._connections) >= MAX_CONNECTIONS:
-            self._refuse(fail("OVERLOADED"))
+            self._reader.refuse(fail("OVERLOADED"))
             return
         self._connections.add(self)
         self._watch(IDLE_SECONDS)
@@ -152,27 +144,16 @@ class HttpConnection(asyncio.Protocol):
             self._take(data)
 
     def _take(self, data: bytes) -> None:
-        fresh = not (self._reading or self._waiting or self._deaf or self._closing)
+        reader = self._reader
+        fresh = not (reader.reading or reader.stopped or self._waiting)
         known = self._heads.find(data) if fresh else None
         if known is not None:
             self._waiting.append(known)
         else:
-            self._parse(data)
-            if fresh and len(self._waiting) == 1 and not self._reading:
+            reader.feed(data)
+            if fresh and len(self._waiting) == 1 and not reader.reading:
                 self._heads.learn(data, self._waiting[0])
         self._next(self._pump.begin)
-
-    def _parse(self, data: bytes) -> None:
-        """Feed the parser. What it cannot read gets one clear answer, and the connection ends."""
-        while data and not self._deaf and not self._closing:
-            try:
-                self._parser.feed_data(data)
-                data = b""
-            except httptools.HttpParserUpgrade as offer:
-                data = self._without_offer() + data[offer.args[0] :]
-            except httptools.HttpParserError:
-                if not self._deaf:
-                    self._refuse(fail("HTTP_MALFORMED"))
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """The client is gone; in the stateless era that cancels what it asked."""
@@ -184,67 +165,31 @@ class HttpConnection(asyncio.Protocol):
         if turn is not None and turn.task is not None and _is_abandoned(turn):
             turn.task.cancel()
 
-    # What the parser calls.
+    # What the reader calls.
 
-    def on_message_begin(self) -> None:
-        """A new request."""
-        self._incoming = Incoming()
-        self._head_size = 0
-        self._reading = True
+    def request_began(self) -> None:
+        """It has to be whole in time."""
         if self._turn is None:
             self._watch(HEAD_SECONDS)
 
-    def on_url(self, url: bytes) -> None:
-        """A piece of the target."""
-        self._incoming.url += url
-        self._head_size += len(url)
-        if self._head_size > MAX_HEAD:
-            self._refuse_head()
+    def request_came(self, incoming: Incoming) -> None:
+        """It is answered when its turn comes, but not before all that came with it was read."""
+        self._waiting.append(incoming)
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """One header field."""
-        if name.lower() == b"content-length":
-            self._incoming.length = value
-        else:
-            self._incoming.pairs.append((name, value))
-        self._head_size += len(name) + len(value)
-        if self._head_size > MAX_HEAD:
-            self._refuse_head()
+    def request_waits(self) -> None:
+        """Have the body sent, unless answers to others come first."""
+        if self._turn is None and not self._waiting:
+            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
-    def on_headers_complete(self) -> None:
-        """Judge the head, before any of the body is kept."""
-        incoming = self._incoming
-        incoming.verb = self._parser.get_method().decode("latin-1")
-        incoming.keep_alive = self._parser.should_keep_alive()
-        if self._parser.should_upgrade():
+    def answer_now(self, incoming: Incoming) -> None:
+        """Answer a request that is not whole, because the rest of it does not matter; nothing after it is heard."""
+        if self._deaf:
             return
-        asks_leave = incoming.verb == "OPTIONS"
-        head = self._head
-        if head is None or incoming.pairs != head.pairs or asks_leave != head.asks_leave:
-            head = self._head = judge_head(incoming.pairs, self._site.gatekeeper, asks_leave=asks_leave)
-        incoming.head, incoming.refusal = head, head.refusal
-        if (head.headers.get("expect") or "").lower() == "100-continue":
-            self._say_whether_to_send(incoming)
-
-    def on_body(self, body: bytes) -> None:
-        """A piece of the body; past the limit it is counted and dropped."""
-        incoming = self._incoming
-        incoming.size += len(body)
-        if incoming.size <= self._site.max_body and incoming.refusal is None:
-            incoming.body.append(body)
-        else:
-            incoming.body.clear()
-            # Reading on would only serve a sender of endless bodies; the answer is clear already.
-            if incoming.size > 2 * self._site.max_body:
-                self._answer_now(incoming)
-
-    def on_message_complete(self) -> None:
-        """The request is whole: it is answered when its turn comes, but not before all that came with it was read."""
-        if self._parser.should_upgrade():
-            return
-        self._reading = False
-        if not self._closing and not self._deaf:
-            self._waiting.append(self._incoming)
+        self._deaf = self._reader.stopped = True
+        incoming.keep_alive = False
+        self._waiting.append(incoming)
+        self._transport.pause_reading()
+        self._next(self._pump.submit)
 
     # Answering.
 
@@ -270,7 +215,7 @@ class HttpConnection(asyncio.Protocol):
 
     def drop(self) -> None:
         """Close as soon as what was written is sent."""
-        self._closing = True
+        self._close()
         self._transport.close()
 
     def _next(self, start: Callable[[Job, Any], None]) -> None:
@@ -293,7 +238,7 @@ class HttpConnection(asyncio.Protocol):
         give = elsewhere(incoming.head.headers) if incoming.refusal is None else None
         # Neither what is only half read can be passed on, nor answers that are not sent yet. No client comes to that: it
         # would have to send requests without waiting for the answers to those before.
-        if give is None or self._reading or self._deaf or incoming.size > self._site.max_body:
+        if give is None or self._reader.reading or self._deaf or incoming.size > self._site.max_body:
             return False
         self._listener.send_all()
         if self._transport.get_write_buffer_size():
@@ -301,7 +246,7 @@ class HttpConnection(asyncio.Protocol):
         raw = b"".join(map(write_whole, (incoming, *self._waiting)))
         if not give(self._transport.get_extra_info("socket").fileno(), raw):
             return False
-        self._closing = True
+        self._close()
         self._transport.abort()
         return True
 
@@ -409,23 +354,12 @@ class HttpConnection(asyncio.Protocol):
         else:
             self.write(data)
 
-    def _refuse(self, failure: Failure) -> None:
-        """Answer what is no request, after those that came before it."""
-        self._answer_now(Incoming(refusal=failure))
-
-    def _answer_now(self, incoming: Incoming) -> None:
-        """Answer a request that is not whole, because the rest of it does not matter; nothing after it is heard."""
-        if self._deaf:
-            return
-        self._deaf = True
-        incoming.keep_alive = False
-        self._waiting.append(incoming)
-        self._transport.pause_reading()
-        self._next(self._pump.submit)
+    def _close(self) -> None:
+        self._closing = self._reader.stopped = True
 
     def _linger(self) -> None:
         """Say no more, and let a client that is still sending find that out before the connection ends."""
-        self._closing = True
+        self._close()
         if self.gone or self._transport.is_closing():
             return
         self._transport.write_eof()
@@ -433,32 +367,6 @@ class HttpConnection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._loop.call_later(LINGER_SECONDS, self._transport.abort)
-
-    def _without_offer(self) -> bytes:
-        """The head that was just read, without its offer of another protocol, to be read again.
-
-        HTTP lets a server pass over such an offer, and some clients make it with every request; but the parser then
-        takes the body for the other protocol.
-        """
-        incoming = self._incoming
-        if incoming.verb == "CONNECT":
-            self._refuse(fail("HTTP_MALFORMED"))
-            return b""
-        self._parser = httptools.HttpRequestParser(self)
-        return write_head_without_offer(incoming)
-
-    def _say_whether_to_send(self, incoming: Incoming) -> None:
-        """A client that asks before it sends a body is told at once, so that a body nobody wants is never sent."""
-        length = int(incoming.length)
-        if incoming.refusal is None and length <= self._site.max_body:
-            if self._turn is None and not self._waiting:
-                self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            return
-        incoming.size = length
-        self._answer_now(incoming)
-
-    def _refuse_head(self) -> None:
-        self._refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
 
     def _watch(self, seconds: float) -> None:
         """End the connection if nothing happens in time. One timer serves many requests: it looks again when it fires."""
@@ -480,8 +388,8 @@ class HttpConnection(asyncio.Protocol):
     def _expire(self) -> None:
         if self._turn is not None:
             return
-        if self._reading and not self._deaf:
-            self._refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
+        if self._reader.reading and not self._deaf:
+            self._reader.refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
         else:
             # Not `drop`: that would wait for a client that never reads its answer.
             self._transport.abort()
