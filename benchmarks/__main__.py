@@ -12,7 +12,7 @@ from typing import Final
 
 from benchmarks import peers
 from benchmarks.page import render_goals_for_terminal, write_page
-from benchmarks.parts import counts, guard, handlers, memory, refusals, script, server, startup, sweeps
+from benchmarks.parts import counts, floors, guard, handlers, memory, refusals, script, server, startup, sweeps
 from benchmarks.results import Effort, Found, machine_load, read_found, write_found
 
 RESULTS: Final = peers.BENCH / "results"
@@ -21,6 +21,7 @@ MEASURED: Final[Mapping[str, Callable[[Effort], Found]]] = {
     "server": server.run,
     "refusals": refusals.run,
     "handlers": handlers.run,
+    "floors": floors.run,
     "guard": guard.run,
     "startup": startup.run,
     "memory": memory.run,

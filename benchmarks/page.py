@@ -15,8 +15,8 @@ INTRODUCTION: Final = """# Benchmarks
 Written by `./scripts/bench`; every part says when it was run and how busy the machine was. Everything runs on one machine
 over loopback, ours and the peers in turns in one run, one server process each. The load keeps a fixed number of calls in
 flight and checks every answer: the id must be one that was asked, the structured content the right one. Figures are medians
-of the rounds after one that does not count. In the parts server, refusals and handlers everything takes a turn in every
-round, and ratios are medians of the ratios in each round.
+of the rounds after one that does not count. In the parts server, refusals, handlers and floors everything takes a turn in
+every round, and ratios are medians of the ratios in each round.
 
 Peers are measured at their best: JSON answers instead of event streams where they offer it, uvloop and httptools under
 uvicorn, no access log, and tool schemas found without listing all tools. Each connection is a client with a session of its

@@ -1,0 +1,87 @@
+"""The two tools on asyncio and msgspec alone: nothing is checked, refused, recorded or limited. `bare.py --stdio`, or
+`bare.py --http HOST:PORT`.
+
+No server that anybody should run: it shows what reading and writing the messages costs on this machine with this
+interpreter, and so how far any Python server can be from it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+import msgspec
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+_OPENED = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "bare", "version": "1"}}
+
+
+def _answer(raw: bytes) -> bytes | None:
+    message: dict[str, Any] = _decode(raw)
+    if "id" not in message:
+        return None
+    if message["method"] != "tools/call":
+        return _encode({"jsonrpc": "2.0", "id": message["id"], "result": _OPENED})
+    arguments = message["params"]["arguments"]
+    value = arguments["document"] if message["params"]["name"] == "echo" else {"sum": arguments["a"] + arguments["b"]}
+    text = {"type": "text", "text": _encode(value).decode()}
+    return _encode({"jsonrpc": "2.0", "id": message["id"], "result": {"content": [text], "structuredContent": value}})
+
+
+class _Connection(asyncio.Protocol):
+    def __init__(self) -> None:
+        self._rest = b""
+        self._transport: Any = None
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        head, _, body = (self._rest + data).partition(b"\r\n\r\n")
+        if len(body) < int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0]):
+            self._rest += data
+            return
+        self._rest = b""
+        answer = _answer(body)
+        status = b"202 Accepted" if answer is None else b"200 OK"
+        answer = answer or b""
+        head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(answer))
+        self._transport.write(head + answer)
+
+
+class _Lines(asyncio.Protocol):
+    def __init__(self, out: asyncio.WriteTransport, ended: asyncio.Event) -> None:
+        self._out, self._ended = out, ended
+        self._rest = b""
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        answers = [answer for line in lines if (answer := _answer(line)) is not None]
+        if answers:
+            self._out.write(b"\n".join([*answers, b""]))
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self._ended.set()
+
+
+async def _serve_stdio() -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(1, "wb", buffering=0))
+    await loop.connect_read_pipe(lambda: _Lines(out, ended), os.fdopen(0, "rb", buffering=0))
+    await ended.wait()
+
+
+async def _serve_http(host: str, port: int) -> None:
+    server = await asyncio.get_running_loop().create_server(_Connection, host, port)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--stdio":
+        asyncio.run(_serve_stdio())
+    else:
+        where, _, number = sys.argv[2].rpartition(":")
+        asyncio.run(_serve_http(where, int(number)))
