@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import enum
+import threading
 import uuid
 from collections import OrderedDict
+from contextvars import Context
 from typing import Any
 
 import msgspec
@@ -29,6 +31,9 @@ SCHEMA = {
     },
     "required": ["n"],
 }
+
+
+PATIENCE = 10.0
 
 
 class Word(enum.Enum):
@@ -172,6 +177,35 @@ def test_what_is_vouched_for_is_found_by_the_usual_way_too_in_thousands_of_cases
     fine, vouched = _compare(seed=seed, schemas=1_500)
 
     assert vouched > fine / 20
+
+
+def test_vouching_leaves_nothing_behind_in_the_context_of_a_call() -> None:
+    context = Context()
+
+    assert context.run(voucher(SCHEMA), {"n": 1}) == b'{"n":1}'
+    assert list(context) == []
+
+
+def test_while_another_thread_compares_the_usual_way_is_left() -> None:
+    comparing, go_on = threading.Event(), threading.Event()
+
+    class Slow(dict[str, int]):
+        __hash__ = None
+
+        def __eq__(self, other: object) -> bool:
+            comparing.set()
+            return go_on.wait(PATIENCE)
+
+    vouch = voucher(SCHEMA)
+    thread = threading.Thread(target=vouch, args=({"n": 1, "m": Slow()},))
+    thread.start()
+    assert comparing.wait(PATIENCE)
+    meanwhile = vouch({"n": 1})
+    go_on.set()
+    thread.join(PATIENCE)
+
+    assert meanwhile is None
+    assert vouch({"n": 1}) == b'{"n":1}'
 
 
 def test_looking_for_decimals_leaves_no_trace_in_the_context_of_the_author() -> None:
