@@ -229,7 +229,8 @@ class Lane:
             if message.id in table or len(table) >= MAX_IN_FLIGHT:
                 return None
             table[message.id] = LEAVING
-        if session is not None and headers is not None and session.revision.resumable:
+        # Who does not look at its call says nothing before its answer: then there is no stream to come back to.
+        if plan.alone is None and session is not None and headers is not None and session.revision.resumable:
             stream = session.streams.start(outlet)
             outlet, deliver = stream, partial(answer_on, session.streams, stream, deliver)
         return Ride(plan, message.id, meta, session, inbound, outlet, table, deliver, self._elapsed(), self)
