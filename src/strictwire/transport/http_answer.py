@@ -13,7 +13,7 @@ from strictwire.profiles.exchange import Reply
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _OK: Final = HTTPStatus.OK.value
-_PLAIN_HEAD: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+_PLAIN: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%b\r\n%b"
 
 
 def write_answer(reply: Reply, extra: bytes, *, keep: bool, verb: str) -> bytes:
@@ -21,7 +21,7 @@ def write_answer(reply: Reply, extra: bytes, *, keep: bool, verb: str) -> bytes:
     body = reply.body or b""
     shown = b"" if verb == "HEAD" else body
     if reply.status == _OK and not reply.headers and reply.body is not None and keep:
-        return b"%b%b\r\n%b" % (_PLAIN_HEAD % len(body), extra, shown)
+        return _PLAIN % (len(body), extra, shown)
     write_head = _write_head if reply.headers else _known_head  # a session's id is not kept here
     head = write_head(reply.status, reply.headers, has_body=reply.body is not None, keep=keep)
     length = b"" if reply.status == HTTPStatus.NO_CONTENT else b"Content-Length: %d\r\n" % len(body)

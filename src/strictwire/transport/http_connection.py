@@ -22,7 +22,7 @@ from strictwire.fault.failure import fail
 from strictwire.pipeline.soon import soon_of
 from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
 from strictwire.transport import cors
-from strictwire.transport.gatekeeper import Gatekeeper
+from strictwire.transport.gatekeeper import Gatekeeper, find_content_fault
 from strictwire.transport.handover import Elsewhere
 from strictwire.transport.http_answer import problem, write_answer
 from strictwire.transport.http_reader import RequestReader
@@ -118,6 +118,7 @@ class HttpConnection(asyncio.Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._expires = math.inf
         self._transport: Any = None
+        self._paused = False
         self._deaf = False
         self._closing = False
         self._keep = True
@@ -147,12 +148,15 @@ class HttpConnection(asyncio.Protocol):
         reader = self._reader
         fresh = not (reader.reading or reader.stopped or self._waiting)
         known = self._heads.find(data) if fresh else None
-        if known is not None:
-            self._waiting.append(known)
-        else:
+        if known is None:
             reader.feed(data)
             if fresh and len(self._waiting) == 1 and not reader.reading:
                 self._heads.learn(data, self._waiting[0])
+        elif self._turn is None:
+            self._begin(known, self._pump.begin)
+            return
+        else:
+            self._waiting.append(known)
         self._next(self._pump.begin)
 
     def connection_lost(self, _exc: Exception | None) -> None:
@@ -188,7 +192,7 @@ class HttpConnection(asyncio.Protocol):
         self._deaf = self._reader.stopped = True
         incoming.keep_alive = False
         self._waiting.append(incoming)
-        self._transport.pause_reading()
+        self._pause()
         self._next(self._pump.submit)
 
     # Answering.
@@ -223,15 +227,21 @@ class HttpConnection(asyncio.Protocol):
         if not self._waiting or self._closing:
             return
         if self._turn is None:
-            incoming = self._waiting.popleft()
-            if self._site.elsewhere is not None and self._moved(incoming, self._site.elsewhere):
-                return
-            self._expires = math.inf
-            self._keep, self._verb = incoming.keep_alive, incoming.verb
-            self._turn = _Turn(incoming)
-            start(self._respond, self._turn)
+            self._begin(self._waiting.popleft(), start)
         if self._waiting:
-            self._transport.pause_reading()
+            self._pause()
+
+    def _begin(self, incoming: Incoming, start: Callable[[Job, Any], None]) -> None:
+        if self._site.elsewhere is not None and self._moved(incoming, self._site.elsewhere):
+            return
+        self._expires = math.inf
+        self._keep, self._verb = incoming.keep_alive, incoming.verb
+        self._turn = turn = _Turn(incoming)
+        start(self._respond, turn)
+
+    def _pause(self) -> None:
+        self._transport.pause_reading()
+        self._paused = True
 
     def _moved(self, incoming: Incoming, elsewhere: Elsewhere) -> bool:
         """Whether the connection went to the process that this request belongs to."""
@@ -283,13 +293,14 @@ class HttpConnection(asyncio.Protocol):
             headers=head.headers,
             verb=verb,
         )
-        if verb == "POST":
-            too_large = incoming.size > self._site.max_body
-            fault = head.find_content_fault(endpoint.answers_in)
+        too_large = incoming.size > self._site.max_body
+        if verb == "POST" and (too_large or head.asks is not endpoint):
+            fault = None if too_large else find_content_fault(head.headers, endpoint.answers_in)
             if too_large or fault is not None:
-                self._send(problem(fault) if fault and not too_large else endpoint.refuse_oversized(inbound), head.extra)
+                self._send(endpoint.refuse_oversized(inbound) if fault is None else problem(fault), head.extra)
                 self._finish()
                 return None
+            head.asks = endpoint
         turn.endpoint, turn.inbound = endpoint, inbound
         outlet = turn.outlet = StreamOutlet(self, head.extra)
         if self.gone and _is_abandoned(turn):
@@ -341,7 +352,8 @@ class HttpConnection(asyncio.Protocol):
         elif not self._keep or self._closing:
             self.drop()
         elif not self.gone:
-            if not self._transport.is_reading():
+            if self._paused:
+                self._paused = False
                 self._transport.resume_reading()
             self._watch(IDLE_SECONDS)
             if self._waiting:

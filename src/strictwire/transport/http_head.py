@@ -6,13 +6,13 @@ from strictwire.fault.failure import Failure
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Headers
 from strictwire.transport import cors
-from strictwire.transport.gatekeeper import Gatekeeper, find_content_fault
+from strictwire.transport.gatekeeper import Gatekeeper
 
 
 class Head:
     """A head that was judged."""
 
-    __slots__ = ("_content", "asks_leave", "caller", "extra", "headers", "pairs", "refusal")
+    __slots__ = ("asks", "asks_leave", "caller", "extra", "headers", "pairs", "refusal")
 
     def __init__(
         self, pairs: list[tuple[bytes, bytes]], headers: Headers, admitted: Caller | Failure | None, *, asks_leave: bool
@@ -25,13 +25,8 @@ class Head:
         self.refusal = admitted if isinstance(admitted, Failure) else None
         self.extra = cors.shown_to(headers)
         """Header lines of the answer."""
-        self._content: dict[tuple[str, ...], Failure | None] = {}
-
-    def find_content_fault(self, answers_in: tuple[str, ...]) -> Failure | None:
-        """See `gatekeeper.find_content_fault`."""
-        if answers_in not in self._content:
-            self._content[answers_in] = find_content_fault(self.headers, answers_in)
-        return self._content[answers_in]
+        self.asks: object = None
+        """The endpoint that it was found to ask for what that gives (`gatekeeper.find_content_fault`)."""
 
 
 def judge_head(pairs: list[tuple[bytes, bytes]], gatekeeper: Gatekeeper, *, asks_leave: bool) -> Head:
