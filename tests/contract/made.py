@@ -1,12 +1,10 @@
-"""Schemas and values made by chance: mostly schemas that have a type (`contract.typed`), and values that mostly fit."""
+"""Schemas and values made by chance: mostly schemas that have a program (`contract.judge`), and values that mostly fit."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from typing import Any
-
-from strictwire.contract.typed import MAX_FIELDS
 
 NAMES = ["a", "b", "c", "dd", "é", "a b", "type"]
 TEXTS = ["", "a", "ab", "abc", "é", "😀", "😀😀", "1", "null"]
@@ -21,42 +19,55 @@ DEFINITIONS = {
     "knot": {"type": "object", "properties": {"a": {"$ref": "#/$defs/knot"}}, "additionalProperties": False},
 }
 
-UNTYPED = [
+HANDLED: list[Any] = [
+    {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
+    {"type": "object", "properties": {'a"b': {}}},
+    {"type": "object", "properties": {f"p{number}": {} for number in range(80)}, "minProperties": 1},
+    {"type": "object", "maxProperties": 1},
+    {"type": "object", "additionalProperties": False},
+    {"type": "object", "required": ["a"], "additionalProperties": False},
+    {"type": "array", "items": False},
+    {"type": "string", "minimum": 1},
+    {"enum": [True]},
+    {"const": False},
+    {"anyOf": [{"type": "string"}, {"type": "string", "maxLength": 1}, {"type": "object"}]},
+    {"$ref": "#/$defs/knot"},
+    {"anyOf": [{"$ref": "#/$defs/row"}, {"$ref": "#/$defs/knot"}]},
+    False,
+]
+"""Schemas that have a program, beside those of the kinds that are made."""
+
+LEFT_TO_THE_ENGINE: list[Any] = [
     {"type": "string", "pattern": "^a"},
     {"type": "string", "format": "date"},
     {"type": "integer", "multipleOf": 2},
     {"type": "array", "uniqueItems": True},
     {"type": "array", "prefixItems": [{}]},
     {"type": "object", "properties": {"a": {}}, "unevaluatedProperties": False},
-    {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}},
-    {"type": "object", "properties": {'a"b': {}}},
-    {"type": "object", "properties": {f"p{number}": {} for number in range(MAX_FIELDS + 1)}},
-    {"type": "object", "maxProperties": 1},
-    {"type": "string", "minimum": 1},
+    {"type": "object", "patternProperties": {"^a": {}}},
     {"properties": {"a": {}}},
     {"type": "integer", "maximum": 2**63},
     {"type": "integer", "minimum": 0.5},
     {"type": "number", "maximum": 1e300},
-    {"type": "object", "additionalProperties": False},
     {"type": "number", "minimum": 1, "exclusiveMinimum": 1},
-    {"enum": [True]},
     {"const": 1.0},
     {"const": {"a": 1}},
+    {"enum": [2**60]},
+    {"enum": ["a"], "maxLength": 1},
     {"oneOf": [{"type": "string"}, {"type": "null"}]},
-    {"anyOf": [{"type": "string"}, {"type": "string", "maxLength": 1}]},
+    {"anyOf": [{"type": "string"}], "type": "string"},
     {"allOf": [{"type": "string"}]},
     {"not": {}},
-    {"$ref": "#/$defs/knot"},
     {"$ref": "#"},
     {"$ref": "#/$defs/knot", "type": "object"},
     {"$dynamicRef": "#/$defs/knot"},
     {"type": "string", "$id": "x"},
-    False,
 ]
+"""Schemas that have none."""
 
 
 class Maker:
-    """Makes schemas, mostly of the kinds that have a type, and values that mostly fit them."""
+    """Makes schemas, mostly of the kinds that have a program, and values that mostly fit them."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -86,7 +97,7 @@ class Maker:
                 return {"anyOf": alternatives[: self.chance.choice([2, 2, 2, 3])]}
             case "any":
                 return self.chance.choice([{}, True, {"title": "t"}])
-        return self.chance.choice(UNTYPED)
+        return self.chance.choice([*HANDLED, *LEFT_TO_THE_ENGINE])
 
     def _maybe(self, **members: Callable[[], Any]) -> dict[str, Any]:
         return {name: make() for name, make in members.items() if self.chance.random() < 0.4}

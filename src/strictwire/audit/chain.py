@@ -12,12 +12,12 @@ import re
 from binascii import hexlify
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Final
 
 import msgspec
 
 from strictwire.audit.merkle import leaf_hash
+from strictwire.canon.digest import sha256
 
 GENESIS: Final = bytes(32)
 """What the first record names as the hash before it."""
@@ -63,7 +63,7 @@ def seal_batch(bodies: Iterable[bytes], *, first: int, head: bytes) -> Sealed:
     leaves: list[bytes] = []
     for seq, body in enumerate(bodies, first):
         line = _LINE % (seq, hexlify(head), body[1:])
-        head = sha256(b"\x00" + line).digest()  # `merkle.leaf_hash`, without calling it for every record
+        head = sha256(b"\x00", line)  # `merkle.leaf_hash`, without calling it for every record
         leaves.append(head)
         lines.append(line)
     lines.append(b"")

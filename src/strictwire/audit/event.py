@@ -17,14 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, structs
 
 from strictwire.audit.redact import redact
-from strictwire.canon.digest import PREFIX, digest_bytes
+from strictwire.canon.digest import PREFIX, digest_bytes, sha256
 from strictwire.canon.json import JsonObject, JsonValue, render
 
 
@@ -237,11 +236,11 @@ def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
 
 def write_brief(event: Brief) -> bytes:
     """`render_body` of a Brief whose values are digested: without building the record, and a test holds the two together."""
-    turned, opening, args = event.turned, event.form.opening, sha256(event.args).hexdigest()
+    turned, opening, args = event.turned, event.form.opening, sha256(event.args).hex()
     if turned is None:
         return (
             f'{{"kind":"call","timestamp":"{event.timestamp}{opening}{args}","plan_hash":null,"phase_id":null,"outcome":"ok",'
-            f'"result_digest":"{PREFIX}{sha256(event.raw).hexdigest()}","error_code":null,"invariant_id":null,"cause":null,'
+            f'"result_digest":"{PREFIX}{sha256(event.raw).hex()}","error_code":null,"invariant_id":null,"cause":null,'
             f'"duration_us":{event.duration_us}}}'
         ).encode()
     return (

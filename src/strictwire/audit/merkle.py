@@ -9,30 +9,29 @@ Not here: what a leaf means (`chain`), who vouches for a root (`checkpoint`).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
+
+from strictwire.canon.digest import sha256
 
 HASH_BYTES: Final = 32
 """SHA-256, as RFC 6962 has it."""
 
-EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
+EMPTY_ROOT: Final = sha256()
 """The root of a tree without leaves."""
 
 ReadHash: TypeAlias = Callable[[int, int], bytes]
 """(level, index) -> the hash of the perfect subtree over leaves [index << level, (index + 1) << level)."""
 
-_sha256 = hashlib.sha256
-
 
 def leaf_hash(data: bytes) -> bytes:
     """The hash of one leaf. The prefix keeps a leaf from passing for an inner node."""
-    return _sha256(b"\x00" + data).digest()
+    return sha256(b"\x00", data)
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
     """The hash of an inner node."""
-    return _sha256(b"\x01" + left + right).digest()
+    return sha256(b"\x01", left, right)
 
 
 class Frontier:
@@ -59,7 +58,7 @@ class Frontier:
             if size & 1:
                 node, rest = leaf, size
                 while rest & 1:
-                    node = _sha256(b"\x01" + peaks.pop() + node).digest()
+                    node = sha256(b"\x01", peaks.pop(), node)
                     known.append(node)
                     rest >>= 1
                 peaks.append(node)

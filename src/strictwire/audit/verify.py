@@ -17,7 +17,6 @@ does that with the stored hashes).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,6 +26,7 @@ from typing import Final
 from strictwire.audit.chain import GENESIS, maybe_link
 from strictwire.audit.checkpoint import Checkpoint, NoteFault, NoteRefused, PublicKey, open_checkpoint
 from strictwire.audit.merkle import Frontier
+from strictwire.canon.digest import sha256
 from strictwire.canon.json import Fault, NotStrict, is_rendered, parse, parse_object
 
 _NEWLINE: Final = 10
@@ -158,7 +158,7 @@ class Verifier:
 
     def _judge(self, lines: Iterable[bytes]) -> Finding | None:
         # One loop with everything at hand: a log of ten gigabytes passes through here line by line.
-        tree, head, sha256 = self._tree, self._head, hashlib.sha256
+        tree, head = self._tree, self._head
         if (found := self._check_root()) is not None:
             return found
         due = self._due()
@@ -174,7 +174,7 @@ class Verifier:
                 return self._find_in_line(text, before)
             if self._first and text.startswith(_PRUNE, len(prefix)):
                 self._note_prune(text)
-            head = self._head = sha256(b"\x00" + text).digest()
+            head = self._head = sha256(b"\x00", text)
             tree.push(head)
             if tree.size == due:
                 if (found := self._check_root()) is not None:

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Final
 
 from strictwire.canon.json import JsonValue, render_sorted
+from strictwire.native import speed
 
 PREFIX: Final = "sha256:"
 """Digests name their algorithm, so that a later one can stand beside it."""
 
 
+def sha256_in_python(*parts: bytes) -> bytes:
+    """The SHA-256 of some bytes one after the other."""
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+sha256: Final[Callable[..., bytes]] = sha256_in_python if speed is None or not speed.HAS_SHA256 else speed.sha256
+"""`sha256_in_python`, by whoever is faster on short ones."""
+
+
 def digest_bytes(raw: bytes) -> str:
     """The digest of exact bytes."""
-    return PREFIX + hashlib.sha256(raw).hexdigest()
+    return PREFIX + sha256(raw).hex()
 
 
 def digest(value: JsonValue) -> str:

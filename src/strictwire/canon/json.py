@@ -18,6 +18,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from strictwire.native import speed
+
 JsonValue: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 """What JSON can say, as Python values."""
 
@@ -76,9 +78,6 @@ LARGE: Final = 2048
 
 ANY_DEPTH: Final = sys.maxsize
 """For `Limits.depth`, where depth is judged in another way. The parser itself stops before the stack ends."""
-
-HIDDEN_COLON: Final = b"\\u003"
-"""What an escaped colon begins with: where it stands, colons cannot be counted."""
 
 _NEVER_JSON: Final = (bytes, bytearray, memoryview)
 """Types the encoder would turn into base64 text by itself."""
@@ -156,6 +155,15 @@ render: Final[Callable[[JsonValue], bytes]] = _encode
 
 render_sorted: Final[Callable[[JsonValue], bytes]] = _encode_sorted
 """Write a value with sorted keys, for digests and comparison."""
+
+
+def quote_in_python(raw: bytes) -> bytes:
+    """JSON that was rendered as a JSON string, for places that carry it as text."""
+    return _encode(raw.decode())
+
+
+quote: Final[Callable[[bytes], bytes]] = quote_in_python if speed is None else speed.quote
+"""`quote_in_python`, by whoever is faster."""
 
 
 def is_rendered(raw: bytes) -> bool:
@@ -280,11 +288,21 @@ def _has_duplicate_keys(raw: bytes, value: JsonValue) -> bool:
     3. Otherwise read the pairs one by one.
     """
     written = _encode(value)
-    if written == raw:
-        return False
-    if HIDDEN_COLON not in raw and raw.count(b":") == written.count(b":"):
+    if written == raw or keeps_colons(raw, written, 0):
         return False
     return _reads_a_key_twice(raw)
+
+
+def keeps_colons_in_python(raw: bytes, written: bytes, others: int) -> bool:
+    """Whether raw has as many colons as what was written of it, and `others`, and none of its colons is escaped."""
+    return raw.count(b":") == written.count(b":") + others and _HIDDEN_COLON not in raw
+
+
+_HIDDEN_COLON: Final = b"\\u003"
+"""What an escaped colon begins with: where it stands, colons cannot be counted."""
+
+keeps_colons: Final[Callable[[bytes, bytes, int], bool]] = keeps_colons_in_python if speed is None else speed.keeps_colons
+"""`keeps_colons_in_python`, by whoever is faster."""
 
 
 class _KeyTwice(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
@@ -17,18 +17,14 @@ import jsonschema_rs
 from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
+from strictwire.contract.judge import Asked, hasten, maybe_voucher
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
-from strictwire.contract.typed import Judge, hasten, maybe_closed_type
-from strictwire.contract.vouch import Vouch, voucher
 
 MAX_VIOLATIONS: Final = 10
 """Enough to mend a call in one round; more only repeats (A.6 names ten)."""
 
 CACHED: Final = 4096
 """Compiled validators kept. Two tools with equal schemas share one."""
-
-_SMALL: Final = 512
-"""Bytes of a schema whose values the engine judges as fast as anything could."""
 
 _PATTERN_OPTIONS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000)
 """Bounds the work of one pattern on one string; past it the value is refused, not waited for."""
@@ -57,20 +53,21 @@ class Violation(Struct, frozen=True, kw_only=True):
 class Conformer:
     """A compiled schema."""
 
-    __slots__ = ("_schema", "_validator", "accepts", "vouch")
-
-    def __init__(self, validator: Any, accepts: Judge, vouch: Vouch | None, schema: JsonObject | None) -> None:
+    def __init__(self, validator: Any, schema: JsonObject | None) -> None:
+        """The schema only where a faster judge may be made of it; that is done when the first value comes."""
         self._validator = validator
         self._schema = schema
-        """If types can be made of it that are worth it."""
-        self.accepts = accepts
-        """Whether the value fits; the fast question, asked first."""
-        self.vouch = vouch
-        """The bytes of a value that fits and is JSON, if that can be told quickly; None where it never can."""
 
-    def maybe_closed_type(self) -> Any:
-        """A type that values can be read as, which only those that fit can; None if there is none. Made anew every time."""
-        return None if self._schema is None else maybe_closed_type(self._schema)
+    @cached_property
+    def accepts(self) -> Asked:
+        """Whether the value fits; the fast question, asked first."""
+        is_valid: Asked = self._validator.is_valid
+        return is_valid if self._schema is None else hasten(self._schema, is_valid)
+
+    @cached_property
+    def vouch(self) -> Asked | None:
+        """Whether the value fits and is plain JSON, to be written as it is: at most a yes. None if that cannot be told."""
+        return None if self._schema is None else maybe_voucher(self._schema, self._validator.is_valid)
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
         """Why the value does not fit, in a fixed order; empty if it does."""
@@ -104,9 +101,7 @@ def _compile(raw: bytes) -> Conformer:
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
         raise SchemaRefused(Problem.INVALID) from exc
-    if len(raw) <= _SMALL or draft_of(schema) != jsonschema_rs.Draft202012:
-        return Conformer(compiled, compiled.is_valid, None, None)
-    return Conformer(compiled, hasten(schema, compiled.is_valid), voucher(schema), schema)
+    return Conformer(compiled, schema if draft_of(schema) == jsonschema_rs.Draft202012 else None)
 
 
 _ENGINES: Final[Mapping[int, Any]] = MappingProxyType(

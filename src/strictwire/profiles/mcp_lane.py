@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
@@ -24,7 +23,9 @@ from strictwire.canon.json import (
     Limits,
     as_json,
     is_too_deep,
+    keeps_colons,
     parse_object,
+    quote,
     render,
     render_sorted,
 )
@@ -45,15 +46,12 @@ from strictwire.profiles.mcp_core import Core, Target, make_call
 from strictwire.profiles.mcp_legacy import CLOSED, LegacyContext, LegacySession
 from strictwire.profiles.mcp_modern import REVISION, Modern
 from strictwire.profiles.mcp_plain import (
-    LARGE,
     METHOD,
     NO_META,
     NO_PLAIN_CALL,
-    LargeReader,
     Meta,
     Metas,
     PlainCall,
-    is_whole,
     read_plain,
 )
 from strictwire.profiles.mcp_plan import AROUND, Plan, Refusal, maybe_plan, names_plan
@@ -128,8 +126,6 @@ class Lane:
         self._plans: dict[str, Plan] = {}
         """By tool, for whoever called it last."""
         self._plans_of_all: dict[tuple[str, str, Caller], Plan] = {}
-        self._large: LargeReader | None = None
-        """Of the tool that was called last with a large message."""
         self._unwatch = core.pipeline.catalog.watch(self._forget_plans)
 
     def close(self) -> None:
@@ -140,7 +136,7 @@ class Lane:
         """What is left to do for a plain call (`exchange.Rest`); NOT_PLAIN for any other message: then nothing was done."""
         body = inbound.body
         try:
-            message = read_plain(body) if len(body) < LARGE else self._read_large(body)
+            message = read_plain(body)
             params = message.params
             arguments = params.arguments
             args = render_sorted(arguments)
@@ -156,7 +152,7 @@ class Lane:
         if ride is None:
             return NOT_PLAIN
         try:
-            if type(message) is plan.large_kind or plan.accepts(arguments):
+            if plan.accepts(arguments):
                 alone = plan.alone
                 begun = begin(self._starter_of(ride) if alone is None else alone.function, arguments)
                 settled = None if type(begun) is Primed else self._write(ride, begun)
@@ -168,20 +164,11 @@ class Lane:
         except BaseException:
             self._abandon(ride)
             raise
-        if len(body) >= LARGE:
-            self._large = plan.large
         if settled is None:
             plan.gate.take()
             return self._carry_on(ride, begun, args)
         self._record(ride, args, settled)
         return None
-
-    def _read_large(self, body: bytes) -> PlainCall:
-        """Large calls often follow each other with the same tool. Raises NO_PLAIN_CALL."""
-        if self._large is not None:
-            with suppress(*NO_PLAIN_CALL):
-                return self._large.read(body)
-        return read_plain(body)
 
     def _abandon(self, ride: Ride) -> None:
         """A fault of ours: the transport answers it, and the call leaves nothing behind."""
@@ -195,7 +182,8 @@ class Lane:
         then nobody comes in between."""
         gate, gate_of_all = plan.gate, plan.gate_of_all
         return (
-            is_whole(body, args, plan.colons + meta.colons)
+            # What stands twice in its arguments was read once, and lacks a colon when they are written again.
+            keeps_colons(body, args, plan.colons + meta.colons)
             and not (plan.names_plan and names_plan(message.params.arguments))
             and len(body) <= self._limits.size
             and (plan.is_shallow or not is_too_deep(args, self._depth))
@@ -328,13 +316,12 @@ class Lane:
         """None if what was returned is not a plain success."""
         plan = ride.plan
         value: JsonValue
-        raw = None
         try:
             if plan.alone is not None and not (plan.keeps_objects and type(returned) is dict):
                 returned = plan.alone.finish(returned)
-            if plan.vouch is not None and type(returned) is dict:
-                value, raw = returned, plan.vouch(returned)
-            if raw is None:
+            if type(returned) is dict and plan.vouch is not None and plan.vouch(returned):
+                value, raw = returned, render(returned)
+            else:
                 value, raw = as_json(returned, plan.limits)
                 if type(value) is not dict or type(returned) is Answer or not plan.promises(value):
                     return None
@@ -344,7 +331,7 @@ class Lane:
             return None
         body = b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b%b}' % (
             render(ride.request_id),
-            render(raw.decode() if plan.text_json else summarise(value)),
+            quote(raw) if plan.text_json else render(summarise(value)),
             raw,
             self._modern.tail if ride.session is None else CLOSED,
         )

@@ -2,19 +2,17 @@
 
 The shape is read with the bytes, so that nothing is left to ask about members and types; whatever has another shape is no
 plain call, for whatever reason, and is read again by those who can tell (`wire.envelope`). Keys that stand twice are found
-by counting: see `canon.json.HIDDEN_COLON` and `is_whole`.
+by counting: see `canon.json.keeps_colons`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any, Final, Literal, cast
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 import msgspec
 
-from strictwire.canon.json import HIDDEN_COLON, JsonObject, JsonValue, Limits, NotStrict, parse_object
-from strictwire.contract.conform import Conformer
+from strictwire.canon.json import JsonObject, JsonValue, Limits, NotStrict, parse_object
 from strictwire.profiles.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION
 from strictwire.profiles.mcp_modern import find_meta_fault
 from strictwire.wire.envelope import is_request_id
@@ -24,9 +22,6 @@ METHOD: Final = "tools/call"
 
 COLONS: Final = 6
 """Of the members that every plain call has: four of the message, two of its parameters."""
-
-BACKSLASH: Final = 0x5C
-"""As a number: one byte is found much faster than five, and a number ten times faster than bytes of one."""
 
 MAX_METAS: Final = 64
 """Different `_meta` that are kept. A client sends the same with every call, unless it asks for progress."""
@@ -71,41 +66,6 @@ class Meta(msgspec.Struct, frozen=True):
 
 read_plain = msgspec.json.Decoder(PlainCall).decode
 """Raises NO_PLAIN_CALL."""
-
-LARGE: Final = 2048
-"""Bytes of a message from which on reading arguments as the type of their tool saves more than a wrong guess costs."""
-
-MAX_READERS: Final = 256
-"""Tools whose calls can be read so."""
-
-
-class LargeReader(msgspec.Struct, frozen=True):
-    """Reads the calls of one tool if their arguments fit, and judges them on the way."""
-
-    kind: type
-    """What such a call is read as, like PlainCall otherwise."""
-    read: Callable[[bytes], PlainCall]
-    """Raises NO_PLAIN_CALL also for calls of other tools and for arguments that do not fit."""
-
-
-@lru_cache(maxsize=MAX_READERS)
-def maybe_large_reader(name: str, accepts: Conformer) -> LargeReader | None:
-    """The reader for a tool; None if its schema has no type that says it all.
-
-    Members that the schema does not name are not read: they are missing when colons are counted (`is_whole`).
-    """
-    arguments = accepts.maybe_closed_type()
-    if arguments is None:
-        return None
-    params = msgspec.defstruct(
-        "LargeParams",
-        [("name", Literal[name]), ("arguments", arguments)],
-        bases=(PlainParams,),
-        forbid_unknown_fields=True,
-    )
-    kind = msgspec.defstruct("LargeCall", [("params", params)], bases=(PlainCall,), forbid_unknown_fields=True)
-    return LargeReader(kind, cast("Callable[[bytes], PlainCall]", msgspec.json.Decoder(kind).decode))
-
 
 NO_PLAIN_CALL: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
@@ -161,13 +121,3 @@ class Metas:
                 self._known.clear()
             self._known[written] = meta
         return meta
-
-
-def is_whole(body: bytes, args: bytes, others: int) -> bool:
-    """Whether no key of a plain call stands twice, given its arguments as they were read and written again.
-
-    Colons outside of the arguments are known: `others`. What stands twice is written once, and loses a colon.
-    """
-    if body.count(b":") != others + args.count(b":"):
-        return False
-    return BACKSLASH not in body or HIDDEN_COLON not in body

@@ -13,13 +13,12 @@ from strictwire.contract.conform import Violation
 from strictwire.contract.depth import maybe_depth
 from strictwire.contract.handler import Alone
 from strictwire.contract.tool import ToolContract
-from strictwire.contract.vouch import Vouch
 from strictwire.pipeline.authorise import AllowAll, allows_tier
 from strictwire.pipeline.call import Caller, Operation
 from strictwire.pipeline.caps import Gate
 from strictwire.profiles.exchange import Inbound, Reply
 from strictwire.profiles.mcp_core import PROFILE, Core
-from strictwire.profiles.mcp_plain import COLONS, METHOD, LargeReader, maybe_large_reader
+from strictwire.profiles.mcp_plain import COLONS, METHOD
 from strictwire.profiles.mirror import Mirrored
 
 AROUND: Final = 2
@@ -43,11 +42,8 @@ class Plan(msgspec.Struct, frozen=True):
     gate_of_all: Gate
     accepts: Callable[[JsonValue], bool]
     promises: Callable[[JsonValue], bool]
-    vouch: Vouch | None
-    large: LargeReader | None
-    """How to read its large calls, if they can be judged on the way."""
-    large_kind: type | None
-    """What they are read as."""
+    vouch: Callable[[JsonValue], bool] | None
+    """`contract.conform.Conformer.vouch` of its results."""
     seconds: float
     response_bytes: int
     text_json: bool
@@ -92,7 +88,6 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
         policy=core.pipeline.journal.policy_version,
     )
     alone = operation.handler if isinstance(operation.handler, Alone) else None
-    large = maybe_large_reader(operation.name, accepts)
     return Plan(
         operation=operation,
         caller=caller,
@@ -106,8 +101,6 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
         accepts=accepts.accepts,
         promises=promises.accepts,
         vouch=promises.vouch,
-        large=large,
-        large_kind=None if large is None else large.kind,
         seconds=operation.caps.timeout_ms / 1000,
         response_bytes=operation.caps.response_bytes,
         text_json=contract.text_json,

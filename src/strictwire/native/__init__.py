@@ -1,0 +1,18 @@
+"""Inner loops in C, for rooms that say so. Everything here is also said in Python, and that is the definition.
+
+    quote, keeps_colons   canon.json
+    Judge                 contract.judge
+    sha256                canon.digest
+
+The module `_speed` is made where the package is installed, if there is a C compiler; `speed` is None where there was none,
+and everything works without it, more slowly. Tests hold the two ways against each other.
+"""
+
+from __future__ import annotations
+
+try:
+    from strictwire.native import _speed as speed
+except ImportError:
+    speed = None  # type: ignore[assignment]
+
+__all__ = ["speed"]

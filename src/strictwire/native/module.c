@@ -1,0 +1,44 @@
+/* The module `_speed`. What it holds, and why, is told in `__init__.py`. */
+
+#include "speed.h"
+
+static int
+fill(PyObject *module)
+{
+    prepare_text();
+    PyObject *type = PyType_FromModuleAndSpec(module, &judge_spec, NULL);
+    if (type == NULL)
+        return -1;
+    int failed = PyModule_AddType(module, (PyTypeObject *)type);
+    Py_DECREF(type);
+    return failed ? failed : PyModule_AddIntConstant(module, "HAS_SHA256", has_sha256());
+}
+
+#define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
+
+static PyMethodDef functions[] = {
+    {"quote", quote, METH_O, "JSON that was rendered as a JSON string."},
+    {"keeps_colons", FAST(keeps_colons), "Whether bytes have as many colons as others, and a number more, and hide none."},
+    {"sha256", FAST(sha256), "The SHA-256 of some bytes one after the other, where HAS_SHA256 is 1."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, fill},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "strictwire.native._speed",
+    .m_doc = "Inner loops in C.",
+    .m_size = 0,
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC
+PyInit__speed(void)
+{
+    return PyModuleDef_Init(&definition);
+}

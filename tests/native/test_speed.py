@@ -1,0 +1,95 @@
+"""The module in C is there, and says what its twins in Python say."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strictwire.canon import digest, json
+from strictwire.native import speed
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+)
+
+
+def test_the_module_was_made_with_the_package() -> None:
+    """`scripts/setup` makes it; without a C compiler there is nothing to compare."""
+    assert speed is not None
+    assert (json.quote, json.keeps_colons) == (speed.quote, speed.keeps_colons)
+    assert digest.sha256 == (speed.sha256 if speed.HAS_SHA256 else digest.sha256_in_python)
+
+
+@given(JSON)
+def test_quote_writes_rendered_json_as_a_string(value: Any) -> None:
+    raw = json.render(value)
+
+    assert speed.quote(raw) == json.quote_in_python(raw)
+
+
+@pytest.mark.parametrize("size", range(40))
+def test_quote_escapes_wherever_a_sign_stands(size: int) -> None:
+    for raw in (b'"' * size, b"\\" * size, *(b"x" * place + b'"' + b"y" * (size - place) for place in range(size))):
+        assert speed.quote(raw) == json.quote_in_python(raw)
+
+
+@given(st.binary(max_size=600), st.binary(max_size=600), st.integers(-3, 3))
+def test_colons_are_counted_alike(raw: bytes, written: bytes, others: int) -> None:
+    expected = json.keeps_colons_in_python(raw, written, others)
+
+    assert speed.keeps_colons(raw, written, others) == expected
+
+
+@pytest.mark.parametrize("raw", [b"\\u003a", b"::\\u003", b"\\\\u003a", b"\\u00", b"\\", b"", b"\\u\\u003a", b":" * 1000])
+def test_hidden_colons_are_found_alike(raw: bytes) -> None:
+    count = raw.count(b":")
+
+    assert speed.keeps_colons(raw, b"", count) == json.keeps_colons_in_python(raw, b"", count)
+
+
+def test_hashes_are_those_of_the_library_at_every_length() -> None:
+    """Two blocks and their edges, in every place at which a message can be cut in two."""
+    data = bytes(range(256)) * 5
+    for size in range(200):
+        expected = hashlib.sha256(data[:size]).digest()
+        assert [digest.sha256(data[:cut], data[cut:size]) for cut in range(size + 1)] == [expected] * (size + 1)
+    assert digest.sha256(data) == hashlib.sha256(data).digest()
+    assert digest.sha256() == hashlib.sha256().digest()
+
+
+@given(st.lists(st.binary(max_size=300), max_size=6))
+def test_hashes_are_those_of_the_library(parts: list[bytes]) -> None:
+    assert digest.sha256(*parts) == digest.sha256_in_python(*parts) == hashlib.sha256(b"".join(parts)).digest()
+
+
+def test_the_examples_of_the_standard_hold() -> None:
+    """FIPS 180-4 by NIST: one block, two blocks, and a million times the same letter."""
+    abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    two = "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+    million = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+
+    assert digest.sha256(b"abc").hex() == abc
+    assert digest.sha256(b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq").hex() == two
+    assert digest.sha256(b"a" * 1_000_000).hex() == million
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("quote", ("text",)),
+        ("quote", (bytearray(b"a"),)),
+        ("keeps_colons", (b"a", "b", 0)),
+        ("keeps_colons", (b"a", b"b")),
+        ("keeps_colons", (b"a", b"b", "0")),
+        ("sha256", ("text",)),
+        ("sha256", (b"a", None)),
+    ],
+)
+def test_other_types_are_refused(function: str, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(TypeError):
+        getattr(speed, function)(*arguments)
