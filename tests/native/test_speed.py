@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strictwire.audit import chain, event
 from strictwire.canon import digest, json
 from strictwire.native import speed
 
@@ -22,7 +23,9 @@ def test_the_module_was_made_with_the_package() -> None:
     """`scripts/setup` makes it; without a C compiler there is nothing to compare."""
     assert speed is not None
     assert (json.quote, json.keeps_colons) == (speed.quote, speed.keeps_colons)
-    assert digest.sha256 == (speed.sha256 if speed.HAS_SHA256 else digest.sha256_in_python)
+    hashing = digest.sha256, event.write_call, chain.seal
+    in_python = digest.sha256_in_python, event.write_call_in_python, chain.seal_in_python
+    assert hashing in ((*(getattr(speed, name, None) for name in ("sha256", "write_call", "seal")),), in_python)
 
 
 @given(JSON)
@@ -78,6 +81,18 @@ def test_the_examples_of_the_standard_hold() -> None:
     assert digest.sha256(b"a" * 1_000_000).hex() == million
 
 
+@given(st.text(), st.text(), st.binary(), st.binary(), st.integers(0, 2**64 - 1))
+def test_records_of_calls_are_written_alike(stamp: str, opening: str, args: bytes, raw: bytes, duration: int) -> None:
+    given_to_both = stamp, opening, args, raw, duration
+
+    assert event.write_call(*given_to_both) == event.write_call_in_python(*given_to_both)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=200), max_size=5), st.integers(0, 2**63), st.binary(min_size=32, max_size=32))
+def test_batches_are_sealed_alike(bodies: list[bytes], first: int, head: bytes) -> None:
+    assert chain.seal(bodies, first, head) == chain.seal_in_python(bodies, first, head)
+
+
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
@@ -88,8 +103,37 @@ def test_the_examples_of_the_standard_hold() -> None:
         ("keeps_colons", (b"a", b"b", "0")),
         ("sha256", ("text",)),
         ("sha256", (b"a", None)),
+        ("write_call", ("t", "o", b"a", b"r")),
+        ("write_call", (b"t", "o", b"a", b"r", 1)),
+        ("write_call", ("t", "o", "a", b"r", 1)),
+        ("write_call", ("t", "o", b"a", b"r", "1")),
+        ("seal", ((b"{}",), 0, bytes(32))),
+        ("seal", ([b"{}"], 0, bytes(31))),
+        ("seal", ([b"{}", "text"], 0, bytes(32))),
+        ("seal", ([b""], 0, bytes(32))),
+        ("seal", ([b"{}"], "0", bytes(32))),
     ],
 )
 def test_other_types_are_refused(function: str, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError):
-        getattr(speed, function)(*arguments)
+        getattr(speed, function, _refuse)(*arguments)
+
+
+def _refuse(*_arguments: object) -> None:
+    raise TypeError("not here: this processor cannot hash")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("write_call", ("t", "o", b"a", b"r", -1)),
+        ("write_call", ("t", "o", b"a", b"r", 2**64)),
+        ("seal", ([b"{}"], -1, bytes(32))),
+        ("seal", ([b"{}"], 2**64, bytes(32))),
+    ],
+)
+def test_numbers_out_of_range_are_refused(function: str, arguments: tuple[Any, ...]) -> None:
+    assert hasattr(speed, function) == hasattr(speed, "sha256")
+    if hasattr(speed, function):
+        with pytest.raises(OverflowError):
+            getattr(speed, function)(*arguments)

@@ -18,7 +18,7 @@ def sha256_in_python(*parts: bytes) -> bytes:
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-sha256: Final[Callable[..., bytes]] = sha256_in_python if speed is None or not speed.HAS_SHA256 else speed.sha256
+sha256: Final[Callable[..., bytes]] = getattr(speed, "sha256", sha256_in_python)
 """`sha256_in_python`, by whoever is faster on short ones."""
 
 

@@ -162,7 +162,7 @@ def quote_in_python(raw: bytes) -> bytes:
     return _encode(raw.decode())
 
 
-quote: Final[Callable[[bytes], bytes]] = quote_in_python if speed is None else speed.quote
+quote: Final[Callable[[bytes], bytes]] = getattr(speed, "quote", quote_in_python)
 """`quote_in_python`, by whoever is faster."""
 
 
@@ -301,7 +301,7 @@ def keeps_colons_in_python(raw: bytes, written: bytes, others: int) -> bool:
 _HIDDEN_COLON: Final = b"\\u003"
 """What an escaped colon begins with: where it stands, colons cannot be counted."""
 
-keeps_colons: Final[Callable[[bytes, bytes, int], bool]] = keeps_colons_in_python if speed is None else speed.keeps_colons
+keeps_colons: Final[Callable[[bytes, bytes, int], bool]] = getattr(speed, "keeps_colons", keeps_colons_in_python)
 """`keeps_colons_in_python`, by whoever is faster."""
 
 

@@ -2,6 +2,22 @@
 
 #include "speed.h"
 
+#define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
+
+static PyMethodDef functions[] = {
+    {"quote", quote, METH_O, "JSON that was rendered as a JSON string."},
+    {"keeps_colons", FAST(keeps_colons), "Whether bytes have as many colons as others, and a number more, and hide none."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* Those that are there only where the processor can hash. */
+static PyMethodDef hashing[] = {
+    {"sha256", FAST(sha256), "The SHA-256 of some bytes one after the other."},
+    {"write_call", FAST(write_call), "The body of the record of a call that went well."},
+    {"seal", FAST(seal), "The lines of bodies, chained, and their hashes."},
+    {NULL, NULL, 0, NULL},
+};
+
 static int
 fill(PyObject *module)
 {
@@ -11,17 +27,8 @@ fill(PyObject *module)
         return -1;
     int failed = PyModule_AddType(module, (PyTypeObject *)type);
     Py_DECREF(type);
-    return failed ? failed : PyModule_AddIntConstant(module, "HAS_SHA256", has_sha256());
+    return failed || !has_sha256() ? failed : PyModule_AddFunctions(module, hashing);
 }
-
-#define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
-
-static PyMethodDef functions[] = {
-    {"quote", quote, METH_O, "JSON that was rendered as a JSON string."},
-    {"keeps_colons", FAST(keeps_colons), "Whether bytes have as many colons as others, and a number more, and hide none."},
-    {"sha256", FAST(sha256), "The SHA-256 of some bytes one after the other, where HAS_SHA256 is 1."},
-    {NULL, NULL, 0, NULL},
-};
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, fill},

@@ -1,6 +1,6 @@
 /* sha256(*parts): the SHA-256 (FIPS 180-4) of some bytes one after the other, by the processor's own instructions. Twin:
    `canon/digest.py`, which is as fast on long texts; here a short one takes a tenth of what it takes to open a hash of OpenSSL,
-   and a record of the audit trail has four. A processor without the instructions has no such function. */
+   and a record of the audit trail has four. Where the processor has no such instructions the module has no such function. */
 
 #include "speed.h"
 
@@ -118,6 +118,16 @@ has_sha256(void)
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b >> 29 & 1 && __builtin_cpu_supports("sse4.1");
 }
 
+void
+hash_bytes(unsigned char *told, const void *prefix, size_t prefix_size, const void *data, size_t size)
+{
+    Hash hash;
+    begin(&hash);
+    take(&hash, prefix, prefix_size);
+    take(&hash, data, size);
+    end(&hash, told);
+}
+
 PyObject *
 sha256(PyObject *Py_UNUSED(module), PyObject *const *parts, Py_ssize_t count)
 {
@@ -130,7 +140,7 @@ sha256(PyObject *Py_UNUSED(module), PyObject *const *parts, Py_ssize_t count)
         }
         take(&hash, (const unsigned char *)PyBytes_AS_STRING(parts[i]), (size_t)PyBytes_GET_SIZE(parts[i]));
     }
-    PyObject *told = PyBytes_FromStringAndSize(NULL, 32);
+    PyObject *told = PyBytes_FromStringAndSize(NULL, HASH);
     if (told != NULL)
         end(&hash, (unsigned char *)PyBytes_AS_STRING(told));
     return told;
@@ -144,11 +154,18 @@ has_sha256(void)
     return 0;
 }
 
+void
+hash_bytes(unsigned char *told, const void *Py_UNUSED(prefix), size_t Py_UNUSED(prefix_size), const void *Py_UNUSED(data),
+           size_t Py_UNUSED(size))
+{
+    (void)told;
+    Py_UNREACHABLE();
+}
+
 PyObject *
 sha256(PyObject *Py_UNUSED(module), PyObject *const *Py_UNUSED(parts), Py_ssize_t Py_UNUSED(count))
 {
-    PyErr_SetString(PyExc_NotImplementedError, "this processor has no instructions for it");
-    return NULL;
+    Py_UNREACHABLE();
 }
 
 #endif

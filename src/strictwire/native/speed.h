@@ -15,7 +15,14 @@ PyObject *quote(PyObject *module, PyObject *raw);
 PyObject *keeps_colons(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* sha256.c */
+#define HASH 32
 int has_sha256(void);
+void hash_bytes(unsigned char *told, const void *prefix, size_t prefix_size, const void *data, size_t size);
 PyObject *sha256(PyObject *module, PyObject *const *parts, Py_ssize_t count);
+
+/* seal.c */
+#define DIGITS 20 /* of the largest number of 64 bits */
+PyObject *write_call(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *seal(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif

@@ -1,0 +1,147 @@
+/* Records of the audit trail: the body of a call that went well, and the lines of a batch. Twins: `audit/event.py` and
+   `audit/chain.py`, which have the words. Only where there is `sha256`. */
+
+#include "speed.h"
+
+#include <string.h>
+
+static char *
+put(char *to, const void *from, Py_ssize_t size)
+{
+    memcpy(to, from, size);
+    return to + size;
+}
+
+#define PUT(to, text) put(to, text, sizeof(text) - 1)
+
+static char *
+put_hex(char *to, const unsigned char *hash)
+{
+    static const char HEX[] = "0123456789abcdef";
+    for (int i = 0; i < HASH; i++) {
+        *to++ = HEX[hash[i] >> 4];
+        *to++ = HEX[hash[i] & 15];
+    }
+    return to;
+}
+
+static char *
+put_hash_of(char *to, PyObject *data)
+{
+    unsigned char hash[HASH];
+    hash_bytes(hash, "", 0, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data));
+    return put_hex(to, hash);
+}
+
+static char *
+put_number(char *to, unsigned long long number)
+{
+    char digits[DIGITS];
+    int count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *to++ = digits[--count];
+    return to;
+}
+
+#define KIND "{\"kind\":\"call\",\"timestamp\":\""
+#define OUTCOME "\",\"plan_hash\":null,\"phase_id\":null,\"outcome\":\"ok\",\"result_digest\":\"sha256:"
+#define DURATION "\",\"error_code\":null,\"invariant_id\":null,\"cause\":null,\"duration_us\":"
+
+/* write_call(timestamp, opening, args, raw, duration): the body of a record. The opening is what stands between the timestamp
+   and the digest of the arguments. */
+PyObject *
+write_call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 5 || !PyUnicode_CheckExact(args[0]) || !PyUnicode_CheckExact(args[1]) || !PyBytes_CheckExact(args[2])
+        || !PyBytes_CheckExact(args[3])) {
+        PyErr_SetString(PyExc_TypeError, "two texts, two bytes and a number are wanted");
+        return NULL;
+    }
+    Py_ssize_t stamp_size, opening_size;
+    const char *stamp = PyUnicode_AsUTF8AndSize(args[0], &stamp_size);
+    const char *opening = stamp == NULL ? NULL : PyUnicode_AsUTF8AndSize(args[1], &opening_size);
+    unsigned long long duration = opening == NULL ? 0 : PyLong_AsUnsignedLongLong(args[4]);
+    if (opening == NULL || PyErr_Occurred())
+        return NULL;
+    PyObject *made = PyBytes_FromStringAndSize(
+        NULL, (Py_ssize_t)sizeof(KIND OUTCOME DURATION) + stamp_size + opening_size + 4 * HASH + DIGITS + 1);
+    if (made == NULL)
+        return NULL;
+    char *start = PyBytes_AS_STRING(made), *to = PUT(start, KIND);
+    to = put(to, stamp, stamp_size);
+    to = put(to, opening, opening_size);
+    to = put_hash_of(to, args[2]);
+    to = PUT(to, OUTCOME);
+    to = put_hash_of(to, args[3]);
+    to = PUT(to, DURATION);
+    to = put_number(to, duration);
+    *to++ = '}';
+    _PyBytes_Resize(&made, to - start);
+    return made;
+}
+
+#define SEQ "{\"seq\":"
+#define PREV ",\"prev\":\""
+#define COMMA "\","
+#define AROUND ((Py_ssize_t)sizeof(SEQ PREV COMMA) + DIGITS + 2 * HASH)
+
+/* The size of the lines of bodies, or more; -1 with an exception. */
+static Py_ssize_t
+measure(PyObject *bodies)
+{
+    Py_ssize_t size = 0;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(bodies); i++) {
+        PyObject *body = PyList_GET_ITEM(bodies, i);
+        if (!PyBytes_CheckExact(body) || PyBytes_GET_SIZE(body) == 0) {
+            PyErr_SetString(PyExc_TypeError, "bodies are bytes, and not empty");
+            return -1;
+        }
+        size += PyBytes_GET_SIZE(body) + AROUND;
+    }
+    return size;
+}
+
+/* seal(bodies, first, head): the lines of bodies, chained to a log of `first` records that ends in `head`, and their hashes. */
+PyObject *
+seal(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyList_CheckExact(args[0]) || !PyBytes_CheckExact(args[2]) || PyBytes_GET_SIZE(args[2]) != HASH) {
+        PyErr_SetString(PyExc_TypeError, "a list, a number and a hash are wanted");
+        return NULL;
+    }
+    unsigned long long seq = PyLong_AsUnsignedLongLong(args[1]);
+    Py_ssize_t size = PyErr_Occurred() ? -1 : measure(args[0]);
+    PyObject *lines = size < 0 ? NULL : PyBytes_FromStringAndSize(NULL, size);
+    PyObject *hashes = lines == NULL ? NULL : PyList_New(PyList_GET_SIZE(args[0]));
+    if (hashes == NULL) {
+        Py_XDECREF(lines);
+        return NULL;
+    }
+    unsigned char head[HASH];
+    memcpy(head, PyBytes_AS_STRING(args[2]), HASH);
+    char *start = PyBytes_AS_STRING(lines), *to = start;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++) {
+        PyObject *body = PyList_GET_ITEM(args[0], i);
+        char *line = to;
+        to = put_number(PUT(to, SEQ), seq++);
+        to = put_hex(PUT(to, PREV), head);
+        to = put(PUT(to, COMMA), PyBytes_AS_STRING(body) + 1, PyBytes_GET_SIZE(body) - 1);
+        hash_bytes(head, "", 1, line, to - line);
+        *to++ = '\n';
+        PyObject *hash = PyBytes_FromStringAndSize((char *)head, HASH);
+        if (hash == NULL) {
+            Py_DECREF(lines);
+            Py_DECREF(hashes);
+            return NULL;
+        }
+        PyList_SET_ITEM(hashes, i, hash);
+    }
+    if (_PyBytes_Resize(&lines, to - start) < 0) {
+        Py_DECREF(hashes);
+        return NULL;
+    }
+    return Py_BuildValue("NN", lines, hashes);
+}
