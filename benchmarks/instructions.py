@@ -3,7 +3,7 @@
 The stdio server of the benchmark runs under callgrind, which is told over `vgdb` to begin counting once the server is warm.
 One call is in flight at a time, hash seeds are fixed, and audit records are chained and kept in memory by the event loop
 itself (the thread that writes them to disk makes counts depend on time): so every run does the same work in the same order.
-Every answer is checked.
+Every answer is checked. Valgrind's processor has no instructions for hashes: those are counted as Python does them.
 
     python -m benchmarks.instructions            # print the counts beside the baseline
     python -m benchmarks.instructions --record   # make them the baseline

@@ -87,7 +87,7 @@ class Call(Struct, frozen=True, kw_only=True):
     result: JsonValue = None
 
 
-class Brief(Struct, frozen=True):
+class Brief(Struct, frozen=True, gc=False):
     """A Call that went well, or a Refusal, as the hot path makes it: what many of them share is written once."""
 
     form: Form

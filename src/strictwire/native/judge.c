@@ -19,6 +19,7 @@ enum { IS_NULL = 1, IS_BOOL = 2, IS_INT = 4, IS_FLOAT = 8, IS_STR = 16, IS_LIST 
 
 typedef struct {
     PyObject *name;
+    PyObject *seen;              /* the very string that last had this name: parsers give the same one again and again */
     Py_hash_t hash;
     int node;
     int required;
@@ -118,11 +119,13 @@ static Py_ssize_t
 find_member(const Node *node, PyObject *name, Py_ssize_t guess)
 {
     if (guess < node->member_count) {
-        const Member *member = &node->members[guess];
-        if (member->name == name)
+        Member *member = &node->members[guess];
+        if (member->seen == name)
             return guess;
-        if (PyObject_Hash(name) == member->hash && PyUnicode_Compare(name, member->name) == 0)
+        if (PyObject_Hash(name) == member->hash && PyUnicode_Compare(name, member->name) == 0) {
+            Py_SETREF(member->seen, Py_NewRef(name));
             return guess;
+        }
     }
     PyObject *place = PyDict_GetItemWithError(node->places, name);
     return place == NULL ? -1 : PyLong_AsSsize_t(place);
@@ -278,6 +281,7 @@ take_member(const Judge *self, Node *node, Py_ssize_t place, PyObject *said)
         return -1;
     }
     Py_INCREF(member->name);
+    member->seen = Py_NewRef(member->name);
     member->hash = PyObject_Hash(member->name);
     node->required += member->required;
     PyObject *number = PyLong_FromSsize_t(place);
@@ -346,8 +350,10 @@ judge_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     for (Py_ssize_t i = 0; judge->nodes != NULL && i < judge->count; i++) {
         Node *node = &judge->nodes[i];
-        for (Py_ssize_t j = 0; j < node->member_count; j++)
+        for (Py_ssize_t j = 0; j < node->member_count; j++) {
             Py_XDECREF(node->members[j].name);
+            Py_XDECREF(node->members[j].seen);
+        }
         Py_XDECREF(node->listed);
         Py_XDECREF(node->places);
         PyMem_Free(node->members);

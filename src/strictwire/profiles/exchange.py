@@ -37,7 +37,7 @@ class Headers:
         return self._fields.keys()
 
 
-class Inbound(msgspec.Struct, frozen=True, kw_only=True):
+class Inbound(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One message from a transport."""
 
     body: bytes
@@ -49,7 +49,7 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True):
     """The HTTP method; always POST elsewhere."""
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What answers a message. Without a body there is nothing to say: a notification, or a stream that said it all."""
 
     body: bytes | None = None

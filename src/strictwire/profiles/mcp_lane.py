@@ -76,8 +76,11 @@ MAX_REFUSALS: Final = 64
 """Wordings of refusals kept for one tool."""
 
 
-class Ride(msgspec.Struct):
-    """One plain call: what it takes to answer it, and to go on the long way if it must."""
+class Ride(msgspec.Struct, gc=False):
+    """One plain call: what it takes to answer it, and to go on the long way if it must.
+
+    Like the other values of a call it is not tracked by the garbage collector: none is part of a cycle once it is answered.
+    """
 
     plan: Plan
     request_id: RequestId

@@ -30,7 +30,7 @@ MAX_META_BYTES: Final = 2048
 """Larger ones are not kept."""
 
 
-class PlainParams(msgspec.Struct, forbid_unknown_fields=True):
+class PlainParams(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The parameters of a plain call."""
 
     name: str
@@ -38,7 +38,7 @@ class PlainParams(msgspec.Struct, forbid_unknown_fields=True):
     meta: msgspec.Raw | msgspec.UnsetType = msgspec.field(name="_meta", default=msgspec.UNSET)
 
 
-class PlainCall(msgspec.Struct, forbid_unknown_fields=True):
+class PlainCall(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """A message that may be a plain call."""
 
     jsonrpc: Literal["2.0"]
