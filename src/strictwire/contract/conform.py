@@ -17,7 +17,8 @@ import jsonschema_rs
 from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
-from strictwire.contract.judge import Asked, hasten, maybe_voucher
+from strictwire.contract.judge import Asked, hasten, maybe_program, maybe_voucher
+from strictwire.contract.mistakes import Mistake, finder
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
 
 MAX_VIOLATIONS: Final = 10
@@ -69,8 +70,20 @@ class Conformer:
         """Whether the value fits and is plain JSON, to be written as it is: at most a yes. None if that cannot be told."""
         return None if self._schema is None else maybe_voucher(self._schema, self._validator.is_valid)
 
+    @cached_property
+    def _find_mistakes(self) -> Callable[[JsonValue], list[Mistake] | None] | None:
+        program = None if self._schema is None else maybe_program(self._schema)
+        return None if program is None else finder(program)
+
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
         """Why the value does not fit, in a fixed order; empty if it does."""
+        mistakes = None if self._find_mistakes is None else self._find_mistakes(value)
+        if mistakes is None:
+            return self._ask_engine(value)
+        found = [Violation(path=path, keyword=word, expected=wanted, actual=met) for path, word, wanted, met in mistakes]
+        return tuple(sorted(found, key=_order)[:MAX_VIOLATIONS])
+
+    def _ask_engine(self, value: JsonValue) -> tuple[Violation, ...]:
         found: set[Violation] = set()
         for error in islice(self._validator.iter_errors(value), 4 * MAX_VIOLATIONS):
             found.update(_explain(error, value))

@@ -156,13 +156,14 @@ class _Maker:
         values = said["enum"] if "enum" in said else [said["const"]]
         if not all(type(value) in _LISTABLE and (type(value) is not int or abs(value) < _MAX_EXACT) for value in values):
             raise _NoProgram
-        return Node(kinds=_kinds_of(said.get("type", list(_TYPES))) & (NULL | BOOL | INT | STR), listed=tuple(values))
+        kinds = _kinds_of(said["type"]) if "type" in said else KINDS
+        return Node(kinds=kinds & (NULL | BOOL | INT | STR), listed=tuple(values))
 
     def typed(self, said: JsonObject, _place: int) -> Node:
-        """`type`, one or several, with the keywords of any of them: those of others say nothing."""
-        if not said.keys() <= _BESIDE:
-            raise _NoProgram
+        """`type`, one or several, with the keywords of each."""
         kinds = _kinds_of(said["type"])
+        if not said.keys() <= {"type"}.union(*(_BESIDE[kind] for kind in _BESIDE if kind & kinds)):
+            raise _NoProgram
         low, low_open = _bound(said, "minimum", "exclusiveMinimum", _NO_BOUNDS.low)
         high, high_open = _bound(said, "maximum", "exclusiveMaximum", _NO_BOUNDS.high)
         names = said.get("properties", {})
@@ -212,14 +213,15 @@ _SIZES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Keyword to field of a node."""
 
-_BESIDE: Final = frozenset(
+_BESIDE: Final[Mapping[int, frozenset[str]]] = MappingProxyType(
     {
-        *("type", "properties", "required", "additionalProperties", "items"),
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-        *_SIZES,
+        INT: frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}),
+        STR: frozenset({"minLength", "maxLength"}),
+        LIST: frozenset({"items", "minItems", "maxItems"}),
+        DICT: frozenset({"properties", "required", "additionalProperties", "minProperties", "maxProperties"}),
     }
 )
-"""What may stand beside `type`."""
+"""Kind to the keywords that may stand beside its name. Those of other kinds would only judge what is refused already."""
 
 _LEADING: Final[Mapping[str, Callable[[_Maker, JsonObject, int], Node]]] = MappingProxyType(
     {"anyOf": _Maker.any_of, "enum": _Maker.listed, "const": _Maker.listed, "type": _Maker.typed, "": _Maker.anything}
@@ -234,6 +236,8 @@ def _without_annotations(schema: JsonObject) -> JsonObject:
 def _kinds_of(named: Any) -> int:
     kinds = 0
     for name in [named] if isinstance(named, str) else named:
+        if kinds & _TYPES[name]:  # an integer that is a number too, or the other way round
+            raise _NoProgram
         kinds |= _TYPES[name]
     return kinds
 

@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from strictwire.audit.event import Brief, Event, Values, render_body, write_brief
+from strictwire.audit.event import Event, Values, render_body
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
 from strictwire.pipeline.soon import soon_of
@@ -93,7 +93,7 @@ class JsonlRecorder:
         self._ready = threading.Condition()
         self._waiting: list[tuple[bytes, Done]] = []
         """For the next commit of the writer's thread."""
-        self._gathered: list[bytes | Brief] = []
+        self._gathered: list[bytes] = []
         """For a commit as soon as everything that came with them was begun."""
         self._gathered_dones: list[Done] = []
         """Whom to tell of each of them."""
@@ -130,8 +130,7 @@ class JsonlRecorder:
         """The same without a coroutine: `done` is called on the event loop, never before this returns."""
         if not self._gathered:
             self._soon.call(self._commit_gathered)
-        # A Brief cannot change any more; written with those that come with it, it costs less.
-        self._gathered.append(event if type(event) is Brief and not self.keeps_values else render_body(event, self._values))
+        self._gathered.append(render_body(event, self._values))
         self._gathered_dones.append(done)
 
     def _enqueue(self, bodies: list[bytes], dones: list[Done]) -> None:
@@ -150,7 +149,7 @@ class JsonlRecorder:
     def _take_gathered(self) -> tuple[list[bytes], list[Done]]:
         gathered, dones = self._gathered, self._gathered_dones
         self._gathered, self._gathered_dones = [], []
-        return [write_brief(event) if isinstance(event, Brief) else event for event in gathered], dones
+        return gathered, dones
 
     def _commit_gathered(self) -> None:
         """On the event loop: write what was gathered, or leave it to the thread."""
