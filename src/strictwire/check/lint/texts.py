@@ -107,6 +107,9 @@ _INSTRUCTIONS: Final = re.compile(
     re.IGNORECASE,
 )
 
+_ORDER_WORDS: Final = ("ignore", "disregard", "forget", "override", "user", "<", "before", "prompt", "now", "act")
+"""One of them is in each alternative above. To look for them takes a tenth of the time, and most texts have none."""
+
 
 @rule(
     id="TEXT_NO_INSTRUCTIONS",
@@ -118,6 +121,9 @@ _INSTRUCTIONS: Final = re.compile(
     good='{"description": "Adds two numbers."}',
 )
 def text_no_instructions(text: Text) -> Iterator[Problem]:
+    lower = text.text.lower()
+    if lower.isascii() and not any([word in lower for word in _ORDER_WORDS]):  # noqa: C419 - so few that a list is faster
+        return
     found = _INSTRUCTIONS.search(text.text)
     if found is not None:
         yield text.problem(f"the text gives the model an order: {found[0][:60]!r}")
@@ -132,6 +138,9 @@ _SECRETS: Final = re.compile(
     r"|\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@"
 )
 
+_SECRET_SIGNS: Final = re.compile(r"[-_:=]|A(?:KIA|SIA|Iza)|eyJ")
+"""One of them is in each alternative above, and is found or not found sooner."""
+
 
 @rule(
     id="TEXT_NO_SECRETS",
@@ -143,7 +152,7 @@ _SECRETS: Final = re.compile(
     good='{"description": "Uses the key from the server\'s environment."}',
 )
 def text_no_secrets(text: Text) -> Iterator[Problem]:
-    if _SECRETS.search(text.text):
+    if _SECRET_SIGNS.search(text.text) and _SECRETS.search(text.text):
         yield text.problem("the text holds what looks like a secret")
 
 
@@ -170,6 +179,20 @@ _SENSITIVE: Final = re.compile(
     re.IGNORECASE,
 )
 
+_SENSITIVE_SIGNS: Final = ("/", "@", "\\", "pass", "private", "api", "credential")
+"""One of them is in each alternative above, but for token-like text, which is long."""
+
+_TOKEN: Final = 20
+"""Characters of a word from which on it may be one."""
+
+
+def _may_be_sensitive(text: str) -> bool:
+    """A quick look, because most texts are harmless for plain reasons."""
+    lower = text.lower()
+    if not lower.isascii() or any([sign in lower for sign in _SENSITIVE_SIGNS]):  # noqa: C419 - so few that a list is faster
+        return True
+    return max(map(len, lower.split()), default=0) >= _TOKEN
+
 
 _KINDS: Final = {
     "URL": "a URL",
@@ -192,7 +215,9 @@ _KINDS: Final = {
 )
 def text_harmless(text: Text) -> Iterator[Problem]:
     # `$comment` is for reviewers and no client shows it.
-    found = _SENSITIVE.search(text.text) if text.keyword != "$comment" else None
+    if text.keyword == "$comment" or not _may_be_sensitive(text.text):
+        return
+    found = _SENSITIVE.search(text.text)
     if found is not None:
         yield text.problem(f"the text holds {_KINDS[str(found.lastgroup)]}")
 

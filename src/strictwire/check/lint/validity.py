@@ -188,11 +188,14 @@ _PAIRS: Final = (
     ("minItems", "maxItems"),
     ("minProperties", "maxProperties"),
 )
+_LOW: Final = frozenset(low for low, _ in _PAIRS)
 
 
 def _may_be_empty(schema: dict[str, Any]) -> bool:
     """A quick look, because the exact answer is dear: most schemas cannot be empty for plain reasons."""
-    if any(low in schema and high in schema and schema[high] - schema[low] <= 1 for low, high in _PAIRS):
+    if not _LOW.isdisjoint(schema) and any(
+        low in schema and high in schema and schema[high] - schema[low] <= 1 for low, high in _PAIRS
+    ):
         return True
     if "enum" in schema or "const" in schema:
         return not _lists_what_fits(schema)
