@@ -187,10 +187,12 @@ def test_12_a_request_before_the_end_of_input_is_lost_within_fifty_tries(command
 
 
 def test_13_ids_in_flight_are_not_kept_apart(high: Report, fast: Report) -> None:
+    """The call that was cancelled is answered. The other is lost, unless the cancellation overtakes both in the server."""
     for report in (high, fast):
         assert found_on(report, "FLIGHT_DUPLICATE_ID") == ON_STDIO
         assert got(report, "FLIGHT_DUPLICATE_ID", "stdio/modern") == "id 77 result, id 77 result"
-        assert got(report, "FLIGHT_CANCEL_BY_TYPE", "stdio/modern") == "id 1 result"
+        assert "stdio/modern" in found_on(report, "FLIGHT_CANCEL_BY_TYPE")
+        assert got(report, "FLIGHT_CANCEL_BY_TYPE", "stdio/modern") in ("id 1 result", 'id 1 result, id "1" result')
 
 
 def test_14_a_bogus_cursor_is_ignored_and_the_legacy_code_is_wrong(high: Report, fast: Report) -> None:
