@@ -30,6 +30,33 @@ def test_what_is_written_is_read(disk: Disk):
     file.close()
 
 
+def test_what_is_written_through_is_read(disk: Disk):
+    file = disk.open("a", create=True)
+    file.write(0, bytes(8192))
+    file.sync()
+    for number in range(8):
+        file.write_through(number * 1024, bytes([number]) * 1024)
+    file.write_through(100, b"no sector")
+    file.write_through(512, b"x" * 512)
+
+    first = bytes(100) + b"no sector" + bytes(512 - 109) + b"x" * 512
+    assert file.read(0, 9999) == first + b"".join(bytes([number]) * 1024 for number in range(1, 8))
+    file.close()
+
+
+def test_what_is_written_through_survives_alone():
+    disk = AmnesiaDisk()
+    file = disk.open("a", create=True)
+    disk.sync()
+    file.write(0, b"12345678")
+    file.sync()
+    file.write(0, b"ab")
+    file.write_through(4, b"cd")
+    disk.reboot(Survival.NOTHING)
+
+    assert file.read(0, 9) == b"1234cd78"
+
+
 def test_names_come_and_go(disk: Disk):
     for name in ("a", "b"):
         disk.open(name, create=True).close()

@@ -23,6 +23,8 @@ from strictwire.stores.trail.mirror import MIRROR, MIRROR_BYTES, maybe_open_mirr
 from .trails import HandClock, Machine, body, call, call_ids, records_of, trail_in
 
 SIZE = 16 * 1024
+FRAME = 1024
+"""Bytes of the mirror that one record takes."""
 
 
 def _open(machine: Machine, size: int = SIZE) -> TrailLog:
@@ -43,11 +45,11 @@ def _commit(log: TrailLog, *names: str) -> None:
     log.sync_written()
 
 
-def _refuse_one_sync(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def _refuse_syncs(machine: Machine, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     step, refused = machine.disk.step, []
 
     def refuse(what: str, change: Callable[[], object], size: int = 0) -> None:
-        if what == "sync" and not refused:
+        if what == "sync" and len(refused) < count:
             refused.append(what)
             raise OSError(errno.EIO, "refused")
         step(what, change, size)
@@ -119,13 +121,15 @@ def test_a_mirror_that_does_not_fit_on_the_disk_leaves_no_trace_and_recording_go
     assert _kept(machine) == ["a", "b"]
 
 
-async def test_a_sync_that_fails_is_told_to_the_caller_and_the_next_record_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_can_be_synced_nowhere_is_told_to_the_caller_and_the_next_record_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     machine = Machine()
     recorder = JsonlRecorder(
         machine.log(), mode=Mode.SYNC, values=Values.DIGESTED, schedule=Schedule(), clock=HandClock().clock, mirrors=True
     )
     assert [await recorder.record(call(name)) for name in ("a", "b")] == [None, None]
-    _refuse_one_sync(machine, monkeypatch)
+    _refuse_syncs(machine, monkeypatch, 2)
     failure = await recorder.record(call("lost"))
     assert failure is not None
     assert failure.code == "AUDIT_LOG_FAILED"
@@ -135,6 +139,38 @@ async def test_a_sync_that_fails_is_told_to_the_caller_and_the_next_record_is_ke
 
     assert machine.disk.look(MIRROR) is not None
     assert _kept(machine) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("survival", Survival)
+def test_what_cannot_be_synced_in_the_mirror_is_synced_in_the_log_itself(
+    survival: Survival, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine()
+    log = _open(machine)
+    _commit(log, "a")
+    _refuse_syncs(machine, monkeypatch, 1)
+    _commit(log, "b")
+    _commit(log, "c")
+    machine.reboot(survival)
+
+    assert _kept(machine) == ["a", "b", "c"]
+
+
+def test_commits_that_share_a_sync_share_a_write_but_not_around_the_end_of_the_mirror() -> None:
+    machine = Machine()
+    log = _open(machine, 7 * FRAME)
+    names, writes = [f"call {number}" for number in range(12)], []
+    for first, second in zip(names[::2], names[1::2], strict=True):
+        assert log.try_append_unsynced([body(first)])
+        assert log.try_append_unsynced([body(second)])
+        machine.disk.calls.clear()
+        log.sync_written()
+        writes.append([size for what, size in machine.disk.calls if what == "write"])
+        log.sync_behind()
+    machine.reboot(Survival.NOTHING)
+
+    assert writes == [[2 * FRAME]] * 3 + [[FRAME] * 2] + [[2 * FRAME]] * 2
+    assert _kept(machine) == names
 
 
 @pytest.mark.parametrize("survival", Survival)
@@ -159,7 +195,7 @@ def test_what_waits_for_its_sync_is_not_lost_with_a_commit_that_failed(monkeypat
     log = _open(machine)
     _commit(log, "a")
     assert log.try_append_unsynced([body("b")])
-    _refuse_one_sync(machine, monkeypatch)
+    _refuse_syncs(machine, monkeypatch, 1)
     with pytest.raises(LogFault):
         log.append([body("lost")])
     log.sync_written()

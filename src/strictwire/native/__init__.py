@@ -2,6 +2,7 @@
 
     quote, keeps_colons   canon.json
     Judge                 contract.judge
+    Through               stores.trail.disk
     sha256                canon.digest; like the next two only where the processor has instructions for it
     write_call, seal      audit.event, audit.chain
 

@@ -19,15 +19,23 @@ static PyMethodDef hashing[] = {
 };
 
 static int
-fill(PyObject *module)
+add_type(PyObject *module, PyType_Spec *spec)
 {
-    prepare_text();
-    PyObject *type = PyType_FromModuleAndSpec(module, &judge_spec, NULL);
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
     if (type == NULL)
         return -1;
     int failed = PyModule_AddType(module, (PyTypeObject *)type);
     Py_DECREF(type);
-    return failed || !has_sha256() ? failed : PyModule_AddFunctions(module, hashing);
+    return failed;
+}
+
+static int
+fill(PyObject *module)
+{
+    prepare_text();
+    if (add_type(module, &judge_spec) < 0 || add_type(module, &through_spec) < 0)
+        return -1;
+    return has_sha256() ? PyModule_AddFunctions(module, hashing) : 0;
 }
 
 static PyModuleDef_Slot slots[] = {

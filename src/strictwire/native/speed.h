@@ -9,6 +9,9 @@
 /* judge.c */
 extern PyType_Spec judge_spec;
 
+/* through.c */
+extern PyType_Spec through_spec;
+
 /* text.c */
 void prepare_text(void);
 PyObject *quote(PyObject *module, PyObject *raw);

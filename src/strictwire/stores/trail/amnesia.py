@@ -101,6 +101,10 @@ class _AmnesiaFile:
     def sync(self) -> None:
         self._disk.step("sync", self._inode.undo.clear)
 
+    def write_through(self, offset: int, data: bytes) -> None:
+        self.write(offset, data)
+        self._disk.step("sync", self._inode.undo.pop)  # what was written before goes on waiting for a sync of the file
+
     def is_named(self) -> bool:
         return self._disk.has(self._inode)
 

@@ -13,6 +13,8 @@ from typing import Final, Protocol
 
 import msgspec
 
+from strictwire.native import speed
+
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 """The trail says who did what: its owner alone may look."""
@@ -41,6 +43,12 @@ class OpenFile(Protocol):
 
     def sync(self) -> None:
         """Return when what was written survives a power cut."""
+
+    def write_through(self, offset: int, data: bytes) -> None:
+        """Write whole sectors and return when they survive a power cut; what was written before may not.
+
+        All of the bytes, or an OSError after some of them.
+        """
 
     def is_named(self) -> bool:
         """Whether the file still has a name: one that was deleted goes with whoever has it open."""
@@ -77,10 +85,13 @@ class Disk(Protocol):
 class _FolderFile:
     """A file descriptor."""
 
-    __slots__ = ("_fd", "ident")
+    __slots__ = ("_fd", "_plainly", "_through", "ident")
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
+        self._through: speed.Through | None = None
+        self._plainly = speed is None
+        """Whether what is written through is written and synced: where nothing better is to be had."""
         found = os.fstat(fd)
         self.ident = (found.st_dev, found.st_ino)
 
@@ -98,6 +109,20 @@ class _FolderFile:
     def sync(self) -> None:
         os.fdatasync(self._fd)
 
+    def write_through(self, offset: int, data: bytes) -> None:
+        if not self._plainly:
+            try:
+                if self._through is None:
+                    self._through = speed.Through(self._fd)
+                self._through.write(offset, data)
+            except OSError:
+                # Whatever it was that could not be done this way: the other one does it, or tells what is wrong.
+                self._plainly = True
+            else:
+                return
+        self.write(offset, data)
+        self.sync()
+
     def is_named(self) -> bool:
         return os.fstat(self._fd).st_nlink > 0
 
@@ -109,6 +134,8 @@ class _FolderFile:
         return True
 
     def close(self) -> None:
+        if self._through is not None:
+            self._through.close()
         os.close(self._fd)
 
 

@@ -170,9 +170,7 @@ class TrailLog:
         if tail is not None:
             written = tail.size
             with mapped_errors():
-                if self._mirror is not None and self._mirrored <= self._kept:
-                    self._sync_mirror(self._mirror, written)
-                else:
+                if not self._sync_mirror(written):
                     self._sync_file(tail, written)
             # Behind what another process wrote in the meantime the floor is higher already.
             self._floor = max(self._floor, written)
@@ -318,16 +316,20 @@ class TrailLog:
         """Without it, or without room in it, the log itself is synced."""
         mirrored = False
         with contextlib.suppress(OSError):
-            mirrored = mirror.write(sealed.lines, sealed.leaves[-1])
+            mirrored = mirror.stage(sealed.lines, sealed.leaves[-1])
         if not mirrored:
             self._mirrored = offset + len(sealed.lines)
 
-    def _sync_mirror(self, mirror: Mirror, written: int) -> None:
+    def _sync_mirror(self, written: int) -> bool:
+        """Whether the log up to there is durable now, in the mirror or in itself; if not, it has to be synced itself."""
+        if self._mirror is None or self._mirrored > self._kept:
+            return False
         try:
-            mirror.sync()
+            self._mirror.sync()
         except OSError:
             self._mirrored = written
-            raise
+            return False
+        return True
 
     def _sync_file(self, tail: Tail, written: int) -> None:
         rewrites, mirror = self._suspect, self._mirror

@@ -14,6 +14,7 @@ not begin where a log ends, for its first line names the hash before it. So noth
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
@@ -38,8 +39,10 @@ class Mirror:
         self._file = file
         self._size = size
         self._synced = 0
+        self._staged: deque[tuple[int, bytes]] = deque()
+        """Frames with their places that wait for a sync. One thread may add to them while another takes them."""
         self.written = 0
-        """Bytes, all the way around as often as that was."""
+        """Bytes, with those that are staged, all the way around as often as that was."""
         self.needed = 0
         """Those before are in the log itself, for certain."""
 
@@ -63,8 +66,8 @@ class Mirror:
         """Whether the log should be synced before there is no more room."""
         return self.written - self.needed > self._size // 4
 
-    def write(self, lines: bytes, head: bytes) -> bool:
-        """Write the lines of a commit, the last of which has this hash; False if they find no place here."""
+    def stage(self, lines: bytes, head: bytes) -> bool:
+        """Take the lines of a commit, the last of which has this hash; False if they find no place here."""
         if not self._file.is_named():
             return False
         frame = b"mirror %d %b\n%b" % (len(lines), head.hex().encode(), lines)
@@ -74,29 +77,47 @@ class Mirror:
             start += -start % self._size
         if start + len(frame) - self.needed > self._size:
             return False
-        self._file.write(start % self._size, frame)
+        self._staged.append((start % self._size, frame))
         self.written = start + len(frame)
         return True
 
     def sync(self) -> None:
         """Return when what was written survives a power cut."""
         written = self.written
-        self._file.sync()
+        for place, data in _join(self._take_staged()):
+            self._file.write_through(place, data)
         self._synced = max(self._synced, written)
 
     def take_back(self) -> None:
         """Nothing that was not synced comes back from here."""
+        self._take_staged()
         place, count = self._synced % self._size, self.written - self._synced
         room = self._size - place
-        self._file.write(place, bytes(min(count, room)))
+        if count:
+            self._file.write_through(place, bytes(min(count, room)))
         if count > room:
-            self._file.write(0, bytes(count - room))
-        self._file.sync()
+            self._file.write_through(0, bytes(count - room))
         self.written = self._synced
+
+    def _take_staged(self) -> list[tuple[int, bytes]]:
+        staged = self._staged
+        return [staged.popleft() for _ in range(len(staged))]
 
     def close(self) -> None:
         """Give the file back."""
         self._file.close()
+
+
+def _join(frames: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """The same with those in one piece that follow each other: each piece is a sync."""
+    pieces: list[tuple[int, list[bytes]]] = []
+    end = -1
+    for place, frame in frames:
+        if place != end:
+            pieces.append((place, []))
+        pieces[-1][1].append(frame)
+        end = place + len(frame)
+    return [(place, b"".join(parts)) for place, parts in pieces]
 
 
 def maybe_open_mirror(disk: Disk, size: int) -> Mirror | None:
