@@ -21,6 +21,7 @@ BARE: Final = Contender(
     command=(sys.executable, str(SERVERS / "bare.py")),
     checks="nothing",
 )
+BARE_TWO: Final = replace(BARE, name="bare-two", title="the same, two processes", command=(*BARE.command, "--twice"))
 COMPARED: Final = tuple(replace(each, wires=(Wire.LEGACY,)) for each in (BARE, OURS_OFF, OURS, TYPESCRIPT_V1))
 ASKED: Final = (
     Scenario(name="add", questions=add_questions(), in_flight=1),

@@ -12,6 +12,7 @@ from typing import Final
 
 from benchmarks.field import Cells, Scenario, measure, opened, survey
 from benchmarks.fixture import add_questions, echo_questions
+from benchmarks.parts.floors import BARE, BARE_TWO
 from benchmarks.peers import ALL, BENCH, OURS, OURS_SYNC, OURS_TWO, PEERS, SDK_HIGH, SDK_LOW, TYPESCRIPT_V1, Contender
 from benchmarks.results import Effort, Found, Goal, Summary, Table, at_least, at_most, compare_rounds, not_measured
 from benchmarks.talk import Wire
@@ -39,19 +40,22 @@ def run(effort: Effort) -> Found:
 def two_workers(effort: Effort, cells: Cells) -> Goal:
     """What a second process costs: small calls over 32 connections, one worker beside two.
 
-    With two, each has half of the connections, and so fewer calls that share a write; beside it what they cost with as many
-    connections for each.
+    With two, each has half of the connections, and so fewer calls that share a turn and a write; and the load runs on cores
+    that both have work for. Beside it what they cost with as many connections for each, and what a second process costs a
+    server that does nothing but read and write.
     """
     asked = [Scenario(name=ADD, questions=add_questions(), in_flight=count) for count in (MANY, 2 * MANY)]
-    with opened([OURS, OURS_TWO], [Wire.MODERN], http=True, cells=cells) as channels:
+    with opened([OURS, OURS_TWO, BARE, BARE_TWO], [Wire.LEGACY], http=True, cells=cells) as channels:
         measured = measure(channels, asked, effort, cells, http=True)
     found = {(key.contender, key.in_flight): each for key, each in measured.items()}
-    one, two, more = (found.get(key) for key in ((OURS.name, MANY), (OURS_TWO.name, MANY), (OURS_TWO.name, 2 * MANY)))
     text = "CPU time a call with two worker processes, times that with one"
-    if one is None or two is None or more is None:
+    asked_of = ((OURS, MANY), (OURS_TWO, MANY), (OURS_TWO, 2 * MANY), (BARE, MANY), (BARE_TWO, MANY))
+    one, two, more, bare, bare_two = (found.get((who.name, count)) for who, count in asked_of)
+    if one is None or two is None or more is None or bare is None or bare_two is None:
         return not_measured(text, "a server did not run")
     detail = (
-        f" ({two.cpu:.0f} us against {one.cpu:.0f} us; {compare_rounds(more.cpus, one.cpus):.2f} with 32 connections each)"
+        f" ({two.cpu:.0f} us against {one.cpu:.0f} us; {compare_rounds(more.cpus, one.cpus):.2f} with 32 connections each;"
+        f" asyncio and msgspec alone {compare_rounds(bare_two.cpus, bare.cpus):.2f})"
     )
     return at_most(text, 1.15, compare_rounds(two.cpus, one.cpus), detail)
 

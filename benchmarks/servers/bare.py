@@ -1,5 +1,5 @@
 """The two tools on asyncio and msgspec alone: nothing is checked, refused, recorded or limited. `bare.py --stdio`, or
-`bare.py --http HOST:PORT`.
+`bare.py [--twice] --http HOST:PORT`; twice are two processes behind one address.
 
 No server that anybody should run: it shows what reading and writing the messages costs on this machine with this
 interpreter, and so how far any Python server can be from it.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
 from typing import Any
 
 import msgspec
@@ -75,13 +76,23 @@ async def _serve_stdio() -> None:
 
 
 async def _serve_http(host: str, port: int) -> None:
-    server = await asyncio.get_running_loop().create_server(_Connection, host, port)
+    server = await asyncio.get_running_loop().create_server(_Connection, host, port, reuse_port=True)
     await server.serve_forever()
+
+
+def _fork() -> None:
+    """Go on in two processes; the second ends with the first, however that ends."""
+    hears, holds = os.pipe()
+    if os.fork() == 0:
+        os.close(holds)
+        threading.Thread(target=lambda: (os.read(hears, 1), os._exit(0)), daemon=True).start()
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--stdio":
         asyncio.run(_serve_stdio())
     else:
-        where, _, number = sys.argv[2].rpartition(":")
+        where, _, number = sys.argv[-1].rpartition(":")
+        if sys.argv[1] == "--twice":
+            _fork()
         asyncio.run(_serve_http(where, int(number)))
