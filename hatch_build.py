@@ -24,9 +24,10 @@ class SpeedHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and have the result taken in."""
+        self._scratch = tempfile.TemporaryDirectory()
         if self.target_name != "wheel":
             return
-        made = ROOT / FOLDER / NAME if version == "editable" else Path(tempfile.mkdtemp()) / NAME
+        made = (ROOT / FOLDER if version == "editable" else Path(self._scratch.name)) / NAME
         try:
             compile_speed(made)
         except Exception as exc:  # noqa: BLE001 - whatever a compiler, or the want of one, comes up with
@@ -37,6 +38,10 @@ class SpeedHook(BuildHookInterface[Any]):
             build_data["force_include"][str(made)] = f"strictwire/native/{NAME}"
             build_data["pure_python"] = False
             build_data["infer_tag"] = True
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """The wheel is there: what was compiled for it is not needed any more."""
+        self._scratch.cleanup()
 
 
 def compile_speed(made: Path) -> None:

@@ -17,7 +17,7 @@ import jsonschema_rs
 from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
-from strictwire.contract.judge import Asked, hasten, maybe_program, maybe_voucher
+from strictwire.contract.judge import Asked, Program, hasten, maybe_program, maybe_voucher
 from strictwire.contract.mistakes import Mistake, finder
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
 
@@ -55,25 +55,27 @@ class Conformer:
     """A compiled schema."""
 
     def __init__(self, validator: Any, schema: JsonObject | None) -> None:
-        """The schema only where a faster judge may be made of it; that is done when the first value comes."""
+        """The schema only where a program may be made of it; that is done when the first value comes."""
         self._validator = validator
         self._schema = schema
 
     @cached_property
+    def _program(self) -> Program | None:
+        return None if self._schema is None else maybe_program(self._schema)
+
+    @cached_property
     def accepts(self) -> Asked:
         """Whether the value fits; the fast question, asked first."""
-        is_valid: Asked = self._validator.is_valid
-        return is_valid if self._schema is None else hasten(self._schema, is_valid)
+        return hasten(self._program, self._validator.is_valid)
 
     @cached_property
     def vouch(self) -> Asked | None:
         """Whether the value fits and is plain JSON, to be written as it is: at most a yes. None if that cannot be told."""
-        return None if self._schema is None else maybe_voucher(self._schema, self._validator.is_valid)
+        return maybe_voucher(self._program, self._validator.is_valid)
 
     @cached_property
     def _find_mistakes(self) -> Callable[[JsonValue], list[Mistake] | None] | None:
-        program = None if self._schema is None else maybe_program(self._schema)
-        return None if program is None else finder(program)
+        return None if self._program is None else finder(self._program)
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
         """Why the value does not fit, in a fixed order; empty if it does."""
