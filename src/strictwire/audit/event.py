@@ -230,13 +230,13 @@ def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
 
     Raises KeyError for a value that is not an Event.
     """
-    if type(event) is Brief and values is Values.DIGESTED:
-        return write_brief(event)
-    return render(_RENDERERS[type(event)](event, values))
+    return write_digested(event) if values is Values.DIGESTED else render(_RENDERERS[type(event)](event, values))
 
 
-def write_brief(event: Brief) -> bytes:
-    """`render_body` of a Brief whose values are digested: without building the record, and a test holds the two together."""
+def write_digested(event: Event) -> bytes:
+    """`render_body` where values are digested; of a Brief without building the record, and a test holds the two together."""
+    if type(event) is not Brief:
+        return render(_RENDERERS[type(event)](event, Values.DIGESTED))
     turned, opening = event.turned, event.form.opening
     if turned is None:
         return write_call(event.timestamp, opening, event.args, event.raw, event.duration_us)

@@ -29,11 +29,11 @@ class Clock:
 
     def timestamp(self) -> str:
         """Now, ISO 8601 in UTC with milliseconds."""
-        return _iso_millis(int(self.now() * 1000))
+        return iso_millis(int(self.now() * 1000))
 
 
 @lru_cache(maxsize=8)
-def _iso_millis(millis: int) -> str:
+def iso_millis(millis: int) -> str:
     """On a busy server most stamps are the same as the one before."""
     whole, rest = divmod(millis, 1000)
     return f"{_iso_second(whole)}.{rest:03d}Z"

@@ -36,6 +36,7 @@ from strictwire.fault.redact import MAX_KEPT, is_harmless
 from strictwire.pipeline.accept import misfit
 from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.chain import Render
+from strictwire.pipeline.clock import iso_millis
 from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.prime import Primed, begin
 from strictwire.pipeline.run import Ended, attempt, starter
@@ -123,7 +124,7 @@ class Lane:
         self._modern = modern
         self._table = table
         self._recorder = core.pipeline.journal.recorder
-        self._elapsed, self._timestamp = core.clock.elapsed, core.clock.timestamp
+        self._elapsed, self._now = core.clock.elapsed, core.clock.now
         self._home = Home.here()
         self._metas = Metas(Limits(size=limits.size, depth=self._depth))
         self._plans: dict[str, Plan] = {}
@@ -257,7 +258,7 @@ class Lane:
             ride.leave(None)
             return
         took = int((self._elapsed() - ride.started) * 1_000_000)
-        brief = Brief(ride.plan.form, self._timestamp(), args, raw, took, turned)
+        brief = Brief(ride.plan.form, iso_millis(int(self._now() * 1000)), args, raw, took, turned)
         if self._recorder.keeps_values:  # as they came: its handler may have changed those it was given
             brief = msgspec.structs.replace(brief, arguments=self._read_params(ride)["arguments"], result=value)
         self._recorder.submit(brief, ride.leave)

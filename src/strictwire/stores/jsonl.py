@@ -23,7 +23,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from strictwire.audit.event import Event, Values, render_body
+from strictwire.audit.event import Event, Values, render_body, write_digested
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
 from strictwire.pipeline.soon import soon_of
@@ -82,7 +82,7 @@ class JsonlRecorder:
         """With `mirrors`, what is synced is synced in a mirror of the log once there is one."""
         self._log = log
         self._syncs = mode is Mode.SYNC
-        self._values = values
+        self._render = write_digested if values is Values.DIGESTED else partial(render_body, values=values)
         self.keeps_values = values is Values.STORED
         self._schedule = schedule
         self._clock = clock
@@ -130,7 +130,7 @@ class JsonlRecorder:
         """The same without a coroutine: `done` is called on the event loop, never before this returns."""
         if not self._gathered:
             self._soon.call(self._commit_gathered)
-        self._gathered.append(render_body(event, self._values))
+        self._gathered.append(self._render(event))
         self._gathered_dones.append(done)
 
     def _enqueue(self, bodies: list[bytes], dones: list[Done]) -> None:
