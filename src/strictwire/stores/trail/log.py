@@ -169,9 +169,11 @@ class TrailLog:
         tail = self._tail
         if tail is not None:
             written = tail.size
-            with mapped_errors():
+            try:
                 if not self._sync_mirror(written):
                     self._sync_file(tail, written)
+            except OSError as exc:
+                raise fault_of(exc) from exc
             # Behind what another process wrote in the meantime the floor is higher already.
             self._floor = max(self._floor, written)
 

@@ -84,7 +84,8 @@ class Mirror:
     def sync(self) -> None:
         """Return when what was written survives a power cut."""
         written = self.written
-        for place, data in _join(self._take_staged()):
+        frames = self._take_staged()
+        for place, data in frames if len(frames) == 1 else _join(frames):
             self._file.write_through(place, data)
         self._synced = max(self._synced, written)
 
