@@ -13,6 +13,7 @@ from strictwire.profiles.exchange import Reply
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _OK: Final = HTTPStatus.OK.value
+_NO_CONTENT: Final = HTTPStatus.NO_CONTENT.value
 _PLAIN: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%b\r\n%b"
 
 
@@ -23,12 +24,12 @@ def write_answer(reply: Reply, extra: bytes, *, keep: bool, verb: str) -> bytes:
     if reply.status == _OK and not reply.headers and reply.body is not None and keep:
         return _PLAIN % (len(body), extra, shown)
     write_head = _write_head if reply.headers else _known_head  # a session's id is not kept here
-    head = write_head(reply.status, reply.headers, has_body=reply.body is not None, keep=keep)
-    length = b"" if reply.status == HTTPStatus.NO_CONTENT else b"Content-Length: %d\r\n" % len(body)
+    head = write_head(reply.status, reply.headers, reply.body is not None, keep)
+    length = b"" if reply.status == _NO_CONTENT else b"Content-Length: %d\r\n" % len(body)
     return b"%b%b%b\r\n%b" % (head, length, extra, shown)
 
 
-def _write_head(status: int, headers: tuple[tuple[str, str], ...], *, has_body: bool, keep: bool) -> bytes:
+def _write_head(status: int, headers: tuple[tuple[str, str], ...], has_body: bool, keep: bool) -> bytes:
     """All of a head that does not depend on the length of the body."""
     head = [b"HTTP/1.1 %d %b\r\n" % (status, _PHRASES.get(status, b""))]
     head += [b"%b: %b\r\n" % (name.encode(), value.encode("latin-1")) for name, value in headers]

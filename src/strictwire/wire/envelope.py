@@ -5,6 +5,7 @@ An id is a string or an integer; `1` and `"1"` are two ids. Not here: which meth
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -74,11 +75,17 @@ def decode(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue | Unreadabl
 
 def unreadable(exc: NotStrict) -> Failure:
     """The failure of bytes that are not strict JSON: the reason and the place, no piece of the input."""
-    if exc.fault is Fault.TOO_LARGE:
+    return _unreadable_at(exc.fault, exc.position)
+
+
+@lru_cache(maxsize=256)
+def _unreadable_at(fault: Fault, position: int | None) -> Failure:
+    """Kept, because whoever sends such bytes sends many: they have to cost less than a call."""
+    if fault is Fault.TOO_LARGE:
         return fail("REQUEST_TOO_LARGE")
-    details: JsonObject = {"reason": exc.fault.value}
-    if exc.position is not None:
-        details["byte"] = exc.position
+    details: JsonObject = {"reason": fault.value}
+    if position is not None:
+        details["byte"] = position
     return fail("NOT_JSON", details=details)
 
 
