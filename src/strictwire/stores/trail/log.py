@@ -329,6 +329,7 @@ class TrailLog:
         try:
             self._mirror.sync()
         except OSError:
+            # The file is synced next, with whatever another thread wrote to it up to now and could not mirror.
             self._mirrored = written
             return False
         return True
