@@ -45,7 +45,7 @@ def two_workers(effort: Effort, cells: Cells) -> Goal:
 
     With two, each has half of the connections, and so fewer calls that share a turn and a write; and the load runs on cores
     that both have work for. Beside it what they cost with as many connections for each, and what a second process costs a
-    server that does nothing but read and write.
+    server that does nothing but read and write, and speaks the legacy wire alone.
     """
     asked = [Scenario(name=ADD, questions=add_questions(), in_flight=count) for count in (MANY, 2 * MANY)]
     with opened([OURS, OURS_TWO, BARE, BARE_TWO], [Wire.LEGACY], http=True, cells=cells) as channels:

@@ -114,9 +114,12 @@ def test_one_that_is_forgotten_gives_its_file_back(fd: int) -> None:
 
 
 def test_what_is_no_file_on_a_disk_is_refused(fd: int) -> None:
-    for other in (os.pipe()[0], 1 << 20, -1):
+    pipe = os.pipe()
+    for other in (*pipe, 1 << 20, -1):
         with pytest.raises(OSError):
             speed.Through(other)
+    for each in pipe:
+        os.close(each)
     for wrong in ((), ("a",), (fd, fd)):
         with pytest.raises(TypeError):
             speed.Through(*wrong)  # type: ignore[arg-type, call-arg]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ import pytest
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.judge import verify_trail
 from strictwire.stores.trail.keys import read_public_key
+from strictwire.stores.trail.layout import ACTIVE
+from strictwire.stores.trail.mirror import MIRROR, MIRROR_BYTES
 
 from .trails import Trail, records_of, remove_folder, trail_in
 
@@ -89,4 +92,40 @@ def test_calls_that_come_at_once_are_all_told_that_there_is_no_log(tmp_path: Pat
     kinds = [each["kind"] for each in records_of(FolderDisk(trail.folder))]
     halves = AT_ONCE // 2
     assert [kinds.count(kind) for kind in ("call", "intent", "outcome")] == [2 * halves] * 3
+    assert verify_trail(trail.folder, read_public_key(trail.key_path), anchor=trail.anchor_path).ok
+
+
+FRAME = 1024
+"""Bytes of the mirror that a record takes; it takes fewer of the log, so that the mirror comes first to where files end."""
+
+
+def call(process: subprocess.Popen[bytes], number: int) -> dict[str, Any]:
+    params = {"name": "look", "arguments": {"number": number}}
+    (answer,) = ask(process, [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}])
+    return answer
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="no limit can be set for a process that runs")
+def test_calls_are_recorded_while_the_mirror_cannot_be_written_and_told_when_the_log_cannot_either(tmp_path: Path) -> None:
+    trail = trail_in(tmp_path)
+    log, mirror = trail.folder / ACTIVE, trail.folder / MIRROR
+    answers, refused = [], []
+    with served(trail, "sync") as process:
+        while not mirror.exists() or mirror.stat().st_size < MIRROR_BYTES:
+            answers.append(call(process, len(answers)))
+        room = 40 * FRAME + log.stat().st_size // FRAME * 4 * FRAME  # what was recorded before is not in the mirror
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+        while not refused:
+            answer = call(process, len(answers))
+            (refused if answer["result"].get("isError") else answers).append(answer)
+        recorded, mirrored = log.stat().st_size, mirror.read_bytes()
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        answers.append(call(process, len(answers)))
+
+    assert recorded > room - FRAME, "the log was written up to its last record that fits"
+    assert mirrored.count(b"mirror ") <= room // FRAME < len(answers) - 10, "those behind them are in the log alone"
+    assert not any(mirrored[room:])
+    assert code_of(refused[0]) == "AUDIT_UNAVAILABLE"
+    assert [each["result"]["structuredContent"]["result"] for each in answers] == list(range(len(answers)))
+    assert [each["kind"] for each in records_of(FolderDisk(trail.folder))].count("call") == len(answers)
     assert verify_trail(trail.folder, read_public_key(trail.key_path), anchor=trail.anchor_path).ok
