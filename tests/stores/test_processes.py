@@ -72,7 +72,8 @@ def test_killed_at_random_moments_no_answered_call_is_missing_and_the_log_verifi
 @pytest.mark.slow
 def test_two_processes_write_one_log_at_the_same_time(tmp_path: Path):
     processes = [_start(tmp_path, label, 300) for label in ("one", "two")]
-    said = [line.rstrip("\n") for process in processes for line in process.communicate(timeout=60)[0].splitlines()]
+    # Without a time limit: with one, what was read ahead with the first line is passed over.
+    said = [line for process in processes for line in process.communicate()[0].splitlines()]
     _assert_whole(tmp_path, said)
 
     assert sorted(said) == sorted(f"{label}-{number}" for label in ("one", "two") for number in range(300))
