@@ -7,10 +7,12 @@ import os
 import selectors
 import socket
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
-from strictwire.transport.wakeful import MOMENT, WakefulSelector, make_wakeful_loop
+from strictwire.pipeline.soon import soon_of
+from strictwire.transport.wakeful import MOMENT, WakefulSelector, make_loop
 
 Waits = list[float | None]
 
@@ -171,7 +173,7 @@ def test_a_loop_with_it_does_what_loops_do(pair: Pair, monkeypatch: pytest.Monke
         await asyncio.sleep(MOMENT * 2)
         return heard
 
-    with asyncio.Runner(loop_factory=make_wakeful_loop) as runner:
+    with asyncio.Runner(loop_factory=partial(make_loop, wakeful=True)) as runner:
         assert runner.run(talk()) == b"onetwosix"
 
 
@@ -186,7 +188,7 @@ def test_on_one_core_others_have_to_run_meanwhile(monkeypatch: pytest.MonkeyPatc
     made: list[type] = []
     monkeypatch.setattr(WakefulSelector, "__init__", lambda *_: made.append(WakefulSelector))
 
-    make_wakeful_loop().close()
+    make_loop(wakeful=True).close()
 
     assert made == []
 
@@ -196,7 +198,35 @@ def test_a_loop_of_another_kind_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch
         """As an author's own policy would give."""
 
     monkeypatch.setattr(asyncio, "new_event_loop", Other)
-    loop = make_wakeful_loop()
+    loop = make_loop(wakeful=True)
     loop.close()
 
     assert type(loop) is Other
+
+
+@pytest.mark.parametrize("wakeful", [False, True])
+def test_a_loop_tells_whether_a_turn_found_something(pair: Pair, wakeful: bool) -> None:
+    async def listen() -> list[bool]:
+        loop = asyncio.get_running_loop()
+        soon, told, came = soon_of(loop), [], asyncio.Event()
+        loop.add_reader(pair[0], lambda: (pair[0].recv(1), told.append(soon.is_quiet), came.set()))
+        for _ in range(2):
+            await asyncio.sleep(0)
+            told.append(soon.is_quiet)
+        pair[1].send(b"x")
+        await came.wait()
+        for _ in range(2):
+            await asyncio.sleep(0)
+            told.append(soon.is_quiet)
+        loop.remove_reader(pair[0])
+        return told
+
+    with asyncio.Runner(loop_factory=partial(make_loop, wakeful=wakeful)) as runner:
+        assert runner.run(listen()) == [True, True, False, True, True]
+
+
+def test_of_a_loop_that_does_not_tell_every_turn_counts_as_quiet() -> None:
+    async def ask() -> bool:
+        return soon_of(asyncio.get_running_loop()).is_quiet
+
+    assert asyncio.run(ask())

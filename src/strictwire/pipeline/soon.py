@@ -9,10 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 from weakref import ref
 
 from strictwire.pipeline.loops import one_of_each
+
+
+class Look(Protocol):
+    """Whatever looks for messages at the beginning of each turn of an event loop."""
+
+    found: int
+    """How many were there when it last looked."""
 
 
 class Soon:
@@ -23,6 +30,13 @@ class Soon:
         self._put_off: list[Callable[[], Any]] = []
         self.depth = 0
         """How often it was entered and not left."""
+        self.look: Look | None = None
+        """Set by whoever made the event loop, if it can tell."""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing new came in this turn of the event loop, or nobody knows."""
+        return self.look is None or self.look.found == 0
 
     def call(self, callback: Callable[[], Any]) -> None:
         """Have it called when everything was begun, or in the next turn of the event loop."""

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import strictwire
@@ -48,6 +49,7 @@ from strictwire.stores.trail.fault import LogFault
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio
+from strictwire.transport.wakeful import make_loop
 
 log = logging.getLogger("strictwire.guard")
 
@@ -176,7 +178,8 @@ def run_guard(guarding: Guarding, settings: Settings) -> int:
     """Guard and return the exit code: 0 after a clean end, 1 if it could not start."""
     set_up_logging(settings.log.level)
     try:
-        asyncio.run(guard(guarding, settings))
+        with asyncio.Runner(loop_factory=partial(make_loop, wakeful=False)) as runner:  # those behind it need the cores, too
+            runner.run(guard(guarding, settings))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

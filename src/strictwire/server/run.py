@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -35,7 +36,7 @@ from strictwire.transport.handover import SEPARATOR, elsewhere_of
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio
-from strictwire.transport.wakeful import make_wakeful_loop
+from strictwire.transport.wakeful import make_loop
 
 COLLECT_AFTER: Final = 20_000
 """Containers made between two collections: a few megabytes at most."""
@@ -301,9 +302,8 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
 
 
 def _serve_until_stopped(server: Server, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
-    make_loop = make_wakeful_loop if serving.share is None else None
     try:
-        with asyncio.Runner(loop_factory=make_loop) as runner:
+        with asyncio.Runner(loop_factory=partial(make_loop, wakeful=serving.share is None)) as runner:
             runner.run(serve(server, settings, serving, packs))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))

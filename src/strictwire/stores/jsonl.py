@@ -192,12 +192,12 @@ class JsonlRecorder:
         Not if a transport has just handed on all that came: then nobody else is near.
         Not if the thread is to sync: it can begin with what there is, and takes the rest after that.
         """
-        count = len(self._gathered)
-        if self._soon.depth or (count == 1 and not self._seen):
+        if self._soon.depth or self._soon.is_quiet:
+            self._seen = 0
             return False
-        now, threaded = self._clock.monotonic(), self._syncs and not self._quick
+        count, now, threaded = len(self._gathered), self._clock.monotonic(), self._syncs and not self._quick
         late = self._seen > 0 and now - self._since >= GATHER_SECONDS
-        if threaded or late or count <= max(1, self._seen) or count >= ENOUGH:
+        if threaded or late or count == self._seen or count >= ENOUGH:
             self._seen = 0
             return False
         if not self._seen:

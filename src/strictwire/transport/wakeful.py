@@ -1,4 +1,4 @@
-"""An event loop that stays awake for a moment where messages follow each other closely.
+"""Event loops that tell what a turn found, and stay awake for a moment where messages follow each other closely.
 
 A process that sleeps between two messages pays for it with each of them: it has to be woken, and finds caches cold. Where
 the last message came within a moment of the one before, the loop therefore looks a few more times before it sleeps. In a
@@ -18,14 +18,28 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from strictwire.pipeline.soon import soon_of
+
 MOMENT: Final = 0.0002
 """Seconds: a caller on the same machine that has its answer asks again within this, and waking takes half as long."""
 
 Ready = list[tuple[selectors.SelectorKey, int]]
 
 
-class WakefulSelector(selectors.DefaultSelector):
-    """The system's selector, which sleeps only if a moment of looking brought nothing."""
+class TellingSelector(selectors.DefaultSelector):
+    """The system's selector, which tells how many were ready (`pipeline.soon.Look`)."""
+
+    found = 0
+
+    def select(self, timeout: float | None = None) -> Ready:
+        """What is ready, within a time; None waits for as long as it takes."""
+        ready = super().select(timeout)
+        self.found = len(ready)
+        return ready
+
+
+class WakefulSelector(TellingSelector):
+    """One that sleeps only if a moment of looking brought nothing."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__()
@@ -50,13 +64,16 @@ class WakefulSelector(selectors.DefaultSelector):
         return ready
 
 
-def make_wakeful_loop() -> asyncio.AbstractEventLoop:
-    """The event loop that the process would have, made wakeful if it is the usual one and others can run meanwhile."""
+def make_loop(*, wakeful: bool) -> asyncio.AbstractEventLoop:
+    """The event loop that the process would have; if it is the usual one, one that tells, and stays awake if it may."""
     loop = asyncio.new_event_loop()
-    if type(loop) is not asyncio.SelectorEventLoop or _count_cores() < 2:
+    if type(loop) is not asyncio.SelectorEventLoop:
         return loop
     loop.close()
-    return asyncio.SelectorEventLoop(WakefulSelector())
+    selector = WakefulSelector() if wakeful and _count_cores() > 1 else TellingSelector()
+    loop = asyncio.SelectorEventLoop(selector)
+    soon_of(loop).look = selector
+    return loop
 
 
 def _count_cores() -> int:
