@@ -9,10 +9,11 @@ Not here: what a leaf means (`chain`), who vouches for a root (`checkpoint`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from strictwire.canon.digest import sha256
+from strictwire.native import speed
 
 HASH_BYTES: Final = 32
 """SHA-256, as RFC 6962 has it."""
@@ -47,25 +48,18 @@ class Frontier:
 
     def push(self, leaf: bytes) -> list[bytes]:
         """Add a leaf hash. Returns the hashes that became known, in stored order: the leaf, then what it completed."""
-        return self.push_all([leaf])
+        known, rest = [leaf], self.size
+        while rest & 1:
+            known.append(sha256(b"\x01", self.peaks.pop(), known[-1]))
+            rest >>= 1
+        self.peaks.append(known[-1])
+        self.size += 1
+        return known
 
-    def push_all(self, leaves: Iterable[bytes]) -> list[bytes]:
-        """The same for many leaves, in one go: this runs for every record."""
-        known: list[bytes] = []
-        size, peaks = self.size, self.peaks
-        for leaf in leaves:
-            known.append(leaf)
-            if size & 1:
-                node, rest = leaf, size
-                while rest & 1:
-                    node = sha256(b"\x01", peaks.pop(), node)
-                    known.append(node)
-                    rest >>= 1
-                peaks.append(node)
-            else:
-                peaks.append(leaf)
-            size += 1
-        self.size = size
+    def push_all(self, leaves: list[bytes]) -> bytes:
+        """The same for many leaves, in one go; the hashes in one piece."""
+        self.peaks, known = grow(self.size, self.peaks, leaves)
+        self.size += len(leaves)
         return known
 
     def root(self) -> bytes:
@@ -80,6 +74,17 @@ class Frontier:
     def copy(self) -> Frontier:
         """A frontier that grows on its own."""
         return Frontier(self.size, self.peaks)
+
+
+def grow_in_python(size: int, peaks: list[bytes], leaves: list[bytes]) -> tuple[list[bytes], bytes]:
+    """The peaks of a tree with these leaves behind its own, and the hashes that became known, in stored order."""
+    tree = Frontier(size, peaks)
+    known = [each for leaf in leaves for each in tree.push(leaf)]
+    return tree.peaks, b"".join(known)
+
+
+grow: Final[Callable[[int, list[bytes], list[bytes]], tuple[list[bytes], bytes]]] = getattr(speed, "grow", grow_in_python)
+"""`grow_in_python`, by whoever is faster."""
 
 
 def stored_count(size: int) -> int:

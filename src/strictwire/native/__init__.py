@@ -3,8 +3,9 @@
     quote, keeps_colons   canon.json
     Judge                 contract.judge
     Through               stores.trail.disk
-    sha256                canon.digest; like the next two only where the processor has instructions for it
+    sha256                canon.digest; like the rest only where the processor has instructions for it
     write_call, seal      audit.event, audit.chain
+    grow                  audit.merkle
 
 The module `_speed` is made where the package is installed, if there is a C compiler; `speed` is None where there was none,
 and everything works without it, more slowly. Tests hold the two ways against each other.

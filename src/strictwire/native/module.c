@@ -15,6 +15,7 @@ static PyMethodDef hashing[] = {
     {"sha256", FAST(sha256), "The SHA-256 of some bytes one after the other."},
     {"write_call", FAST(write_call), "The body of the record of a call that went well."},
     {"seal", FAST(seal), "The lines of bodies, chained, and their hashes."},
+    {"grow", FAST(grow), "The peaks of a tree that grew, and the hashes that became known."},
     {NULL, NULL, 0, NULL},
 };
 

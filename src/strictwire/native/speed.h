@@ -28,4 +28,7 @@ PyObject *sha256(PyObject *module, PyObject *const *parts, Py_ssize_t count);
 PyObject *write_call(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *seal(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
+/* tree.c */
+PyObject *grow(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 #endif

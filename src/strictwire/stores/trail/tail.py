@@ -10,10 +10,10 @@ from strictwire.audit.merkle import HASH_BYTES, Frontier, stored_count
 from strictwire.stores.trail.disk import Look, OpenFile
 from strictwire.stores.trail.layout import read_lines
 
-FRESH_RECORDS: Final = 64
+FRESH_RECORDS: Final = 256
 """Records whose hashes are stored together, when nobody waits."""
 
-MAX_FRESH: Final = 256
+MAX_FRESH: Final = 1024
 """Records whose hashes are not stored yet, at most: beyond it a commit stores them."""
 
 
@@ -69,7 +69,7 @@ class Tail:
         if self.fresh:
             tree = self.tree.copy()
             known = tree.push_all(self.fresh)
-            self.hashes.write(stored_count(self.tree.size) * HASH_BYTES, b"".join(known))
+            self.hashes.write(stored_count(self.tree.size) * HASH_BYTES, known)
             self.tree, self.fresh = tree, []
 
     def begin(self, file: OpenFile) -> None:
