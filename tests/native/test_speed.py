@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strictwire.audit import chain, event, merkle
 from strictwire.canon import digest, json
 from strictwire.native import speed
+from strictwire.profiles import mcp_results
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(),
@@ -22,23 +23,23 @@ JSON = st.recursive(
 def test_the_module_was_made_with_the_package() -> None:
     """`scripts/setup` makes it; without a C compiler there is nothing to compare."""
     assert speed is not None
-    assert (json.quote, json.keeps_colons) == (speed.quote, speed.keeps_colons)
+    assert (mcp_results.word_result, json.keeps_colons) == (speed.word_result, speed.keeps_colons)
     hashing = digest.sha256, event.write_call, chain.seal, merkle.grow
     in_python = digest.sha256_in_python, event.write_call_in_python, chain.seal_in_python, merkle.grow_in_python
     assert hashing in ((*(getattr(speed, name, None) for name in ("sha256", "write_call", "seal", "grow")),), in_python)
 
 
-@given(JSON)
-def test_quote_writes_rendered_json_as_a_string(value: Any) -> None:
-    raw = json.render(value)
+@given(JSON, st.integers() | st.text(), st.binary(max_size=40))
+def test_results_are_worded_alike(value: Any, request_id: int | str, tail: bytes) -> None:
+    given_to_both = str(request_id).encode(errors="replace"), json.render(value), tail
 
-    assert speed.quote(raw) == json.quote_in_python(raw)
+    assert speed.word_result(*given_to_both) == mcp_results.word_result_in_python(*given_to_both)
 
 
 @pytest.mark.parametrize("size", range(40))
-def test_quote_escapes_wherever_a_sign_stands(size: int) -> None:
+def test_a_result_is_escaped_wherever_a_sign_stands(size: int) -> None:
     for raw in (b'"' * size, b"\\" * size, *(b"x" * place + b'"' + b"y" * (size - place) for place in range(size))):
-        assert speed.quote(raw) == json.quote_in_python(raw)
+        assert speed.word_result(b"1", raw, b"}}") == mcp_results.word_result_in_python(b"1", raw, b"}}")
 
 
 @given(st.binary(max_size=600), st.binary(max_size=600), st.integers(-3, 3))
@@ -111,8 +112,10 @@ def test_a_tree_without_all_of_its_peaks_does_not_grow(size: int) -> None:
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        ("quote", ("text",)),
-        ("quote", (bytearray(b"a"),)),
+        ("word_result", ("1", b"{}", b"}}")),
+        ("word_result", (b"1", "{}", b"}}")),
+        ("word_result", (b"1", b"{}", bytearray(b"}}"))),
+        ("word_result", (b"1", b"{}")),
         ("keeps_colons", (b"a", "b", 0)),
         ("keeps_colons", (b"a", b"b")),
         ("keeps_colons", (b"a", b"b", "0")),

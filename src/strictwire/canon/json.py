@@ -157,13 +157,9 @@ render_sorted: Final[Callable[[JsonValue], bytes]] = _encode_sorted
 """Write a value with sorted keys, for digests and comparison."""
 
 
-def quote_in_python(raw: bytes) -> bytes:
+def quote(raw: bytes) -> bytes:
     """JSON that was rendered as a JSON string, for places that carry it as text."""
     return _encode(raw.decode())
-
-
-quote: Final[Callable[[bytes], bytes]] = getattr(speed, "quote", quote_in_python)
-"""`quote_in_python`, by whoever is faster."""
 
 
 def is_rendered(raw: bytes) -> bool:

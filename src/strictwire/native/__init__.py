@@ -1,6 +1,7 @@
 """Inner loops in C, for rooms that say so. Everything here is also said in Python, and that is the definition.
 
-    quote, keeps_colons   canon.json
+    keeps_colons          canon.json
+    word_result           profiles.mcp_results
     Judge                 contract.judge
     Through               stores.trail.disk
     sha256                canon.digest; like the rest only where the processor has instructions for it

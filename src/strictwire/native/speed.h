@@ -14,7 +14,7 @@ extern PyType_Spec through_spec;
 
 /* text.c */
 void prepare_text(void);
-PyObject *quote(PyObject *module, PyObject *raw);
+PyObject *word_result(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *keeps_colons(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* sha256.c */

@@ -1,4 +1,4 @@
-/* Questions about bytes of JSON that Python asks byte by byte. Twins: `canon/json.py`. */
+/* Bytes of JSON that Python would go through one by one. Twins: `canon/json.py` and `profiles/mcp_results.py`. */
 
 #include "speed.h"
 
@@ -67,25 +67,43 @@ prepare_text(void)
 #endif
 }
 
-/* quote(raw): the JSON text of bytes that are UTF-8 without control characters, as all JSON is that was written here. */
-PyObject *
-quote(PyObject *Py_UNUSED(module), PyObject *raw)
+static unsigned char *
+put(unsigned char *to, const void *from, Py_ssize_t size)
 {
-    if (!PyBytes_CheckExact(raw)) {
-        PyErr_SetString(PyExc_TypeError, "bytes are wanted");
+    memcpy(to, from, size);
+    return to + size;
+}
+
+#define PUT(to, text) put(to, text, sizeof(text) - 1)
+#define PUT_BYTES(to, bytes) put(to, PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes))
+
+#define ID "{\"jsonrpc\":\"2.0\",\"id\":"
+#define CONTENT ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\""
+#define STRUCTURED "\"}],\"structuredContent\":"
+
+/* word_result(id, raw, tail): the answer around a result, which is UTF-8 without control characters, as all JSON is that was
+   written here. */
+PyObject *
+word_result(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyBytes_CheckExact(args[0]) || !PyBytes_CheckExact(args[1]) || !PyBytes_CheckExact(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "three bytes are wanted");
         return NULL;
     }
-    const unsigned char *from = (const unsigned char *)PyBytes_AS_STRING(raw);
-    Py_ssize_t size = PyBytes_GET_SIZE(raw);
-    if (size > PY_SSIZE_T_MAX / 2 - 64)
+    const unsigned char *raw = (const unsigned char *)PyBytes_AS_STRING(args[1]);
+    Py_ssize_t size = PyBytes_GET_SIZE(args[1]), around = (Py_ssize_t)sizeof(ID CONTENT STRUCTURED) + 8;
+    if (size > PY_SSIZE_T_MAX / 8 || PyBytes_GET_SIZE(args[0]) > PY_SSIZE_T_MAX / 8
+        || PyBytes_GET_SIZE(args[2]) > PY_SSIZE_T_MAX / 8)
         return PyErr_NoMemory();
-    PyObject *made = PyBytes_FromStringAndSize(NULL, 2 * size + 2 + 8);
+    around += PyBytes_GET_SIZE(args[0]) + PyBytes_GET_SIZE(args[2]);
+    PyObject *made = PyBytes_FromStringAndSize(NULL, around + 3 * size);
     if (made == NULL)
         return NULL;
-    unsigned char *start = (unsigned char *)PyBytes_AS_STRING(made), *to = start;
-    *to++ = '"';
-    to = escape(to, from, size);
-    *to++ = '"';
+    unsigned char *start = (unsigned char *)PyBytes_AS_STRING(made);
+    unsigned char *to = PUT_BYTES(PUT(start, ID), args[0]);
+    to = escape(PUT(to, CONTENT), raw, size);
+    to = PUT_BYTES(PUT(to, STRUCTURED), args[1]);
+    to = PUT(PUT_BYTES(to, args[2]), "}");
     _PyBytes_Resize(&made, to - start);
     return made;
 }

@@ -25,7 +25,6 @@ from strictwire.canon.json import (
     is_too_deep,
     keeps_colons,
     parse_object,
-    quote,
     render,
     render_sorted,
 )
@@ -56,7 +55,7 @@ from strictwire.profiles.mcp_plain import (
     read_plain,
 )
 from strictwire.profiles.mcp_plan import AROUND, Plan, Refusal, maybe_plan, names_plan
-from strictwire.profiles.mcp_results import Written, summarise
+from strictwire.profiles.mcp_results import Written, summarise, word_result
 from strictwire.profiles.mirror import find_argument_mismatch, find_mismatch
 from strictwire.profiles.streams import answer_on
 from strictwire.wire.envelope import Request, RequestId, render_result
@@ -333,13 +332,12 @@ class Lane:
             return None
         if len(raw) > plan.response_bytes or (ride.context is not None and ride.context.attributed is not None):
             return None
-        body = b'{"jsonrpc":"2.0","id":%b,"result":{"content":[{"type":"text","text":%b}],"structuredContent":%b%b}' % (
-            render(ride.request_id),
-            quote(raw) if plan.text_json else render(summarise(value)),
-            raw,
-            self._modern.tail if ride.session is None else CLOSED,
-        )
-        return Reply(body=body), value, raw, None
+        tail = self._modern.tail if ride.session is None else CLOSED
+        if plan.text_json:
+            return Reply(body=word_result(render(ride.request_id), raw, tail)), value, raw, None
+        text = render(summarise(value))
+        result = b'{"content":[{"type":"text","text":%b}],"structuredContent":%b%b' % (text, raw, tail)
+        return Reply(body=render_result(ride.request_id, result)), value, raw, None
 
     def word_unrecorded(self, ride: Ride, failure: Failure) -> Reply:
         """The answer to a call whose record was not kept."""
