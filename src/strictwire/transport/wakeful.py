@@ -38,8 +38,10 @@ class TellingSelector(selectors.DefaultSelector):
         return ready
 
 
-class WakefulSelector(TellingSelector):
+class WakefulSelector(selectors.DefaultSelector):
     """One that sleeps only if a moment of looking brought nothing."""
+
+    found = 0
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         super().__init__()
@@ -48,8 +50,11 @@ class WakefulSelector(TellingSelector):
 
     def select(self, timeout: float | None = None) -> Ready:
         """What is ready, within a time; None waits for as long as it takes."""
-        if timeout is not None and timeout <= 0:
-            return super().select(timeout)
+        ready = super().select(timeout) if timeout is not None and timeout <= 0 else self._watch(timeout)
+        self.found = len(ready)
+        return ready
+
+    def _watch(self, timeout: float | None) -> Ready:
         began = now = self._clock()
         if self._awake:
             ends = began + (MOMENT if timeout is None else min(MOMENT, timeout))
