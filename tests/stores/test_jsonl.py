@@ -328,6 +328,12 @@ async def test_records_of_what_came_together_wait_for_no_others(mode: Mode):
         assert kept == [None] * 3
 
 
+@pytest.mark.parametrize(("mode", "expected"), [(Mode.SYNC, True), (Mode.BATCHED, False)])
+async def test_records_that_are_synced_are_better_kept_together(mode: Mode, expected: bool):
+    async with recorder_on(Machine(), mode=mode):
+        assert soon_of(asyncio.get_running_loop()).is_dear is expected
+
+
 async def test_there_are_never_two_syncs_at_once():
     machine = Machine()
     async with recorder_on(machine, schedule=Schedule(quick_seconds=60.0)) as recorder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import random
@@ -14,7 +15,10 @@ from typing import Any
 
 import pytest
 
-from strictwire.transport.stdio import HIGH_WATER
+from strictwire.pipeline.call import Caller
+from strictwire.pipeline.soon import soon_of
+from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply
+from strictwire.transport.stdio import HIGH_WATER, WORTH_HALVING, Lines, StdioServer
 from tests.fixtures.live import (
     HERE,
     INITIALIZED,
@@ -285,3 +289,45 @@ def test_a_slow_reader_does_not_make_the_server_lose_or_mix_lines(fresh: StdioPr
 
     assert sorted(answer["id"] for answer in answers) == list(range(20))
     assert {len(answer["result"]["structuredContent"]["text"]) for answer in answers} == {size}
+
+
+class Echo:
+    """Answers with what came, as soon as everything that came with it was begun."""
+
+    def answer(self, inbound: Inbound, _outlet: Outlet, deliver: Deliver) -> None:
+        soon_of(asyncio.get_running_loop()).call(lambda: deliver(Reply(body=inbound.body)))
+
+
+class Writes(list[bytes]):
+    """What was written at once."""
+
+    write = list.append
+
+    async def close(self) -> None:
+        """Nothing is kept back."""
+
+
+@pytest.mark.parametrize(
+    ("count", "is_dear", "expected"),
+    [
+        pytest.param(WORTH_HALVING - 1, False, [WORTH_HALVING - 1], id="few are answered together"),
+        pytest.param(WORTH_HALVING + 1, False, [WORTH_HALVING // 2, WORTH_HALVING // 2 + 1], id="many in two halves"),
+        pytest.param(WORTH_HALVING + 1, True, [WORTH_HALVING + 1], id="unless what they share is dear"),
+    ],
+)
+def test_what_came_at_once_is_answered(count: int, is_dear: bool, expected: list[int]) -> None:
+    writes, lines = Writes(), [b"%d" % number for number in range(count)]
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        soon_of(loop).is_dear = is_dear
+        server: Any = StdioServer(Echo(), caller=Caller(), max_line=100)
+        server._lines, server._outlet = Lines(writes), None
+        loop.call_soon(server.feed, b"\n".join([*lines, b""]))
+        await asyncio.sleep(0)
+        server._pump.close()
+
+    asyncio.run(serve())
+
+    assert [written.count(b"\n") for written in writes] == expected
+    assert b"".join(writes).splitlines() == lines

@@ -30,6 +30,8 @@ class Soon:
         self._put_off: list[Callable[[], Any]] = []
         self.depth = 0
         """How often it was entered and not left."""
+        self.is_dear = False
+        """Whether what is put off takes so long that it is better done once for all. Set by whoever puts it off."""
         self.look: Look | None = None
         """Set by whoever made the event loop, if it can tell."""
 

@@ -88,6 +88,7 @@ class JsonlRecorder:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._soon = soon_of(self._loop)
+        self._soon.is_dear = self._syncs
         self._busy = threading.Lock()
         """Held by whichever thread uses the log."""
         self._ready = threading.Condition()

@@ -15,7 +15,7 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
@@ -138,11 +138,16 @@ class StdioServer:
         """Take bytes as they come; an empty chunk is the end."""
         lines = self._splitter.feed(chunk) if chunk else self._splitter.finish()
         self._owed += len(lines)
-        half = (len(lines) + 1) // 2 if len(lines) >= WORTH_HALVING else len(lines)
-        for part in (lines[:half], lines[half:]):
-            if part:
-                with self._soon:
-                    self._pump.begin_each(self._serve, part)
+        if len(lines) < WORTH_HALVING or self._soon.is_dear:
+            self._begin(lines)
+        else:
+            half = len(lines) // 2
+            self._begin(lines[:half])
+            self._begin(lines[half:])
+
+    def _begin(self, lines: Sequence[bytes | TooLong]) -> None:
+        with self._soon:
+            self._pump.begin_each(self._serve, lines)
 
     def _serve(self, line: bytes | TooLong) -> Rest:
         if isinstance(line, TooLong):
