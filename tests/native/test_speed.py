@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import types
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from strictwire.audit import chain, event, merkle
 from strictwire.canon import digest, json
 from strictwire.native import speed
+from strictwire.pipeline import prime
 from strictwire.profiles import mcp_results
 
 JSON = st.recursive(
@@ -23,7 +26,8 @@ JSON = st.recursive(
 def test_the_module_was_made_with_the_package() -> None:
     """`scripts/setup` makes it; without a C compiler there is nothing to compare."""
     assert speed is not None
-    assert (mcp_results.word_result, json.keeps_colons) == (speed.word_result, speed.keeps_colons)
+    ours = mcp_results.word_result, json.keeps_colons, prime.step
+    assert ours == (speed.word_result, speed.keeps_colons, speed.step)
     hashing = digest.sha256, event.write_call, chain.seal, merkle.grow
     in_python = digest.sha256_in_python, event.write_call_in_python, chain.seal_in_python, merkle.grow_in_python
     assert hashing in ((*(getattr(speed, name, None) for name in ("sha256", "write_call", "seal", "grow")),), in_python)
@@ -109,9 +113,76 @@ def test_a_tree_without_all_of_its_peaks_does_not_grow(size: int) -> None:
             speed.grow(size, peaks, [bytes(32)])
 
 
+class LikeACoroutine:
+    """As compiled code has them: no coroutine by its type."""
+
+    def __init__(self, *steps: object) -> None:
+        self._steps = iter(steps)
+
+    def send(self, _given: None) -> object:
+        return next(self._steps)
+
+    def __await__(self) -> Any:
+        return self
+
+
+async def _return(value: object) -> object:
+    return value
+
+
+async def _raise(value: BaseException) -> None:
+    raise value
+
+
+def _generate(value: object) -> Any:
+    yield value
+
+
+@types.coroutine
+def _wait(value: object) -> Any:
+    yield value
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: _return(7), id="returns"),
+        pytest.param(lambda: _return(None), id="returns nothing"),
+        pytest.param(lambda: _return(StopIteration(7)), id="returns an exception"),
+        pytest.param(lambda: _wait(7), id="waits"),
+        pytest.param(lambda: _generate(7), id="a generator"),
+        pytest.param(lambda: _raise(LookupError("word")), id="raises"),
+        pytest.param(lambda: _raise(StopIteration(7)), id="raises what ends it"),
+        pytest.param(lambda: _raise(KeyboardInterrupt()), id="is interrupted"),
+        pytest.param(lambda: LikeACoroutine(7), id="another type that waits"),
+        pytest.param(lambda: LikeACoroutine(), id="another type that returns"),
+        pytest.param(lambda: 7, id="no coroutine"),
+        pytest.param(lambda: None, id="nothing"),
+        pytest.param(lambda: iter([7]), id="an iterator"),
+    ],
+)
+def test_first_steps_are_taken_alike(make: Callable[[], Any]) -> None:
+    assert _told(speed.step, make()) == _told(prime.step_in_python, make())
+
+
+def _told(step: Callable[..., Any], coroutine: Any) -> object:
+    """What became of it: its exception, its value, or that it was made to wait; no two values that differ are the same."""
+    try:
+        value = step(coroutine, lambda waiting, wants: ("waits", waiting is coroutine, wants))
+    except BaseException as exc:
+        return type(exc), str(exc)
+    return type(value), value if not isinstance(value, BaseException) else value.args
+
+
+def test_what_cannot_be_made_of_one_that_waits_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        speed.step(_wait(7), lambda _waiting, wants: wants // 0)
+
+
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
+        ("step", (None,)),
         ("word_result", ("1", b"{}", b"}}")),
         ("word_result", (b"1", "{}", b"}}")),
         ("word_result", (b"1", b"{}", bytearray(b"}}"))),

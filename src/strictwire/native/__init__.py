@@ -3,6 +3,7 @@
     keeps_colons          canon.json
     word_result           profiles.mcp_results
     Judge                 contract.judge
+    step                  pipeline.prime
     Through               stores.trail.disk
     sha256                canon.digest; like the rest only where the processor has instructions for it
     write_call, seal      audit.event, audit.chain

@@ -5,6 +5,7 @@
 #define FAST(function) (PyCFunction)(void (*)(void))function, METH_FASTCALL
 
 static PyMethodDef functions[] = {
+    {"step", FAST(step), "What a coroutine returned in its first step, or the rest of it."},
     {"word_result", FAST(word_result), "The answer around a result, as text and as itself."},
     {"keeps_colons", FAST(keeps_colons), "Whether bytes have as many colons as others, and a number more, and hide none."},
     {NULL, NULL, 0, NULL},

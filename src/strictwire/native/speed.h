@@ -6,11 +6,19 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+/* None of the names below is for others, nor may another library's take its place: the C library has a `step`, too. */
+#ifdef __GNUC__
+#pragma GCC visibility push(hidden)
+#endif
+
 /* judge.c */
 extern PyType_Spec judge_spec;
 
 /* through.c */
 extern PyType_Spec through_spec;
+
+/* step.c */
+PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* text.c */
 void prepare_text(void);
@@ -30,5 +38,9 @@ PyObject *seal(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* tree.c */
 PyObject *grow(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #endif

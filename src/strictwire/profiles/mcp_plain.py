@@ -107,17 +107,22 @@ class Metas:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._known: dict[bytes, Meta] = {}
+        self._last, self._last_meta = msgspec.Raw(), NO_META
+        """That of the call before, which most often is that of this one, too."""
 
     def find(self, raw: msgspec.Raw) -> Meta | None:
         """What this one says; None if a plain call cannot have it."""
-        written = bytes(raw)
-        known = self._known.get(written)
-        return self._read(written) if known is None else known
+        return self._last_meta if raw == self._last else self._find(raw)
 
-    def _read(self, written: bytes) -> Meta | None:
-        meta = _read_meta(written, self._limits)
-        if meta is not None and meta.token is None and len(written) <= MAX_META_BYTES:
+    def _find(self, raw: msgspec.Raw) -> Meta | None:
+        written = bytes(raw)
+        meta = self._known.get(written)
+        if meta is None:
+            meta = _read_meta(written, self._limits)
+            if meta is None or meta.token is not None or len(written) > MAX_META_BYTES:
+                return meta
             if len(self._known) >= MAX_METAS:
                 self._known.clear()
             self._known[written] = meta
+        self._last, self._last_meta = msgspec.Raw(written), meta
         return meta
