@@ -196,6 +196,22 @@ def read_last_note(disk: Disk) -> tuple[bytes | None, int]:
     return (None, 0) if place is None else (tail[slice(*place)], base + place[1])
 
 
+def write_note(disk: Disk, note: bytes) -> None:
+    """Put a note behind the last whole one, durable."""
+    _, end = read_last_note(disk)
+    found = disk.look(CHECKPOINTS)
+    file = disk.open(CHECKPOINTS, create=True)
+    try:
+        if found is not None and found.size > end:
+            file.truncate(end)
+        file.write(end, note)
+        file.sync()
+    finally:
+        file.close()
+    if found is None:
+        disk.sync()
+
+
 def read_hash(file: OpenFile, level: int, index: int) -> bytes:
     """A stored hash; short or empty where the file does not reach."""
     return file.read(stored_index(level, index) * HASH_BYTES, HASH_BYTES)

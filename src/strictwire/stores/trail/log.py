@@ -19,14 +19,14 @@ from typing import Final
 from strictwire.audit.chain import Sealed, seal_batch
 from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import Recovery, render_body
-from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.canon.digest import digest_bytes
-from strictwire.stores.trail.disk import Disk, Look, OpenFile, write_whole
+from strictwire.stores.trail.disk import Disk, Look, write_whole
 from strictwire.stores.trail.fault import LogFault, fault_of, mapped_errors
-from strictwire.stores.trail.layout import ACTIVE, BLOCK, CHECKPOINTS, HASHES, read_last_note, read_lines, sealed_name
+from strictwire.stores.trail.layout import ACTIVE, BLOCK, sealed_name, write_note
 from strictwire.stores.trail.lock import Lock
 from strictwire.stores.trail.mirror import MIRROR_BYTES, Mirror, maybe_open_mirror
 from strictwire.stores.trail.recovery import SetAside, catch_up, load_tail, read_checkpoint
+from strictwire.stores.trail.restore import keep_hashes, restore, was_rotated
 from strictwire.stores.trail.tail import FRESH_RECORDS, MAX_FRESH, Tail
 
 ROTATE_BYTES: Final = 64 << 20
@@ -282,10 +282,30 @@ class TrailLog:
 
     def _follow(self, tail: Tail, found: Look | None) -> bool:
         """Go on from what we know, where that can be."""
-        if found is None and self._was_deleted(tail):
-            self._restore(tail)
-            return True
-        return catch_up(self._disk, tail, found, self._set_aside)
+        if found is not None or not self._was_deleted(tail):
+            return catch_up(self._disk, tail, found, self._set_aside)
+        digest = restore(self._disk, tail)
+        self._aside.append(
+            Recovery(timestamp=self._place.stamp(), reason="restored", size=tail.size, digest=digest, kept_as=ACTIVE)
+        )
+        return True
+
+    def _was_deleted(self, tail: Tail) -> bool:
+        """Whether the newest file is gone, and nobody has gone on without it."""
+        if was_rotated(self._disk, tail):
+            return False
+        anchor = self._read_anchor()
+        return anchor is None or read_checkpoint(anchor, self._key.public).size <= tail.records
+
+    def _read_anchor(self) -> bytes | None:
+        try:
+            file = self._place.anchors.open(self._place.anchor_name)
+        except FileNotFoundError:
+            return None
+        try:
+            return file.read(0, BLOCK)
+        finally:
+            file.close()
 
     def _append(self, tail: Tail, bodies: Sequence[bytes]) -> None:
         before = tail.size
@@ -366,53 +386,14 @@ class TrailLog:
             return None
         self._sync(tail)
         tail.store_hashes()
-        self._keep_hashes(tail)
+        keep_hashes(self._disk, tail)
         tail.hashes.sync()
         checkpoint = self._key.sign(size=tail.tree.size, root=tail.tree.root())
-        self._write_note(checkpoint.note)
+        write_note(self._disk, checkpoint.note)
         write_whole(self._place.anchors, self._place.anchor_name, checkpoint.note)
         tail.signed = checkpoint.size
         self.unsigned = 0
         return checkpoint
-
-    def _write_note(self, note: bytes) -> None:
-        _, end = read_last_note(self._disk)
-        found = self._disk.look(CHECKPOINTS)
-        file = self._disk.open(CHECKPOINTS, create=True)
-        try:
-            if found is not None and found.size > end:
-                file.truncate(end)
-            file.write(end, note)
-            file.sync()
-        finally:
-            file.close()
-        if found is None:
-            self._disk.sync()
-
-    def _keep_hashes(self, tail: Tail) -> None:
-        """The file of hashes was deleted while we hold it open: put it back."""
-        found = self._disk.look(HASHES)
-        if found is None or found.ident != tail.hashes.ident:
-            tail.hashes = _copy(self._disk, tail.hashes, HASHES, stored_count(tail.tree.size) * HASH_BYTES)
-
-    def _was_deleted(self, tail: Tail) -> bool:
-        """Whether the newest file is gone, not merely an older one by now."""
-        older = self._disk.look(sealed_name(tail.first))
-        if older is not None and older.ident == tail.file.ident:
-            return False
-        anchor = self._read_anchor()
-        return anchor is None or read_checkpoint(anchor, self._key.public).size <= tail.records
-
-    def _restore(self, tail: Tail) -> None:
-        """The log was deleted while we hold it open, and its folder is there again: put it back."""
-        tail.store_hashes()
-        self._keep_hashes(tail)
-        tail.file = _copy(self._disk, tail.file, ACTIVE, tail.size)
-        tail.signed = 0
-        digest = digest_bytes(b"".join(read_lines(tail.file, 0, tail.size)))
-        self._aside.append(
-            Recovery(timestamp=self._place.stamp(), reason="restored", size=tail.size, digest=digest, kept_as=ACTIVE)
-        )
 
     def _set_aside(self, torn: SetAside) -> None:
         self._aside.append(
@@ -425,29 +406,8 @@ class TrailLog:
             )
         )
 
-    def _read_anchor(self) -> bytes | None:
-        try:
-            file = self._place.anchors.open(self._place.anchor_name)
-        except FileNotFoundError:
-            return None
-        try:
-            return file.read(0, BLOCK)
-        finally:
-            file.close()
-
     def _forget(self) -> None:
         if self._tail is not None:
             self._tail.close()
         self._tail = None
         self._aside.clear()
-
-
-def _copy(disk: Disk, source: OpenFile, name: str, size: int) -> OpenFile:
-    """A new file with the first `size` bytes of another, durable; the other is given back."""
-    target = disk.open(name, create=True)
-    for offset in range(0, size, BLOCK):
-        target.write(offset, source.read(offset, min(BLOCK, size - offset)))
-    target.sync()
-    disk.sync()
-    source.close()
-    return target
