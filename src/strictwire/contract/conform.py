@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 from msgspec import Struct
@@ -31,7 +31,7 @@ _PATTERN_OPTIONS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_00
 """Bounds the work of one pattern on one string; past it the value is refused, not waited for."""
 
 
-class Violation(Struct, frozen=True, kw_only=True):
+class Violation(Struct, frozen=True):
     """One way in which a value does not fit. Names and words of the schema only, never the value."""
 
     path: str
@@ -49,6 +49,10 @@ class Violation(Struct, frozen=True, kw_only=True):
         if self.actual:
             details["actual"] = self.actual
         return details
+
+
+Cause: TypeAlias = tuple[Violation, ...] | tuple[Mistake, ...]
+"""Why a value does not fit, as the engine found it or as `mistakes` did."""
 
 
 class Conformer:
@@ -79,17 +83,24 @@ class Conformer:
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
         """Why the value does not fit, in a fixed order; empty if it does."""
+        return violations_of(self.find_cause(value))
+
+    def find_cause(self, value: JsonValue) -> Cause:
+        """The same as it was found: equal causes have equal violations."""
         mistakes = None if self._find_mistakes is None else self._find_mistakes(value)
-        if mistakes is None:
-            return self._ask_engine(value)
-        found = [Violation(path=path, keyword=word, expected=wanted, actual=met) for path, word, wanted, met in mistakes]
-        return tuple(sorted(found, key=_order)[:MAX_VIOLATIONS])
+        return self._ask_engine(value) if mistakes is None else tuple(mistakes)
 
     def _ask_engine(self, value: JsonValue) -> tuple[Violation, ...]:
         found: set[Violation] = set()
         for error in islice(self._validator.iter_errors(value), 4 * MAX_VIOLATIONS):
             found.update(_explain(error, value))
         return tuple(sorted(found, key=_order)[:MAX_VIOLATIONS])
+
+
+def violations_of(cause: Cause) -> tuple[Violation, ...]:
+    """What a cause comes to, in a fixed order."""
+    found = (each if isinstance(each, Violation) else Violation(*each) for each in cause)
+    return tuple(sorted(found, key=_order))
 
 
 def _order(violation: Violation) -> tuple[bool, str, str, str]:

@@ -17,8 +17,8 @@ from strictwire.contract.schema import escape_pointer
 Mistake: TypeAlias = tuple[str, str, str, str]
 """Path, keyword, what was expected, what was met."""
 
-MAX_MISTAKES: Final = 20
-"""More than this are left to the engine, which is stopped at a number of its own (`conform`)."""
+MAX_MISTAKES: Final = 10
+"""More than this are left to the engine, which sees to it that the rest does not crowd out what matters (`conform`)."""
 
 
 class _Unsure(Exception):
@@ -32,7 +32,7 @@ def finder(program: Program) -> Callable[[JsonValue], list[Mistake] | None]:
     def find(value: JsonValue) -> list[Mistake] | None:
         found: list[Mistake] = []
         try:
-            walker.walk(0, value, "", found)
+            walker.walk(0, value, "", None, found)
         except (_Unsure, RecursionError):
             return None
         return found if len(found) <= MAX_MISTAKES else None
@@ -49,8 +49,8 @@ class _Walker:
         self._bounded = [node[_FIRST_BOUND:_LAST_BOUND] != NO_NODE[_FIRST_BOUND:_LAST_BOUND] for node in program]
         self._required = [[name for name, _, required in node.members if required] for node in program]
 
-    def walk(self, place: int, value: Any, path: str, found: list[Mistake]) -> None:
-        """Add the mistakes of one value. Raises _Unsure."""
+    def walk(self, place: int, value: Any, above: str, token: str | int | None, found: list[Mistake]) -> None:
+        """Add the mistakes of one value, which stands under a name or at a number above. Raises _Unsure."""
         node = NO_NODE if place == NOTHING else self._program[place]
         kind, actual = _KINDS.get(type(value), _NO_KIND)
         if node.listed is not None or node.choices or not kind or len(found) > MAX_MISTAKES:
@@ -59,29 +59,35 @@ class _Walker:
             if self._bounded[place]:
                 _FITS[kind](node, value)
             if kind == DICT:
-                self._walk_members(place, node, value, path, found)
+                self._walk_members(place, node, value, _path(above, token), found)
             elif kind == LIST:
+                path = _path(above, token)
                 for index, item in enumerate(value):
-                    self.walk(node.items, item, f"{path}/{index}", found)
+                    self.walk(node.items, item, path, index, found)
             return
         expected = _NAMES.get(node.kinds)
         if expected is None or kind == FLOAT:  # one that is whole is an integer too
             raise _Unsure
-        found.append((path, "type", expected, actual))
+        found.append((_path(above, token), "type", expected, actual))
 
     def _walk_members(self, place: int, node: Node, value: dict[str, Any], path: str, found: list[Mistake]) -> None:
         places = self._places[place]
         for name, part in value.items():
             inner = places.get(name, node.others)
-            below = f"{path}/{escape_pointer(name)}"
             if inner == NOTHING and name not in places:
                 if not places:  # nothing may be there at all, which the engine says in another way
                     raise _Unsure
-                found.append((below, "additionalProperties", "", ""))
+                found.append((_path(path, name), "additionalProperties", "", ""))
             else:
-                self.walk(inner, part, below, found)
-        missing = [name for name in self._required[place] if name not in value]
-        found += [(f"{path}/{escape_pointer(name)}", "required", "", "") for name in missing]
+                self.walk(inner, part, path, name, found)
+        found += [(_path(path, name), "required", "", "") for name in self._required[place] if name not in value]
+
+
+def _path(above: str, token: str | int | None) -> str:
+    """Made for what is wrong alone, and for what has parts: most values are neither."""
+    if token is None:
+        return above
+    return f"{above}/{escape_pointer(token)}" if type(token) is str else f"{above}/{token}"
 
 
 NO_NODE: Final = Node(kinds=0)

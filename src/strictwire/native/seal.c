@@ -3,17 +3,6 @@
 
 #include "speed.h"
 
-#include <string.h>
-
-static char *
-put(char *to, const void *from, Py_ssize_t size)
-{
-    memcpy(to, from, size);
-    return to + size;
-}
-
-#define PUT(to, text) put(to, text, sizeof(text) - 1)
-
 static char *
 put_hex(char *to, const unsigned char *hash)
 {

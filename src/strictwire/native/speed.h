@@ -6,10 +6,23 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <string.h>
+
 /* None of the names below is for others, nor may another library's take its place: the C library has a `step`, too. */
 #ifdef __GNUC__
 #pragma GCC visibility push(hidden)
 #endif
+
+/* Copies bytes to a place: where they end. */
+static inline char *
+put(char *to, const void *from, Py_ssize_t size)
+{
+    memcpy(to, from, (size_t)size);
+    return to + size;
+}
+
+#define PUT(to, text) put(to, text, sizeof(text) - 1)
+#define PUT_BYTES(to, bytes) put(to, PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes))
 
 /* judge.c */
 extern PyType_Spec judge_spec;

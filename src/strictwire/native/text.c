@@ -67,16 +67,6 @@ prepare_text(void)
 #endif
 }
 
-static unsigned char *
-put(unsigned char *to, const void *from, Py_ssize_t size)
-{
-    memcpy(to, from, size);
-    return to + size;
-}
-
-#define PUT(to, text) put(to, text, sizeof(text) - 1)
-#define PUT_BYTES(to, bytes) put(to, PyBytes_AS_STRING(bytes), PyBytes_GET_SIZE(bytes))
-
 #define ID "{\"jsonrpc\":\"2.0\",\"id\":"
 #define CONTENT ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\""
 #define STRUCTURED "\"}],\"structuredContent\":"
@@ -99,9 +89,8 @@ word_result(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count
     PyObject *made = PyBytes_FromStringAndSize(NULL, around + 3 * size);
     if (made == NULL)
         return NULL;
-    unsigned char *start = (unsigned char *)PyBytes_AS_STRING(made);
-    unsigned char *to = PUT_BYTES(PUT(start, ID), args[0]);
-    to = escape(PUT(to, CONTENT), raw, size);
+    char *start = PyBytes_AS_STRING(made), *to = PUT_BYTES(PUT(start, ID), args[0]);
+    to = (char *)escape((unsigned char *)PUT(to, CONTENT), raw, size);
     to = PUT_BYTES(PUT(to, STRUCTURED), args[1]);
     to = PUT(PUT_BYTES(to, args[2]), "}");
     _PyBytes_Resize(&made, to - start);

@@ -28,7 +28,7 @@ from strictwire.canon.json import (
     render,
     render_sorted,
 )
-from strictwire.contract.conform import Violation
+from strictwire.contract.conform import Violation, violations_of
 from strictwire.contract.handler import Alone, Answer
 from strictwire.fault.failure import Failure
 from strictwire.fault.redact import MAX_KEPT, is_harmless
@@ -286,10 +286,11 @@ class Lane:
     def _refuse(self, ride: Ride, arguments: JsonObject) -> Settled:
         """Arguments that do not fit, the one failure that callers meet daily: the same mistake has the same answer."""
         plan = ride.plan
-        violations = plan.find_violations(arguments)
-        key = (violations, self._revision_of(ride).name)
+        cause = plan.find_cause(arguments)
+        key = (cause, self._revision_of(ride).name)
         known = plan.refusals.get(key)
         if known is None:
+            violations = violations_of(cause)
             known = self._word_refusal(ride, violations)
             if len(plan.refusals) >= MAX_REFUSALS:
                 plan.refusals.clear()

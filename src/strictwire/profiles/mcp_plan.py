@@ -9,7 +9,7 @@ import msgspec
 
 from strictwire.audit.event import Form, Origin, Turned, make_form
 from strictwire.canon.json import ANY_DEPTH, DEFAULT_LIMITS, MAX_DEPTH, JsonObject, JsonValue, Limits
-from strictwire.contract.conform import Violation
+from strictwire.contract.conform import Cause
 from strictwire.contract.depth import maybe_depth
 from strictwire.contract.handler import Alone
 from strictwire.contract.tool import ToolContract
@@ -48,14 +48,15 @@ class Plan(msgspec.Struct, frozen=True):
     response_bytes: int
     text_json: bool
     mirrored: tuple[Mirrored, ...]
-    find_violations: Callable[[JsonValue], tuple[Violation, ...]]
+    find_cause: Callable[[JsonValue], Cause]
+    """Why arguments do not fit."""
     is_shallow: bool
     """Whether arguments that fit cannot be nested too deep."""
     names_plan: bool
     """Whether arguments that fit may name a plan or a phase."""
     limits: Limits
     """Of what its handler returns, as far as its schema does not see to that."""
-    refusals: dict[tuple[tuple[Violation, ...], str], Refusal]
+    refusals: dict[tuple[Cause, str], Refusal]
     """Refusals that were worded already, by what did not fit and the revision."""
 
 
@@ -105,7 +106,7 @@ def maybe_plan(operation: Operation, inbound: Inbound, core: Core, depth: int) -
         response_bytes=operation.caps.response_bytes,
         text_json=contract.text_json,
         mirrored=core.mirrored_of(contract),
-        find_violations=accepts.find_violations,
+        find_cause=accepts.find_cause,
         is_shallow=_is_shallow(contract.input_schema, depth - AROUND),
         names_plan=_may_name_plan(contract.input_schema),
         limits=Limits(depth=ANY_DEPTH) if _is_shallow(contract.output_schema, MAX_DEPTH) else DEFAULT_LIMITS,
