@@ -332,6 +332,7 @@ async def test_records_of_what_came_together_wait_for_no_others(mode: Mode):
 async def test_records_that_are_synced_are_better_kept_together(mode: Mode, expected: bool):
     async with recorder_on(Machine(), mode=mode):
         assert soon_of(asyncio.get_running_loop()).is_dear is expected
+    assert not soon_of(asyncio.get_running_loop()).is_dear
 
 
 async def test_there_are_never_two_syncs_at_once():

@@ -331,3 +331,28 @@ def test_what_came_at_once_is_answered(count: int, is_dear: bool, expected: list
 
     assert [written.count(b"\n") for written in writes] == expected
     assert b"".join(writes).splitlines() == lines
+
+
+def test_a_fault_in_the_first_half_does_not_lose_the_second() -> None:
+    writes, lines = Writes(), [b"%d" % number for number in range(WORTH_HALVING)]
+
+    class Faulty(Writes):
+        def write(self, data: bytes) -> None:
+            writes.append(data)
+            if len(writes) == 1:
+                raise RuntimeError("a fault of ours")
+
+    async def serve() -> None:
+        server: Any = StdioServer(Echo(), caller=Caller(), max_line=100)
+        server._lines, server._outlet = Lines(Faulty()), None
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, context: faults.append(str(context["exception"])))
+        loop.call_soon(server.feed, b"\n".join([*lines, b""]))
+        await asyncio.sleep(0)
+        server._pump.close()
+
+    faults: list[str] = []
+    asyncio.run(serve())
+
+    assert b"".join(writes).splitlines() == lines
+    assert faults == ["a fault of ours"]

@@ -18,10 +18,10 @@ from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
 from strictwire.contract.judge import Asked, Program, hasten, maybe_program, maybe_voucher
-from strictwire.contract.mistakes import Mistake, finder
+from strictwire.contract.mistakes import MAX_MISTAKES, Mistake, finder
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
 
-MAX_VIOLATIONS: Final = 10
+MAX_VIOLATIONS: Final = MAX_MISTAKES
 """Enough to mend a call in one round; more only repeats (A.6 names ten)."""
 
 CACHED: Final = 4096

@@ -273,6 +273,7 @@ class JsonlRecorder:
             self._ready.notify()
         await asyncio.shield(self._ended)
         self._thread.join()
+        self._soon.is_dear = False
 
     def _run(self) -> None:
         """The writer's thread. Whatever ends it, nobody is left waiting."""

@@ -142,8 +142,10 @@ class StdioServer:
             self._begin(lines)
         else:
             half = len(lines) // 2
-            self._begin(lines[:half])
-            self._begin(lines[half:])
+            try:
+                self._begin(lines[:half])
+            finally:  # whatever became of the first, nobody waits in vain for the second
+                self._begin(lines[half:])
 
     def _begin(self, lines: Sequence[bytes | TooLong]) -> None:
         with self._soon:
