@@ -132,6 +132,12 @@ class Pages:
             kept = self._maybe_kept(key) or self._put(key, made)
         return _cut(kept, key, offset=0, size=size, page_bytes=page_bytes)
 
+    def forget(self, key: PageKey) -> None:
+        """Let go of a set, so that another can be kept under its key."""
+        with self._lock:
+            if key.snapshot in self._kept:
+                self._drop(key.snapshot)
+
     def _make(self, items: Iterable[JsonValue], facts: bytes) -> _Kept:
         limits = self._limits
         written: list[bytes] = []

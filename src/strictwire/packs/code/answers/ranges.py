@@ -42,6 +42,10 @@ class Range(NamedTuple):
         """Whether a position lies in it, its end included."""
         return (self.start_line, self.start_character) <= (line, character) <= (self.end_line, self.end_character)
 
+    def holds(self, other: Range) -> bool:
+        """Whether another range lies in it."""
+        return self[:2] <= other[:2] and other[2:] <= self[2:]
+
     def as_json(self) -> JsonObject:
         """The member `range` of an answer."""
         return {
