@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-_FILE: Final = re.compile(r"file:(?://([^/?#]*))?(/[^?#]*)(?:\?[^#]*)?(?:#.*)?", re.DOTALL)
+_FILE: Final = re.compile(r"file:(?://([^/?#]*)|(?!//))(/[^?#]*)(?:\?[^#]*)?(?:#.*)?", re.DOTALL)
 """Authority and absolute path; query and fragment are ignored."""
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")

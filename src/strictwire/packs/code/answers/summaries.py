@@ -13,11 +13,11 @@ def found(count: int, noun: str, *, capped: bool) -> str:
     return f"Found {count} {noun}{'' if count == 1 else 's'}." + (" (Capped.)" if capped else "")
 
 
-def page(count: int, noun: str, *, more: bool) -> str:
+def page(count: int, noun: str, *, more: bool, plural: str = "") -> str:
     """`Returned 100 references (next page available).` One item never mentions the next page."""
     if count == 1:
         return f"Returned 1 {noun}."
-    return f"Returned {count} {noun}s{' (next page available)' if more else ''}."
+    return f"Returned {count} {plural or noun + 's'}{' (next page available)' if more else ''}."
 
 
 def document_symbols(count: int, *, capped: bool) -> str:

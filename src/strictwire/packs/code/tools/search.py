@@ -11,6 +11,7 @@ from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code.answers import summaries
 from strictwire.packs.code.answers.compact import match_lines
+from strictwire.packs.code.answers.order import location_key, sort_unique
 from strictwire.packs.code.engine import EngineIdentity, Mention, PatternRefused, TextQuery
 from strictwire.packs.code.found import Evidence, Found
 from strictwire.packs.code.limits import MAX_MATCHES
@@ -34,9 +35,7 @@ async def search(service: Service, arguments: JsonObject) -> Answer:
     inputs = (query.pattern, query.regex, query.ignore_case, query.whole_word, *globs)
     request = Request(operation="search", inputs=inputs)
     page, evidence = await service.page(request, arguments, partial(_gather, service, query))
-    summary = summaries.page(
-        len(page.items), "matche" if len(page.items) != 1 else "match", more=page.next_cursor is not None
-    )
+    summary = summaries.page(len(page.items), "match", more=page.next_cursor is not None, plural="matches")
     return service.presenter.answer(Found(members={**page.as_json(), "summary": summary}, evidence=evidence), _lines)
 
 
@@ -54,7 +53,8 @@ async def _gather(service: Service, query: TextQuery) -> Gathered:
     if found.capped:
         raise Refused(fail("CAP_EXCEEDED", text="Search exceeded max total."))
     engine = EngineIdentity(name="strictwire", version=strictwire.__version__, language="text")
-    return Gathered(items=[_match(each) for each in found.items], evidence=Evidence(engines=(engine,)), facts={})
+    items = sort_unique(map(_match, found.items), location_key)
+    return Gathered(items=items, evidence=Evidence(engines=(engine,)), facts={})
 
 
 def _match(mention: Mention) -> JsonObject:
