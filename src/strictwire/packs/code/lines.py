@@ -1,11 +1,14 @@
-"""Places in text as LSP counts them: zero-based lines, characters in UTF-16 code units. Pure, except for `read_text`."""
+"""Places in text as LSP counts them: zero-based lines, characters in UTF-16 code units. Pure, except for `read_source`."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
+
+from strictwire.packs.code.engine import Mention
 
 MAX_TEXT: Final = 8 * 1024 * 1024
 """Bytes of a file that is read as source text. Larger ones are data, or made by a machine."""
@@ -52,10 +55,14 @@ def _read(handle: int, most: int) -> bytes:
     return b"".join(pieces)
 
 
+def normalise(raw: bytes) -> bytes:
+    """The same text with LF as the only line end; lines and characters stay where they are."""
+    return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
+
+
 def decode(raw: bytes) -> str:
-    """Text with LF as the only line end. Bytes that are not UTF-8 become one replacement character each."""
-    text = raw.decode("utf-8", "replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    """Normalised text. Bytes that are not UTF-8 become replacement characters."""
+    return normalise(raw).decode("utf-8", "replace")
 
 
 def utf16_length(text: str) -> int:
@@ -63,15 +70,33 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def locate(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int, str]]:
-    """Line, first character, end character and preview of spans, given in order; none crosses a line end."""
+def locate(path: Path, raw: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[Mention]:
+    """Mentions at byte spans of a file's normalised text, given in order; none crosses a line end."""
     line, line_start = 0, 0
     for start, end in spans:
-        newlines = text.count("\n", line_start, start)
+        newlines = raw.count(b"\n", line_start, start)
         if newlines:
             line += newlines
-            line_start = text.rfind("\n", line_start, start) + 1
-        character = utf16_length(text[line_start:start])
-        line_end = text.find("\n", end)
-        preview = text[line_start : line_end if line_end >= 0 else len(text)].strip()[:PREVIEW]
-        yield line, character, character + utf16_length(text[start:end]), preview
+            line_start = raw.rfind(b"\n", line_start, start) + 1
+        character = _units(raw[line_start:start])
+        after = character + _units(raw[start:end])
+        yield Mention(path=path, line=line, character=character, end=after, preview=_preview(raw, line_start, end))
+
+
+def neighbours(raw: bytes, start: int, end: int) -> tuple[str, str]:
+    """The characters before and after a byte span; empty at the ends of the text."""
+    # A character of UTF-8 has at most four bytes; half of one at the far side is replaced, and not looked at.
+    before = raw[max(0, start - 4) : start].decode("utf-8", "replace")[-1:]
+    return before, raw[end : end + 4].decode("utf-8", "replace")[:1]
+
+
+def _units(raw: bytes) -> int:
+    return len(raw) if raw.isascii() else utf16_length(raw.decode("utf-8", "replace"))
+
+
+def _preview(raw: bytes, line_start: int, end: int) -> str:
+    """The line around a match; of a very long one the part that ends with the match."""
+    line_end = raw.find(b"\n", end, end + 4 * PREVIEW)
+    begin = max(line_start, end - 4 * PREVIEW)
+    line = raw[begin : line_end if line_end >= 0 else end + 4 * PREVIEW]
+    return line.decode("utf-8", "replace").strip()[:PREVIEW]

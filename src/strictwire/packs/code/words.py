@@ -20,7 +20,7 @@ from zlib import crc32
 from strictwire.packs.code.engine import Mention, Mentions
 from strictwire.packs.code.files import FileChange, Files
 from strictwire.packs.code.languages import WORD_CHARACTERS, maybe_language
-from strictwire.packs.code.lines import NotSource, decode, locate, read_source
+from strictwire.packs.code.lines import NotSource, decode, locate, neighbours, normalise, read_source
 
 LIMIT: Final = 20_000
 """Mentions of one word that are returned; the cap on references is the same."""
@@ -128,16 +128,20 @@ def _holds(numbers: array[int], number: int) -> bool:
 
 def _mentions_in(path: str, word: str) -> Iterator[Mention]:
     try:
-        text = decode(read_source(path))
+        raw = normalise(read_source(path))
     except (NotSource, OSError):
         return  # it changed since it was indexed: the next call sees that
-    place = Path(path)
-    spans = [found.span() for found in word_pattern(word, maybe_language(path)).finditer(text)]
-    for line, character, end, preview in locate(text, spans):
-        yield Mention(path=place, line=line, character=character, end=end, preview=preview)
+    yield from locate(Path(path), raw, find_words(raw, word, maybe_language(path)))
 
 
-def word_pattern(word: str, language: str | None) -> re.Pattern[str]:
-    """Finds a word as a whole, by what an identifier is made of in the language."""
-    inner = rf"[\w{re.escape(WORD_CHARACTERS.get(language or '', ''))}]"
-    return re.compile(rf"(?<!{inner}){re.escape(word)}(?!{inner})")
+def find_words(raw: bytes, word: str, language: str | None) -> Iterator[tuple[int, int]]:
+    """Byte spans of a word as a whole, by what an identifier is made of in the language."""
+    encoded = word.encode()
+    inner = re.compile(rf"[\w{re.escape(WORD_CHARACTERS.get(language or '', ''))}]")
+    start = raw.find(encoded)
+    while start >= 0:
+        end = start + len(encoded)
+        before, after = neighbours(raw, start, end)
+        if not inner.match(before) and not inner.match(after):
+            yield start, end
+        start = raw.find(encoded, end)
