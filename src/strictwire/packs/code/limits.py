@@ -31,8 +31,11 @@ MAX_MATCHES: Final = 20_000
 MAX_CANDIDATES: Final = 50
 """Symbols returned for a name that fits several."""
 
-ENVELOPE_BYTES: Final = 2_048
-"""Room in a response for all that surrounds structured content and text: JSON-RPC, id, engine names, cursor."""
+ENVELOPE_BYTES: Final = 1_024
+"""Room in a response for what surrounds structured content and text: JSON-RPC, the id, the server's stamp."""
+
+HEAD_BYTES: Final = 4_096
+"""Room on a page for all but its items: cursor, summary, engines and note, in structured content and in text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
