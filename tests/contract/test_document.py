@@ -23,6 +23,7 @@ WHOLE = ToolContract(
     caps=Caps(timeout_ms=1, response_bytes=2, concurrency=3),
     dialect="system/1.0",
     text_json=True,
+    list_output=False,
     notes="n",
     icons=({"src": "data:,"},),
     meta={"a/b": 1},
@@ -52,6 +53,7 @@ def test_defaults_are_left_out() -> None:
         ({"caps": {"timeoutMs": True}}, "'caps'"),
         ({"caps": {"timeout": 1}}, "'caps'"),
         ({"textJson": 1}, "'textJson'"),
+        ({"listOutput": "no"}, "'listOutput'"),
     ],
 )
 def test_what_is_misspelt_or_of_the_wrong_type_is_refused(document: dict[str, object], words: str) -> None:

@@ -54,6 +54,7 @@ _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "caps": ("caps", _caps),
     "dialect": ("dialect", _text),
     "textJson": ("text_json", lambda value: _of_type(value, bool)),
+    "listOutput": ("list_output", lambda value: _of_type(value, bool)),
     "notes": ("notes", _text),
     "icons": ("icons", lambda value: tuple(_of_type(value, list))),
     "meta": ("meta", lambda value: _of_type(value, dict)),

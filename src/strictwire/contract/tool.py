@@ -59,6 +59,9 @@ class ToolContract:
     """How its failures look over MCP."""
     text_json: bool = False
     """Whether the JSON of the structured content is repeated as text in every revision."""
+    list_output: bool = True
+    """Whether `tools/list` shows the output schema. Every answer is checked against it in any case; a family of tools
+    whose output schemas outweigh the rest of the listing leaves them out."""
     notes: str = ""
     icons: tuple[JsonObject, ...] = ()
     meta: Mapping[str, JsonValue] = field(default_factory=lambda: NOTHING)

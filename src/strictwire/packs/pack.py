@@ -1,7 +1,7 @@
 """What a pack is: a name, the tools it promises, and handlers for as long as it is open.
 
 A pack is found by an entry point of the group `strictwire.packs` that names a function without arguments returning it.
-Its contracts are schema files (`tools/<name>.json`, `<name>.output.json`), read and checked before it is opened.
+Its contracts are schema files (`tools/<name>.json`, `<name>.output.json`), read and checked before its tools are offered.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Pack(Protocol):
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The tools it promises, in the order they are listed."""
+        """The tools it promises, in the order they are listed. Read once it is open: its settings may choose them."""
 
     @property
     def schemas(self) -> Path | None:

@@ -49,11 +49,10 @@ async def open_packs(
     async with AsyncExitStack() as stack:
         for name in names:
             pack = find_pack(name)
-            contracts = read_contracts(pack)
             stack.push_async_callback(pack.close)
             told = Environment(settings=settings.get(name, {}), state=state, trail=trail, local=local, alone=alone)
             handlers = await pack.open(told)
-            _offer(server, pack, contracts, handlers)
+            _offer(server, pack, read_contracts(pack), handlers)
         yield
 
 

@@ -1,7 +1,8 @@
 """`mcp/v1`: a tool failure as a JSON-RPC error with `data.code`.
 
 Two numbers, two messages; what happened is in `data.code`. Only arguments that do not fit are told in detail
-(`issues`), and only a cap that was passed has a sentence: everything else is the code alone.
+(`issues`). A cap that was passed has a sentence, and so has a language server that has to be installed: without the
+command nobody could act on the code. Everything else is the code alone.
 """
 
 from __future__ import annotations
@@ -43,7 +44,13 @@ def _cap(failure: Failure, _facts: Facts) -> JsonObject:
     return {"message": public_text(failure)}
 
 
-_MORE: Final = MappingProxyType({"INVALID_PARAMS": _arguments, "CAP_EXCEEDED": _cap})
+def _missing_engine(failure: Failure, _facts: Facts) -> JsonObject:
+    return {"message": public_text(failure)} if "install" in failure.details else {}
+
+
+_MORE: Final = MappingProxyType(
+    {"INVALID_PARAMS": _arguments, "CAP_EXCEEDED": _cap, "PROVIDER_UNAVAILABLE": _missing_engine}
+)
 
 
 def _issue(violation: Violation) -> JsonObject:

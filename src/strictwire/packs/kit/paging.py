@@ -12,7 +12,8 @@ import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
 from threading import Lock
 from typing import Any, Final
 
@@ -67,6 +68,8 @@ class Page:
 
     items: tuple[JsonValue, ...]
     next_cursor: str | None
+    facts: JsonObject = field(default_factory=dict)
+    """What was kept with the set and holds for every page of it."""
 
     def as_json(self) -> JsonObject:
         """The members of a paged answer (G9)."""
@@ -78,6 +81,7 @@ class _Kept:
     """One set: each item as its JSON, so that nobody who was given one can change it."""
 
     items: tuple[bytes, ...]
+    facts: bytes
     size: int
     until: float
 
@@ -92,37 +96,52 @@ class Pages:
         self._size = 0
         self._lock = Lock()
 
-    def resume(self, key: PageKey, *, cursor: str | None, size: int) -> Page | None:
+    def resume(self, key: PageKey, *, cursor: str | None, size: int, page_bytes: int | None = None) -> Page | None:
         """The page at a cursor; without one the first page of a set that is kept, or None: gather it and `keep` it.
 
         Raises Refused: CURSOR_INVALID unreadable or of another request, CURSOR_STALE of another state of the world,
-        CURSOR_EXPIRED no longer kept; in that order. ValueError: a size below one.
+        CURSOR_EXPIRED no longer kept; in that order. ValueError: a size below one. A page ends after `size` items, or
+        before their JSON passes `page_bytes`; it has at least one item, however large.
         """
         offset = 0 if cursor is None else parse_cursor(cursor, key)
         with self._lock:
             kept = self._maybe_kept(key)
         if kept is not None:
-            return _cut(kept, key, offset=offset, size=size)
+            return _cut(kept, key, offset=offset, size=size, page_bytes=page_bytes)
         if cursor is not None:
             raise Refused(fail("CURSOR_EXPIRED"))
         return None
 
-    def keep(self, key: PageKey, items: Iterable[JsonValue], *, size: int) -> Page:
-        """Keep a set that was gathered, in its order, and give its first page.
+    def keep(
+        self,
+        key: PageKey,
+        items: Iterable[JsonValue],
+        *,
+        size: int,
+        page_bytes: int | None = None,
+        facts: JsonObject | None = None,
+    ) -> Page:
+        """Keep a set that was gathered, in its order, with facts about all of it, and give its first page.
 
         If another call has kept one for the same key meanwhile, that one stays, and its page is given.
         Raises Refused: CAP_EXCEEDED too many items, SNAPSHOT_TOO_LARGE too many bytes; nothing is given then.
         ValueError: a size below one.
         """
-        made = self._make(items)
+        made = self._make(items, render(facts or {}))
         with self._lock:
             kept = self._maybe_kept(key) or self._put(key, made)
-        return _cut(kept, key, offset=0, size=size)
+        return _cut(kept, key, offset=0, size=size, page_bytes=page_bytes)
 
-    def _make(self, items: Iterable[JsonValue]) -> _Kept:
+    def forget(self, key: PageKey) -> None:
+        """Let go of a set, so that another can be kept under its key."""
+        with self._lock:
+            if key.snapshot in self._kept:
+                self._drop(key.snapshot)
+
+    def _make(self, items: Iterable[JsonValue], facts: bytes) -> _Kept:
         limits = self._limits
         written: list[bytes] = []
-        total = 2
+        total = 2 + len(facts)
         for item in items:
             if len(written) == limits.items:
                 text = "The set has more items than allowed"
@@ -131,7 +150,7 @@ class Pages:
             total += len(written[-1]) + 1
             if total > min(limits.set_bytes, limits.total_bytes):
                 raise Refused(fail("SNAPSHOT_TOO_LARGE", details={"limitBytes": limits.set_bytes}))
-        return _Kept(items=tuple(written), size=total, until=self._clock() + limits.seconds)
+        return _Kept(items=tuple(written), facts=facts, size=total, until=self._clock() + limits.seconds)
 
     def _maybe_kept(self, key: PageKey) -> _Kept | None:
         kept = self._kept.get(key.snapshot)
@@ -157,12 +176,25 @@ class Pages:
         self._size -= self._kept.pop(name).size
 
 
-def _cut(kept: _Kept, key: PageKey, *, offset: int, size: int) -> Page:
+def _cut(kept: _Kept, key: PageKey, *, offset: int, size: int, page_bytes: int | None) -> Page:
     if size < 1:
         raise ValueError("a page has at least one item")
-    items = tuple(parse(raw) for raw in kept.items[offset : offset + size])
-    after = offset + size
-    return Page(items=items, next_cursor=render_cursor(key, after) if after < len(kept.items) else None)
+    taken = _fitting(kept.items[offset : offset + size], page_bytes)
+    after = offset + len(taken)
+    more = bool(taken) and after < len(kept.items)
+    return Page(
+        items=tuple(map(parse, taken)),
+        next_cursor=render_cursor(key, after) if more else None,
+        facts=parse_object(kept.facts),
+    )
+
+
+def _fitting(items: tuple[bytes, ...], limit: int | None) -> tuple[bytes, ...]:
+    """As many of the items as fit into the limit together with the commas between them; at least one."""
+    if limit is None:
+        return items
+    ends = accumulate(len(item) + 1 for item in items)
+    return items[: max(1, sum(1 for _ in takewhile(lambda end: end <= limit, ends)))]
 
 
 def render_cursor(key: PageKey, offset: int) -> str:
