@@ -11,6 +11,7 @@ from strictwire.packs.code.service import Service
 from strictwire.packs.code.tools.callers import callers
 from strictwire.packs.code.tools.diagnostics import diagnostics_document, diagnostics_workspace
 from strictwire.packs.code.tools.navigation import definition, hover, implementations, type_definition
+from strictwire.packs.code.tools.outline import outline
 from strictwire.packs.code.tools.references import references
 from strictwire.packs.code.tools.search import search
 from strictwire.packs.code.tools.symbols import document_symbols, workspace_symbols
@@ -33,6 +34,7 @@ OPERATIONS: Final[Mapping[str, Tool]] = {
     "callers": callers,
     "implementations": implementations,
     "type_definition": type_definition,
+    "outline": outline,
     "search": search,
 }
 """Every operation."""

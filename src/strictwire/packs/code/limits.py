@@ -28,6 +28,14 @@ MAX_SYMBOLS: Final = 20_000
 MAX_DIAGNOSTIC_FILES: Final = 5_000
 MAX_MATCHES: Final = 20_000
 
+OUTLINE_BYTES: Final = 8_192
+"""Budget of a map where the caller names none."""
+
+OUTLINE_ITEMS: Final = 2_000
+"""Symbols of one map."""
+
+MAX_OUTLINE_FILES: Final = 20_000
+
 MAX_CANDIDATES: Final = 50
 """Symbols returned for a name that fits several."""
 
