@@ -48,9 +48,10 @@ def test_the_catalogue_has_the_names_of_the_reference_in_its_order() -> None:
     )  # fmt: skip
 
     assert tuple(f"vscode_lsp_{name}" for name in seven) == DROP_IN_TOOLS
-    assert tuple(
-        f"code_{name}" for name in (*seven, "callers", "implementations", "type_definition", "outline", "search")
-    ) == CODE_TOOLS
+    assert (
+        tuple(f"code_{name}" for name in (*seven, "callers", "implementations", "type_definition", "outline", "search"))
+        == CODE_TOOLS
+    )
 
 
 @pytest.mark.clause("G1", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G13", "G14", "G15")
