@@ -9,7 +9,6 @@ import pytest
 
 from strictwire.packs.code.catalogue import CODE_TOOLS, DROP_IN_TOOLS
 from strictwire.packs.code.limits import DROP_IN, ToolSettings
-from strictwire.settings.reference import render_reference
 
 PAGE = (Path(__file__).parents[3] / "docs" / "CODE.md").read_text(encoding="utf-8")
 
@@ -33,7 +32,3 @@ def test_every_tool_is_on_the_page(tool: str) -> None:
 @pytest.mark.parametrize("tool", DROP_IN_TOOLS)
 def test_every_drop_in_tool_is_on_the_page(tool: str) -> None:
     assert f"`{tool}`" in PAGE or f"`{tool.removeprefix('vscode_lsp')}`" in PAGE
-
-
-def test_the_settings_page_names_the_tables_of_packs() -> None:
-    assert "`[packs.NAME]`" in render_reference()
