@@ -9,9 +9,10 @@ import pytest
 from tests.packs.workspace.desk import BUILDER, PLANNER, open_desk, run, sha256
 from tests.packs.workspace.policy_cases import BAD, BAD_CHANGES, GOOD, GOOD_CHANGES
 
+from strictwire.packs.kit.grammars import find_hits, find_missing, parse
 from strictwire.packs.workspace.grants import GrantsRefused, read_grants
 from strictwire.packs.workspace.policy.judge import Policy, Verdict
-from strictwire.packs.workspace.policy.languages import COMMENTS, LANGUAGES, find_hits, find_missing, maybe_language, parse
+from strictwire.packs.workspace.policy.languages import COMMENTS, LANGUAGES, maybe_language
 from strictwire.packs.workspace.policy.rule import Finding, InChange, InCode, Severity
 from strictwire.packs.workspace.policy.rules import RULES
 

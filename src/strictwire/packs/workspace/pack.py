@@ -11,6 +11,7 @@ from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Handler
 from strictwire.fault.failure import Refused
+from strictwire.packs.kit.grammars import find_missing
 from strictwire.packs.kit.paging import Pages
 from strictwire.packs.pack import Environment, PackRefused
 from strictwire.packs.workspace.archive import Archive
@@ -29,7 +30,6 @@ from strictwire.packs.workspace.planning import Planning
 from strictwire.packs.workspace.plans.approval import KeyRefused, Sealing, open_sealing
 from strictwire.packs.workspace.plans.shelf import Shelf
 from strictwire.packs.workspace.policy.judges import Judges
-from strictwire.packs.workspace.policy.languages import find_missing
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.prompts import Prompts
 from strictwire.packs.workspace.reading import Reading

@@ -40,7 +40,7 @@ class Owner(Protocol):
         """A line on stderr, cut at its limit."""
 
     def on_exit(self, code: int) -> None:
-        """The process ended, or its stdout did. Called once."""
+        """The process ended, and everything it wrote was handed on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +49,15 @@ class Launch:
 
     command: tuple[str, ...]
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables besides those that every engine gets."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment variables it gets, and no others."""
     memory_bytes: int = 0
     """The limit for the engine and all of its children; 0 for none."""
+
+
+def passed_on(variables: Mapping[str, str]) -> dict[str, str]:
+    """Of the server's environment variables those that an engine gets."""
+    return {name: variables[name] for name in PASSED_ON if name in variables}
 
 
 class Process(asyncio.SubprocessProtocol):
@@ -63,7 +68,6 @@ class Process(asyncio.SubprocessProtocol):
         self._lifeline = lifeline
         self._transport: asyncio.SubprocessTransport | None = None
         self._exited = asyncio.Event()
-        self._told = False
         self._line = b""
 
     @property
@@ -80,19 +84,25 @@ class Process(asyncio.SubprocessProtocol):
             raise BrokenPipeError
         pipe.write(data)
 
+    def kill(self) -> None:
+        """Have the engine and everything it started killed, without waiting for it. Safe to call again."""
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
+
     async def end(self) -> None:
         """Kill the engine and everything it started; returns when nothing is left. Safe to call again."""
-        self._cut()
+        if self._transport is None:
+            return
+        self.kill()
         try:
             async with asyncio.timeout(_END_SECONDS):
                 await self._exited.wait()
         except TimeoutError:
             with suppress(ProcessLookupError):
-                if self._transport is not None:
-                    self._transport.kill()
+                self._transport.kill()
             await self._exited.wait()
-        if self._transport is not None:
-            self._transport.close()
+        self._transport.close()
 
     async def wait(self) -> None:
         """Wait until the process ended."""
@@ -116,41 +126,38 @@ class Process(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:
         """Part of asyncio's interface. An engine that closes its stdout has ended, whatever it still does."""
         if fd == 1:
-            self._cut()
+            self.kill()
 
     def process_exited(self) -> None:
         """Part of asyncio's interface."""
-        self._cut()
+        self.kill()
         self._exited.set()
-        if not self._told:
-            self._told = True
-            code = self._transport.get_returncode() if self._transport is not None else None
-            self._owner.on_exit(code if code is not None else -1)
 
-    def _cut(self) -> None:
-        if self._lifeline >= 0:
-            os.close(self._lifeline)
-            self._lifeline = -1
+    def connection_lost(self, _exc: Exception | None) -> None:
+        """Part of asyncio's interface. Called after the last output, which may follow the end of the process."""
+        code = self._transport.get_returncode() if self._transport is not None else None
+        self._owner.on_exit(code if code is not None else -1)
 
 
 async def start(launch: Launch, owner: Owner) -> Process:
     """Start an engine. Raises OSError: no process or pipe to be had."""
     read_end, write_end = os.pipe()
+    process = Process(owner, write_end)
+    started = False
     try:
-        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ} | dict(launch.environment)
-        _, process = await asyncio.get_running_loop().subprocess_exec(
-            lambda: Process(owner, write_end),
+        await asyncio.get_running_loop().subprocess_exec(
+            lambda: process,
             sys.executable,
             *("-I", "-S", str(LEASH), str(read_end), str(launch.memory_bytes)),
             *launch.command,
             cwd=launch.folder,
-            env=environment,
+            env=dict(launch.variables),
             pass_fds=(read_end,),
             start_new_session=True,  # a Ctrl-C in the terminal is for the server, which then ends its engines
         )
-    except OSError:
-        os.close(write_end)
-        raise
+        started = True
     finally:
         os.close(read_end)
+        if not started:
+            process.kill()
     return process

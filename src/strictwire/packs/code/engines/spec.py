@@ -52,8 +52,8 @@ class EngineSpec:
     """The command that installs it."""
     natives: tuple[str, ...] = ()
     """Glob patterns from the program's folder to the binary that it only starts; the binary is then run itself."""
-    version: tuple[str, ...] = ("--version",)
-    """Arguments that make the program print its version."""
+    version: tuple[str, ...] = ()
+    """The command that prints the version; by default the program with `--version`."""
     min_major: int = 0
     """The oldest major version that works."""
     opens: bool = True
@@ -73,8 +73,11 @@ class EngineSpec:
     """The most symbols that one search returns; 0 if there is no limit."""
     symbols_complete: bool = True
     """Whether a symbol search looks everywhere."""
+    warm_up: str = ""
+    """A symbol that is searched for at the start, so that the engine reads every file before it is asked; none if empty."""
     initialization: Mapping[str, JsonValue] = field(default_factory=dict)
     """`initializationOptions`."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
     """Section to the answer when the engine asks for `workspace/configuration`."""
-    environment: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables besides those that every engine gets."""

@@ -77,8 +77,8 @@ def main(order: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _import_from(order["folders"])
     from strictwire.canon.json import render
+    from strictwire.packs.kit.grammars import find_missing
     from strictwire.packs.workspace.policy.judge import Policy
-    from strictwire.packs.workspace.policy.languages import find_missing
     from strictwire.packs.workspace.policy.rule import Severity
 
     # Loads every parser, while files can still be opened.

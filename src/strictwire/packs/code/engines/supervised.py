@@ -1,0 +1,216 @@
+"""One engine of one root: started when it is needed, started again after a failure, and never waited for without end.
+
+Above: `registry`. Below: `session`, one life of the engine, and `late`, what becomes of requests that take too long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from strictwire.packs.code.engine import EngineFailed, EngineIdentity, EngineState, EngineStatus
+from strictwire.packs.code.engines.installed import Installed
+from strictwire.packs.code.engines.late import LateResults
+from strictwire.packs.code.engines.process import Launch
+from strictwire.packs.code.engines.projects import documents_to_load
+from strictwire.packs.code.engines.session import Answered, Hooks, Session
+from strictwire.packs.code.engines.spec import EngineSpec
+from strictwire.packs.code.files import Feed, Files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineLimits:
+    """Bounds of one engine."""
+
+    start_seconds: float = 30.0
+    """To start and initialise. basedpyright needs 1 s, on a busy machine several."""
+    request_seconds: float = 120.0
+    """For one request. An engine that takes longer hangs, and is ended."""
+    memory_bytes: int = 4 * 1024**3
+    """Of the engine with all of its children. basedpyright takes 2.6 GB for Django."""
+    first_delay: float = 1.0
+    """Seconds before the second restart in a row; the first is at once, each further one waits twice as long."""
+    max_delay: float = 60.0
+    healthy_seconds: float = 60.0
+    """An engine that ran so long has recovered: the next restart is at once again."""
+
+
+Work: TypeAlias = Callable[[Session, float], Awaitable[Answered]]
+
+
+class Supervised:
+    """See the module."""
+
+    def __init__(
+        self,
+        installed: Installed,
+        root: Path,
+        files: Files,
+        *,
+        limits: EngineLimits,
+        hooks: Hooks,
+        variables: dict[str, str],
+    ) -> None:
+        self.spec = installed.spec
+        self.note = _find_note(installed.spec, root)
+        """Why nothing this engine says is complete; empty if there is no such reason."""
+        self._installed = installed
+        self._root = root
+        self._files = files
+        self._limits = limits
+        self._hooks = hooks
+        self._variables = variables
+        self._session: Session | None = None
+        self._feed: Feed | None = None
+        self._starting = asyncio.Lock()
+        self._started_at = 0.0
+        self._failures = 0
+        self._restarts = 0
+        self._not_before = 0.0
+        self._late: LateResults[Answered] = LateResults(installed.spec.name)
+        self._background: set[asyncio.Task[None]] = set()
+
+    @property
+    def identity(self) -> EngineIdentity:
+        """Who answers."""
+        return EngineIdentity(name=self.spec.name, version=self._installed.version, language=self.spec.languages[0])
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the engine runs and has indexed everything."""
+        return self._session is not None and self._session.failure is None and self._session.barrier.is_ready
+
+    @property
+    def state(self) -> EngineState:
+        """What it is doing."""
+        pid = self._session.pid if self._session is not None and self._session.failure is None else None
+        return EngineState(
+            identity=self.identity,
+            root=self._root,
+            status=self._status(),
+            install=self.spec.install,
+            pid=pid,
+            restarts=self._restarts,
+        )
+
+    async def run(self, key: Hashable, work: Work, *, seconds: float) -> Answered:
+        """Do work with the running engine, once for all callers with the same key and the same files.
+
+        `work` gets the session and how long to wait for readiness. Raises EngineTimeout, EngineFailed, and what `work`
+        raises.
+        """
+        key = (key, self._files.text, self._files.fs)
+        return await self._late.run(key, lambda: self._perform(work, seconds / 2), seconds=seconds)
+
+    async def start(self) -> None:
+        """Start it now, if it is not running. Raises EngineFailed."""
+        await self._current()
+
+    async def close(self) -> None:
+        """End it and everything that waits for it."""
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(self._late.close(), *self._background, return_exceptions=True)
+        async with self._starting:
+            await self._drop()
+
+    async def _perform(self, work: Work, patience: float) -> Answered:
+        session = await self._current()
+        try:
+            async with asyncio.timeout(self._limits.request_seconds):
+                return await work(session, patience)
+        except TimeoutError:
+            session.fail("it does not answer")
+            raise EngineFailed(self.spec.name, "it does not answer") from None
+
+    async def _current(self) -> Session:
+        async with self._starting:
+            if self._session is not None and self._session.failure is not None:
+                self._count_failure()
+                await self._drop()
+            if self._session is None:
+                self._session = await self._open()
+            return self._session
+
+    async def _open(self) -> Session:
+        loop = asyncio.get_running_loop()
+        if loop.time() < self._not_before:
+            raise EngineFailed(self.spec.name, "it failed and is started again after a delay")
+        self._feed = self._files.subscribe(self._root)
+        spec = replace(self.spec, ready=()) if self.note else self.spec
+        session = Session(spec, self._root, self._feed, self._hooks)
+        launch = Launch(
+            command=self._installed.command,
+            folder=self._root,
+            variables={**self._variables, **self.spec.variables},
+            memory_bytes=self._limits.memory_bytes,
+        )
+        self._session, self._started_at = session, loop.time()
+        try:
+            async with asyncio.timeout(self._limits.start_seconds):
+                await session.begin(launch)
+        except TimeoutError:
+            session.fail("it did not start in time")
+            self._count_failure()
+        except EngineFailed:
+            self._count_failure()
+        finally:
+            if not session.has_begun:
+                await self._drop()
+        if session.failure is not None:
+            raise EngineFailed(self.spec.name, session.failure)
+        for path in documents_to_load(self.spec, self._root, self._files.paths):
+            session.load(path)
+        if self.spec.warm_up:
+            self._in_background(self._warm_up(session))
+        return session
+
+    async def _warm_up(self, session: Session) -> None:
+        with suppress(EngineFailed):
+            await session.ask("workspace/symbol", {"query": self.spec.warm_up}, path=None, patience=0)
+
+    def _in_background(self, work: Awaitable[None]) -> None:
+        async def run() -> None:
+            await work
+
+        task = asyncio.create_task(run())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _count_failure(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._started_at > self._limits.healthy_seconds:
+            self._failures = 0
+        delay = self._limits.first_delay * 2 ** (self._failures - 1) if self._failures else 0.0
+        self._not_before = now + min(delay, self._limits.max_delay)
+        self._failures += 1
+        self._restarts += 1
+
+    async def _drop(self) -> None:
+        session, self._session = self._session, None
+        if self._feed is not None:
+            self._files.unsubscribe(self._feed)
+            self._feed = None
+        if session is not None:
+            await session.close()
+
+    def _status(self) -> EngineStatus:
+        if self._session is None:
+            return EngineStatus.FAILED if self._failures else EngineStatus.STOPPED
+        if self._session.failure is not None:
+            return EngineStatus.FAILED
+        if self._starting.locked():
+            return EngineStatus.STARTING
+        return EngineStatus.READY if self._session.barrier.is_ready else EngineStatus.WARMING
+
+
+def _find_note(spec: EngineSpec, root: Path) -> str:
+    if not spec.known_ready:
+        return f"{spec.name} does not show whether it has indexed everything"
+    if spec.index_needs and not any((root / name).exists() for name in spec.index_needs):
+        return f"no {spec.index_needs[0]}: {spec.name} indexes open files alone"
+    return ""
