@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         table = _table(arguments)
-        options = read_options(split_settings(table)[1])
+        # A command that ends with its answer starts no engine that it does not need.
+        options = replace(read_options(split_settings(table)[1], os.environ), warm=False)
     except (SettingsRefused, ValueError) as exc:
         print(f"strictwire code: {exc}", file=sys.stderr)
         return sourcing.USAGE
@@ -111,8 +113,6 @@ def _table(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 async def _run(arguments: argparse.Namespace, table: Mapping[str, Any], options: CodeOptions) -> Result:
-    from dataclasses import replace
-
     from strictwire.packs.code.limits import split_settings
     from strictwire.packs.code.open import open_codebase
     from strictwire.packs.code.service import Service

@@ -38,7 +38,7 @@ class CodePack:
         """See Pack. Raises PackRefused: a setting that cannot be used."""
         try:
             settings, rest = split_settings(environment.settings)
-            options = read_options(rest)
+            options = read_options(rest, environment.variables)
         except ValueError as exc:
             raise PackRefused(self.name, str(exc)) from exc
         self._drop_in = settings.drop_in
