@@ -133,9 +133,11 @@ def test_the_same_call_gives_the_same_bytes_a_hundred_times_and_after_restarts(r
 
     async def settled(real: Real) -> list[bytes]:
         """The answers once the engine is up again; until then it is unavailable."""
-        while any(b"PROVIDER_UNAVAILABLE" in raw for raw in (answers := await tell_all(real, root))):
+        while True:
+            answers = await tell_all(real, root)
+            if not any(b"PROVIDER_UNAVAILABLE" in raw for raw in answers):
+                return answers
             await asyncio.sleep(0.2)
-        return answers
 
     first, again, after_crash, after_restart = asyncio.run(asyncio.wait_for(story(), 300))
 
@@ -230,8 +232,11 @@ def test_several_languages_and_roots_are_answered_each_by_its_engine(tmp_path: P
 
     async def story(real: Real) -> list[Any]:
         asked = [
-            (first / "app/lib.ts", 0, 17), (first / "native/lib.c", 0, 5), (first / "tool.py", 0, 5), (second / "other.py", 0, 5),
-        ]  # fmt: skip
+            (first / "app/lib.ts", 0, 17),
+            (first / "native/lib.c", 0, 5),
+            (first / "tool.py", 0, 5),
+            (second / "other.py", 0, 5),
+        ]
         answers = [
             await real.ready("references", uri=path.as_uri(), position={"line": line, "character": character})
             for path, line, character in asked
