@@ -29,6 +29,7 @@ VERBS: Final = {
     "probe": "judge any MCP server with raw bytes",
     "audit": "verify, prove, read and prune the audit trail",
     "context": "build and ask caches of documents",
+    "code": "find definitions, references and symbols of a project",
     "plan": "make, check and approve plans of a governed workspace",
     "workspace": "tell what state a governed workspace is in",
     "explain": "say what a failure code means and what to do",

@@ -46,6 +46,8 @@ class Environment:
     """The audit trail, for reading; None where none is kept."""
     local: frozenset[str] = frozenset({LOCAL})
     """Principals that need no token: `local` over HTTP, the user of the operating system over stdio."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment variables of the server, for packs that start programs: a pack reads none itself."""
     alone: bool = True
     """Whether this process serves alone; otherwise the next call of a caller may reach another process."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import entry_points
@@ -50,7 +51,14 @@ async def open_packs(
         for name in names:
             pack = find_pack(name)
             stack.push_async_callback(pack.close)
-            told = Environment(settings=settings.get(name, {}), state=state, trail=trail, local=local, alone=alone)
+            told = Environment(
+                settings=settings.get(name, {}),
+                state=state,
+                trail=trail,
+                local=local,
+                variables=dict(os.environ),
+                alone=alone,
+            )
             handlers = await pack.open(told)
             _offer(server, pack, read_contracts(pack), handlers)
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from strictwire.packs.code.uri import render_file_uri
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[Path]:
+def world(tmp_path: Path) -> Path:
     """A root, a neighbour whose name begins with the root's, and links in every direction."""
     for folder in ("root/sub", "rootless", "outside"):
         (tmp_path / folder).mkdir(parents=True)
@@ -26,7 +25,7 @@ def world(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "root/loop.py").symlink_to("loop.py")
     (tmp_path / "linked").symlink_to(tmp_path / "root")
     (tmp_path / "outside/inward").symlink_to(tmp_path / "root")
-    yield tmp_path
+    return tmp_path
 
 
 def code(gate: Gate, uri: str) -> str:

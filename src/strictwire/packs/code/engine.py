@@ -6,6 +6,7 @@ All paths are absolute and resolved, and lie below a root. Positions are zero-ba
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -256,6 +257,26 @@ class TextSearch(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileSymbols:
+    """The symbols of one file, by syntax alone."""
+
+    path: Path
+    engine: EngineIdentity
+    symbols: JsonValue
+    """LSP's `DocumentSymbol[]`, as the fallback of `textDocument/documentSymbol` gives it."""
+
+
+class Outlines(Protocol):
+    """What files define and how widely names are used, for maps of a project. Kept from call to call, file by file."""
+
+    async def symbols(self, paths: Sequence[Path]) -> tuple[FileSymbols, ...]:
+        """The symbols of these files, in their order; files without a grammar, unreadable or too large are left out."""
+
+    async def counts(self, words: Collection[str]) -> Mapping[str, int]:
+        """How many files of the roots mention each word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CodeBase:
     """Everything the tools need to answer about some roots."""
 
@@ -264,3 +285,4 @@ class CodeBase:
     words: WordIndex
     references: ReferenceCheck
     text: TextSearch
+    outlines: Outlines

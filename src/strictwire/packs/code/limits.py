@@ -28,11 +28,22 @@ MAX_SYMBOLS: Final = 20_000
 MAX_DIAGNOSTIC_FILES: Final = 5_000
 MAX_MATCHES: Final = 20_000
 
+OUTLINE_BYTES: Final = 8_192
+"""Budget of a map where the caller names none."""
+
+OUTLINE_ITEMS: Final = 2_000
+"""Symbols of one map."""
+
+MAX_OUTLINE_FILES: Final = 20_000
+
 MAX_CANDIDATES: Final = 50
 """Symbols returned for a name that fits several."""
 
-ENVELOPE_BYTES: Final = 2_048
-"""Room in a response for all that surrounds structured content and text: JSON-RPC, id, engine names, cursor."""
+ENVELOPE_BYTES: Final = 1_024
+"""Room in a response for what surrounds structured content and text: JSON-RPC, the id, the server's stamp."""
+
+HEAD_BYTES: Final = 4_096
+"""Room on a page for all but its items: cursor, summary, engines and note, in structured content and in text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ They keep the promises of the Protocols and nothing more: no process, no disk, n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -21,6 +21,7 @@ from strictwire.packs.code.engine import (
     EngineState,
     EngineStatus,
     Epochs,
+    FileSymbols,
     Mention,
     Mentions,
     Reply,
@@ -125,7 +126,36 @@ class MemoryCheck:
         return Checked(completeness=reply.completeness, unconfirmed=open_ones)
 
 
+@dataclass
+class MemoryOutlines:
+    """Outlines from the same script as the engine's document symbols."""
+
+    engines: MemoryEngines
+    words: MemoryWords
+
+    async def symbols(self, paths: Sequence[Path]) -> tuple[FileSymbols, ...]:
+        """See Outlines."""
+        replies = [await self.engines.ask(path, "textDocument/documentSymbol", {}, seconds=0) for path in paths]
+        return tuple(
+            FileSymbols(path=path, engine=reply.engine, symbols=reply.value)
+            for path, reply in zip(paths, replies, strict=True)
+        )
+
+    async def counts(self, words: Collection[str]) -> Mapping[str, int]:
+        """See Outlines."""
+        found = {word: (await self.words.mentions(word)).items for word in words}
+        return {word: len({each.path for each in mentions}) for word, mentions in found.items()}
+
+
 def memory_codebase(script: Script, texts: Mapping[Path, str], *roots: Path) -> CodeBase:
     """A CodeBase whose engine answers from the script."""
     words = MemoryWords(texts)
-    return CodeBase(roots=roots, engines=MemoryEngines(script), words=words, references=MemoryCheck(words), text=words)
+    engines = MemoryEngines(script)
+    return CodeBase(
+        roots=roots,
+        engines=engines,
+        words=words,
+        references=MemoryCheck(words),
+        text=words,
+        outlines=MemoryOutlines(engines, words),
+    )

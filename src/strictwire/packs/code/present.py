@@ -18,7 +18,7 @@ from strictwire.packs.code.answers.compact import symbol_lines
 from strictwire.packs.code.answers.summaries import one_line
 from strictwire.packs.code.engine import Completeness
 from strictwire.packs.code.found import Evidence, Found
-from strictwire.packs.code.limits import ENVELOPE_BYTES, ToolSettings
+from strictwire.packs.code.limits import ENVELOPE_BYTES, HEAD_BYTES, ToolSettings
 from strictwire.packs.code.uri import render_file_uri
 
 Lines: TypeAlias = Callable[[JsonObject, Sequence[str]], list[str]]
@@ -41,7 +41,7 @@ class Presenter:
     @property
     def page_bytes(self) -> int:
         """What the items of a page may take: half of a response, because a compact text is never longer than its items."""
-        room = self.settings.max_response_bytes - ENVELOPE_BYTES
+        room = self.settings.max_response_bytes - ENVELOPE_BYTES - HEAD_BYTES
         return room if self.settings.drop_in else room // 2
 
     def answer(self, found: Found, lines: Lines) -> Answer:

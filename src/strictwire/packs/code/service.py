@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
+from strictwire.packs.code.answers import summaries
 from strictwire.packs.code.cache import AnswerCache
 from strictwire.packs.code.documents import Documents
 from strictwire.packs.code.engine import (
@@ -64,8 +65,19 @@ class Gathered:
 
 
 Gather: TypeAlias = Callable[[], Awaitable[Gathered]]
+Show: TypeAlias = Callable[[Page, Evidence], Found]
 Find: TypeAlias = Callable[[], Awaitable[Found]]
 Result = TypeVar("Result", Found, Gathered)
+
+
+def show_page(noun: str, plural: str = "") -> Show:
+    """The usual page: its items, the next cursor and a summary that counts."""
+
+    def show(page: Page, evidence: Evidence) -> Found:
+        summary = summaries.page(len(page.items), noun, more=page.next_cursor is not None, plural=plural)
+        return Found(members={**page.as_json(), "summary": summary}, evidence=evidence)
+
+    return show
 
 
 class Service:
@@ -80,6 +92,7 @@ class Service:
         self.prefix = "vscode_lsp_" if settings.drop_in else "code_"
         self._pages = Pages(clock=clock, limits=settings.pages)
         self._answers: AnswerCache[Found] = AnswerCache()
+        self._shown: AnswerCache[Answer] = AnswerCache()
         self._finding: Flights[Found] = Flights(late_seconds=settings.late_seconds)
         self._gathering: Flights[tuple[PageKey, Gathered]] = Flights(late_seconds=settings.late_seconds)
 
@@ -99,27 +112,37 @@ class Service:
             found = await self._finding.join(key.snapshot, work, seconds=self.settings.timeout_seconds)
         return self.presenter.answer(found, lines)
 
-    async def page(self, request: Request, arguments: Mapping[str, Any], gather: Gather) -> tuple[Page, Evidence]:
-        """One page of a set, and the evidence for all of it.
+    async def page(self, request: Request, arguments: Mapping[str, Any], gather: Gather, show: Show, lines: Lines) -> Answer:
+        """One page of a set, as `show` makes it from the page and the evidence for all of it.
 
         Raises Refused: CURSOR_INVALID, CURSOR_STALE, CURSOR_EXPIRED, SNAPSHOT_TOO_LARGE, CAP_EXCEEDED, and what the
         gathering refuses with.
         """
         cursor = arguments.get("cursor")
-        cut = {
-            "size": min(arguments.get("pageSize", PAGE_ITEMS), self.settings.max_items_per_page),
-            "page_bytes": self.presenter.page_bytes,
-        }
+        size = min(arguments.get("pageSize", PAGE_ITEMS), self.settings.max_items_per_page)
         key = await self._key(request)
-        page = self._pages.resume(key, cursor=cursor, **cut)
-        if page is None or (cursor is None and _read_evidence(page).completeness is Completeness.WARMING):
-            work = partial(self._gather, request, gather)
-            kept, gathered = await self._gathering.join(key.snapshot, work, seconds=self.settings.timeout_seconds)
-            # Pushed out already by other sets: then it is kept once more, to cut this page from.
-            page = self._pages.resume(kept, cursor=None, **cut) or self._pages.keep(
-                kept, gathered.items, facts=_facts(gathered), **cut
-            )
-        return page, _read_evidence(page)
+        name = f"{key.snapshot} {size} {cursor}"
+        if self._pages.has(key, cursor=cursor) and (known := self._shown.maybe_get(request.operation, name)) is not None:
+            return known
+        page = await self._cut(request, key, cursor, size, gather)
+        evidence = _read_evidence(page)
+        answer = self.presenter.answer(show(page, evidence), lines)
+        if evidence.completeness is not Completeness.WARMING:
+            self._shown.put(request.operation, name, answer, size=len(render(answer.structured)))  # type: ignore[arg-type]
+        return answer
+
+    async def _cut(self, request: Request, key: PageKey, cursor: str | None, size: int, gather: Gather) -> Page:
+        """A page of the set that is kept, or of one that is gathered now."""
+        room = self.presenter.page_bytes
+        page = self._pages.resume(key, cursor=cursor, size=size, page_bytes=room)
+        if page is not None and (cursor is not None or _read_evidence(page).completeness is not Completeness.WARMING):
+            return page
+        work = partial(self._gather, request, gather)
+        kept, gathered = await self._gathering.join(key.snapshot, work, seconds=self.settings.timeout_seconds)
+        page = self._pages.resume(kept, cursor=None, size=size, page_bytes=room)
+        if page is None:  # pushed out already by other sets: kept once more, to cut this page from
+            page = self._pages.keep(kept, gathered.items, facts=_facts(gathered), size=size, page_bytes=room)
+        return page
 
     async def _find(self, request: Request, find: Find) -> Found:
         found, key = await self._settle(request, find)

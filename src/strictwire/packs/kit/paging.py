@@ -112,6 +112,16 @@ class Pages:
             raise Refused(fail("CURSOR_EXPIRED"))
         return None
 
+    def has(self, key: PageKey, *, cursor: str | None) -> bool:
+        """Whether the set is kept. Raises Refused: as `resume` does."""
+        if cursor is not None:
+            parse_cursor(cursor, key)
+        with self._lock:
+            is_kept = self._maybe_kept(key) is not None
+        if cursor is not None and not is_kept:
+            raise Refused(fail("CURSOR_EXPIRED"))
+        return is_kept
+
     def keep(
         self,
         key: PageKey,

@@ -120,6 +120,19 @@ def _matches(path: str, items: list[JsonObject]) -> list[str]:
     return [f" {path}", *(f"  {position(item['range'])} {one_line(item['text'])}" for item in items)]
 
 
+def outline_lines(files: Iterable[JsonObject], roots: Sequence[str]) -> list[str]:
+    """Symbols by file; in brackets how many files mention the name."""
+    return _by_file(files, lambda item: item["uri"], roots, _outline)
+
+
+def _outline(path: str, files: list[JsonObject]) -> list[str]:
+    return [f" {path}", *(_outlined(item) for file in files for item in file["symbols"])]
+
+
+def _outlined(item: JsonObject) -> str:
+    return f"  {item['position']['line']}:{item['position']['character']} {_named(item)} ({item['files']})"
+
+
 def _by_file(
     items: Iterable[JsonObject],
     uri_of: Callable[[JsonObject], str],
@@ -130,13 +143,17 @@ def _by_file(
     lines: list[str] = []
     shown = ""
     for uri, group in groupby(items, uri_of):
-        # The innermost root; every canonical URI of an answer lies below one.
-        root = max((each for each in roots if uri.startswith(each)), key=len, default="")
+        root = root_of(uri, roots)
         if root != shown:
             lines.append(root)
             shown = root
         lines += lines_of(uri.removeprefix(root), list(group))
     return lines
+
+
+def root_of(uri: str, roots: Sequence[str]) -> str:
+    """The innermost root of a URI; every canonical URI of an answer lies below one."""
+    return max((root for root in roots if uri.startswith(root)), key=len, default="")
 
 
 def one_line(text: str) -> str:

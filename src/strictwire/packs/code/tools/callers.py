@@ -15,7 +15,6 @@ from typing import Any, Final
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.code.answers import summaries
 from strictwire.packs.code.answers.compact import caller_lines
 from strictwire.packs.code.answers.ids import workspace_symbol_id
 from strictwire.packs.code.answers.locations import Inside
@@ -24,10 +23,10 @@ from strictwire.packs.code.answers.ranges import Range, maybe_range
 from strictwire.packs.code.answers.symbols import enclosing_symbol, read_document_symbols
 from strictwire.packs.code.answers.texts import maybe_text
 from strictwire.packs.code.engine import Completeness
-from strictwire.packs.code.found import Evidence, Found, evidence_of
+from strictwire.packs.code.found import Evidence, evidence_of
 from strictwire.packs.code.limits import LIST_ITEMS, MAX_REFERENCES
 from strictwire.packs.code.lookup import NotOneSymbol, Target, find_target
-from strictwire.packs.code.service import Gathered, Request, Service
+from strictwire.packs.code.service import Gathered, Request, Service, show_page
 from strictwire.packs.code.tools.offer import offer
 from strictwire.packs.code.tools.references import find_uses
 from strictwire.packs.code.uri import parse_file_uri
@@ -46,9 +45,7 @@ async def callers(service: Service, arguments: JsonObject) -> Answer:
     except NotOneSymbol as exc:
         return service.presenter.answer(offer(exc, {"items": [], "nextCursor": None}), _lines)
     request = Request(operation="callers", inputs=target.inputs)
-    page, evidence = await service.page(request, arguments, partial(_gather, service, target))
-    summary = summaries.page(len(page.items), "caller", more=page.next_cursor is not None)
-    return service.presenter.answer(Found(members={**page.as_json(), "summary": summary}, evidence=evidence), _lines)
+    return await service.page(request, arguments, partial(_gather, service, target), show_page("caller"), _lines)
 
 
 def _lines(members: JsonObject, roots: Sequence[str]) -> list[str]:

@@ -11,10 +11,11 @@ from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code.answers import summaries
 from strictwire.packs.code.answers.compact import diagnostic_lines
 from strictwire.packs.code.answers.diagnostics import group_by_file, read_diagnostics, read_workspace_diagnostics
-from strictwire.packs.code.found import Found, evidence_of
+from strictwire.packs.code.found import Evidence, Found, evidence_of
 from strictwire.packs.code.gate import Admitted
 from strictwire.packs.code.limits import LIST_ITEMS, MAX_DIAGNOSTIC_FILES
 from strictwire.packs.code.service import Gathered, Request, Service
+from strictwire.packs.kit.paging import Page
 
 
 async def diagnostics_document(service: Service, arguments: JsonObject) -> Answer:
@@ -43,10 +44,14 @@ async def diagnostics_workspace(service: Service, arguments: JsonObject) -> Answ
     if not service.gate.roots:
         raise Refused(fail("WORKSPACE_DENIED"))
     request = Request(operation="diagnostics_workspace", inputs=())
-    page, evidence = await service.page(request, arguments, partial(_gather, service))
-    capped = page.facts["capped"] and any(len(each["diagnostics"]) == LIST_ITEMS for each in page.as_json()["items"])
+    return await service.page(request, arguments, partial(_gather, service), _show, _page_lines)
+
+
+def _show(page: Page, evidence: Evidence) -> Found:
+    members = page.as_json()
+    capped = page.facts["capped"] and any(len(each["diagnostics"]) == LIST_ITEMS for each in members["items"])
     summary = summaries.files(len(page.items), more=page.next_cursor is not None, capped=capped)
-    return service.presenter.answer(Found(members={**page.as_json(), "summary": summary}, evidence=evidence), _page_lines)
+    return Found(members={**members, "summary": summary}, evidence=evidence)
 
 
 def _page_lines(members: JsonObject, roots: Sequence[str]) -> list[str]:

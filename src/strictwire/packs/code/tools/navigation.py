@@ -16,7 +16,7 @@ from strictwire.packs.code.answers.locations import read_locations
 from strictwire.packs.code.found import Found, evidence_of
 from strictwire.packs.code.limits import LIST_ITEMS, MAX_RAW_REFERENCES, MAX_REFERENCES
 from strictwire.packs.code.lookup import NotOneSymbol, Target, find_target, unresolved
-from strictwire.packs.code.service import Gathered, Request, Service
+from strictwire.packs.code.service import Gathered, Request, Service, show_page
 from strictwire.packs.code.tools.offer import offer
 
 _METHODS: Final = {"definition": "textDocument/definition", "type_definition": "textDocument/typeDefinition"}
@@ -63,9 +63,8 @@ async def implementations(service: Service, arguments: JsonObject) -> Answer:
     except NotOneSymbol as exc:
         return service.presenter.answer(offer(exc, {"items": [], "nextCursor": None}), _page_lines)
     request = Request(operation="implementations", inputs=target.inputs)
-    page, evidence = await service.page(request, arguments, partial(_gather_implementations, service, target))
-    summary = summaries.page(len(page.items), "implementation", more=page.next_cursor is not None)
-    return service.presenter.answer(Found(members={**page.as_json(), "summary": summary}, evidence=evidence), _page_lines)
+    gather = partial(_gather_implementations, service, target)
+    return await service.page(request, arguments, gather, show_page("implementation"), _page_lines)
 
 
 async def _gather_implementations(service: Service, target: Target) -> Gathered:

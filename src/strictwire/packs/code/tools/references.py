@@ -25,6 +25,7 @@ from strictwire.packs.code.lookup import NotOneSymbol, Target, find_target
 from strictwire.packs.code.service import Gathered, Request, Service, engine_failures
 from strictwire.packs.code.tools.offer import offer
 from strictwire.packs.code.uri import parse_file_uri, render_file_uri
+from strictwire.packs.kit.paging import Page
 
 _UNCONFIRMED: Final = "unconfirmed"
 """Marks a retained item that is a mention and no confirmed reference."""
@@ -41,10 +42,14 @@ async def references(service: Service, arguments: JsonObject) -> Answer:
     declaration = arguments.get("includeDeclaration") is True
     inputs = (*target.inputs, declaration, *([True] if with_mentions else []))
     gather = partial(_gather, service, target, declaration=declaration, with_mentions=with_mentions)
-    page, evidence = await service.page(Request(operation="references", inputs=inputs), arguments, gather)
+    show = partial(_show, with_mentions=with_mentions)
+    return await service.page(Request(operation="references", inputs=inputs), arguments, gather, show, _lines)
+
+
+def _show(page: Page, evidence: Evidence, *, with_mentions: bool) -> Found:
     members = _split(page.as_json(), with_mentions=with_mentions)
     summary = summaries.page(len(members["items"]), "reference", more=page.next_cursor is not None)
-    return service.presenter.answer(Found(members={**members, "summary": summary}, evidence=evidence), _lines)
+    return Found(members={**members, "summary": summary}, evidence=evidence)
 
 
 def _split(page: JsonObject, *, with_mentions: bool) -> JsonObject:

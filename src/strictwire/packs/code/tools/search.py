@@ -9,13 +9,12 @@ import strictwire
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.code.answers import summaries
 from strictwire.packs.code.answers.compact import match_lines
 from strictwire.packs.code.answers.order import location_key, sort_unique
 from strictwire.packs.code.engine import EngineIdentity, Mention, PatternRefused, TextQuery
-from strictwire.packs.code.found import Evidence, Found
+from strictwire.packs.code.found import Evidence
 from strictwire.packs.code.limits import MAX_MATCHES
-from strictwire.packs.code.service import Gathered, Request, Service, engine_failures
+from strictwire.packs.code.service import Gathered, Request, Service, engine_failures, show_page
 from strictwire.packs.code.tools.references import mention_location
 
 
@@ -34,9 +33,7 @@ async def search(service: Service, arguments: JsonObject) -> Answer:
     )
     inputs = (query.pattern, query.regex, query.ignore_case, query.whole_word, *globs)
     request = Request(operation="search", inputs=inputs)
-    page, evidence = await service.page(request, arguments, partial(_gather, service, query))
-    summary = summaries.page(len(page.items), "match", more=page.next_cursor is not None, plural="matches")
-    return service.presenter.answer(Found(members={**page.as_json(), "summary": summary}, evidence=evidence), _lines)
+    return await service.page(request, arguments, partial(_gather, service, query), show_page("match", "matches"), _lines)
 
 
 def _lines(members: JsonObject, roots: Sequence[str]) -> list[str]:

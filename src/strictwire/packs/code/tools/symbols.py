@@ -15,7 +15,7 @@ from strictwire.packs.code.answers.symbols import read_document_symbols, read_wo
 from strictwire.packs.code.found import Found, evidence_of
 from strictwire.packs.code.gate import Admitted
 from strictwire.packs.code.limits import LIST_ITEMS, MAX_SYMBOLS
-from strictwire.packs.code.service import Gathered, Request, Service
+from strictwire.packs.code.service import Gathered, Request, Service, show_page
 
 
 async def document_symbols(service: Service, arguments: JsonObject) -> Answer:
@@ -44,9 +44,7 @@ async def workspace_symbols(service: Service, arguments: JsonObject) -> Answer:
     if not service.gate.roots:
         raise Refused(fail("WORKSPACE_DENIED"))
     request = Request(operation="workspaceSymbols", inputs=(query,))
-    page, evidence = await service.page(request, arguments, partial(_gather, service, query))
-    summary = summaries.page(len(page.items), "workspace symbol", more=page.next_cursor is not None)
-    return service.presenter.answer(Found(members={**page.as_json(), "summary": summary}, evidence=evidence), _lines)
+    return await service.page(request, arguments, partial(_gather, service, query), show_page("workspace symbol"), _lines)
 
 
 def read_query(query: str) -> str:
