@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -20,16 +21,17 @@ _PROBE: Final = 8192
 """Bytes in which a NUL means that the file is binary, as git decides it."""
 
 
-class NotSource(Exception):
+class NotSource(OSError):
     """A file that is not read as text. `too_large` tells a large file from a binary or special one."""
 
     def __init__(self, *, too_large: bool) -> None:
-        super().__init__(too_large)
+        code = errno.EFBIG if too_large else errno.EINVAL
+        super().__init__(code, os.strerror(code))
         self.too_large = too_large
 
 
 def read_source(path: str, limit: int = MAX_TEXT) -> bytes:
-    """The bytes of a text file. Raises NotSource: binary, too large, not a regular file; OSError."""
+    """The bytes of a text file. Raises OSError; of these NotSource: binary, too large, not a regular file."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(handle)

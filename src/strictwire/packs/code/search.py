@@ -18,7 +18,7 @@ from pathspec import PathSpec
 
 from strictwire.packs.code.engine import EngineTimeout, Mention, Mentions, PatternRefused, TextQuery
 from strictwire.packs.code.files import Files
-from strictwire.packs.code.lines import NotSource, locate, neighbours, normalise, read_source
+from strictwire.packs.code.lines import locate, neighbours, normalise, read_source
 
 NAME: Final = "text search"
 """The name of the engine in a timeout."""
@@ -96,7 +96,7 @@ def _find_all(paths: list[str], pattern: Any, query: TextQuery, end: float) -> M
     for path in paths:
         try:
             raw = normalise(read_source(path))
-        except (NotSource, OSError):
+        except OSError:
             continue
         spans = _spans(pattern, raw, query, end)
         if spans is None or time.monotonic() > end:

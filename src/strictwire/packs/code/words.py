@@ -129,7 +129,7 @@ def _holds(numbers: array[int], number: int) -> bool:
 def _mentions_in(path: str, word: str) -> Iterator[Mention]:
     try:
         raw = normalise(read_source(path))
-    except (NotSource, OSError):
+    except OSError:
         return  # it changed since it was indexed: the next call sees that
     yield from locate(Path(path), raw, find_words(raw, word, maybe_language(path)))
 

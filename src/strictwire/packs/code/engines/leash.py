@@ -74,7 +74,7 @@ def _watch(engine: int, lifeline: int, woken: int, memory: int) -> int:
         code = _reap(engine)
         if code is not None:
             return code
-        if memory and sum(map(_resident, _tree(engine))) > memory:
+        if memory and resident_bytes(engine) > memory:
             return TOO_MUCH_MEMORY
 
 
@@ -100,6 +100,11 @@ def _kill_all(engine: int) -> None:
                 with suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
             os.waitpid(-1, 0)
+
+
+def resident_bytes(pid: int) -> int:
+    """Memory of a process and everything below it."""
+    return sum(map(_resident, _tree(pid)))
 
 
 def _tree(pid: int) -> list[int]:

@@ -20,7 +20,6 @@ from strictwire.packs.code.engines.spec import EngineSpec, Hint
 from strictwire.packs.code.engines.sync import Sync, TooManyChanges
 from strictwire.packs.code.files import Feed, FileChange
 from strictwire.packs.code.languages import maybe_language
-from strictwire.packs.code.lines import NotSource
 from strictwire.packs.code.lsp.client import METHOD_NOT_FOUND, RETRY_CODES, Broken, Client, RequestRefused
 from strictwire.packs.code.uri import render_file_uri
 
@@ -111,7 +110,7 @@ class Session:
     async def ask(self, method: str, params: JsonObject, *, path: str | None, patience: float) -> Answered:
         """Ask, with everything on disk known to the engine. `patience` is how long to wait for readiness.
 
-        Raises EngineFailed, EngineUnsupported; OSError or NotSource if the document cannot be read.
+        Raises EngineFailed, EngineUnsupported; OSError if the document cannot be read.
         """
         if method != "workspace/diagnostic" and not self.offers(method):
             raise EngineUnsupported(self._spec.name, f"{self._spec.name} does not offer {method}")
@@ -142,7 +141,7 @@ class Session:
 
     def load(self, path: str) -> None:
         """Open a document so that the engine loads the project around it. Files that are no text are passed over."""
-        with suppress(OSError, NotSource, EngineFailed):
+        with suppress(OSError, EngineFailed):
             self._sync.open(path)
 
     def fail(self, reason: str) -> None:

@@ -6,7 +6,7 @@ Above: `registry`. Below: `session`, one life of the engine, and `late`, what be
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TypeAlias
 from strictwire.packs.code.engine import EngineFailed, EngineIdentity, EngineState, EngineStatus
 from strictwire.packs.code.engines.installed import Installed
 from strictwire.packs.code.engines.late import LateResults
+from strictwire.packs.code.engines.leash import resident_bytes
 from strictwire.packs.code.engines.process import Launch
 from strictwire.packs.code.engines.projects import documents_to_load
 from strictwire.packs.code.engines.session import Answered, Hooks, Session
@@ -39,31 +40,32 @@ class EngineLimits:
     """An engine that ran so long has recovered: the next restart is at once again."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What an engine serves, and within which bounds."""
+
+    root: Path
+    language: str
+    limits: EngineLimits
+    variables: Mapping[str, str]
+    """The environment variables that every engine gets."""
+
+
 Work: TypeAlias = Callable[[Session, float], Awaitable[Answered]]
 
 
 class Supervised:
     """See the module."""
 
-    def __init__(
-        self,
-        installed: Installed,
-        root: Path,
-        files: Files,
-        *,
-        limits: EngineLimits,
-        hooks: Hooks,
-        variables: dict[str, str],
-    ) -> None:
+    def __init__(self, installed: Installed, files: Files, place: Place, hooks: Hooks) -> None:
         self.spec = installed.spec
-        self.note = _find_note(installed.spec, root)
+        self.place = place
+        self.note = _find_note(installed.spec, place.root)
         """Why nothing this engine says is complete; empty if there is no such reason."""
         self._installed = installed
-        self._root = root
         self._files = files
-        self._limits = limits
+        self._limits = place.limits
         self._hooks = hooks
-        self._variables = variables
         self._session: Session | None = None
         self._feed: Feed | None = None
         self._starting = asyncio.Lock()
@@ -77,7 +79,7 @@ class Supervised:
     @property
     def identity(self) -> EngineIdentity:
         """Who answers."""
-        return EngineIdentity(name=self.spec.name, version=self._installed.version, language=self.spec.languages[0])
+        return EngineIdentity(name=self.spec.name, version=self._installed.version, language=self.place.language)
 
     @property
     def is_ready(self) -> bool:
@@ -90,10 +92,11 @@ class Supervised:
         pid = self._session.pid if self._session is not None and self._session.failure is None else None
         return EngineState(
             identity=self.identity,
-            root=self._root,
+            root=self.place.root,
             status=self._status(),
             install=self.spec.install,
             pid=pid,
+            memory_bytes=resident_bytes(pid) if pid is not None else 0,
             restarts=self._restarts,
         )
 
@@ -140,13 +143,13 @@ class Supervised:
         loop = asyncio.get_running_loop()
         if loop.time() < self._not_before:
             raise EngineFailed(self.spec.name, "it failed and is started again after a delay")
-        self._feed = self._files.subscribe(self._root)
+        self._feed = self._files.subscribe(self.place.root)
         spec = replace(self.spec, ready=()) if self.note else self.spec
-        session = Session(spec, self._root, self._feed, self._hooks)
+        session = Session(spec, self.place.root, self._feed, self._hooks)
         launch = Launch(
             command=self._installed.command,
-            folder=self._root,
-            variables={**self._variables, **self.spec.variables},
+            folder=self.place.root,
+            variables={**self.place.variables, **self.spec.variables},
             memory_bytes=self._limits.memory_bytes,
         )
         self._session, self._started_at = session, loop.time()
@@ -163,7 +166,7 @@ class Supervised:
                 await self._drop()
         if session.failure is not None:
             raise EngineFailed(self.spec.name, session.failure)
-        for path in documents_to_load(self.spec, self._root, self._files.paths):
+        for path in documents_to_load(self.spec, self.place.root, self._files.paths):
             session.load(path)
         if self.spec.warm_up:
             self._in_background(self._warm_up(session))

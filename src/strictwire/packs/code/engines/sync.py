@@ -16,7 +16,7 @@ from strictwire.canon.json import JsonObject
 from strictwire.packs.code.engines.spec import EngineSpec, Rereads
 from strictwire.packs.code.files import FileChange
 from strictwire.packs.code.languages import language_id, maybe_language
-from strictwire.packs.code.lines import NotSource, read_source
+from strictwire.packs.code.lines import read_source
 from strictwire.packs.code.uri import render_file_uri
 
 MAX_OPEN: Final = 64
@@ -51,7 +51,7 @@ class Sync:
         return path in self._open
 
     def open(self, path: str) -> int:
-        """Open a document, if it is not; returns its version. Raises OSError, NotSource: it cannot be read as text."""
+        """Open a document, if it is not; returns its version. Raises OSError: it cannot be read as text."""
         if path not in self._open:
             self._add(path, _read(path))
         self._open.move_to_end(path)
@@ -60,7 +60,7 @@ class Sync:
     def touch(self, path: str) -> int:
         """Send the text of a document again, so that the engine looks at it anew; returns the new version.
 
-        Raises OSError, NotSource.
+        Raises OSError.
         """
         if path in self._open:
             self._change(path, _read(path))
@@ -89,7 +89,7 @@ class Sync:
             if self._spec.rereads is Rereads.OPENED and maybe_language(path) in self._spec.languages:
                 self._add(path, _read(path), pinned=True)
                 return True
-        except (OSError, NotSource):
+        except OSError:
             if is_open:
                 self._close(path)
         return False

@@ -1,0 +1,223 @@
+"""Every engine of every root: finds the one that serves a file, asks it, and says how complete the answer is."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from strictwire.canon.json import JsonObject, JsonValue, render_sorted
+from strictwire.packs.code.engine import (
+    Completeness,
+    EngineFailed,
+    EngineIdentity,
+    EngineMissing,
+    EngineState,
+    EngineStatus,
+    EngineTimeout,
+    Epochs,
+    Reply,
+)
+from strictwire.packs.code.engines import fallback
+from strictwire.packs.code.engines.installed import Installed, Programs
+from strictwire.packs.code.engines.judged import judge
+from strictwire.packs.code.engines.needed import Key, Needed
+from strictwire.packs.code.engines.process import passed_on
+from strictwire.packs.code.engines.session import Answered, Hooks, Session
+from strictwire.packs.code.engines.spec import EngineSpec
+from strictwire.packs.code.engines.supervised import EngineLimits, Place, Supervised, Work
+from strictwire.packs.code.engines.table import BUILT_IN, DEFAULTS
+from strictwire.packs.code.engines.workspace import ask_diagnostics, merge
+from strictwire.packs.code.files import Files
+from strictwire.packs.code.languages import maybe_language
+from strictwire.packs.code.lines import MAX_TEXT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineChoice:
+    """Which engines there are, and how they are run."""
+
+    engines: Mapping[str, EngineSpec] = field(default_factory=lambda: BUILT_IN)
+    languages: Mapping[str, str] = field(default_factory=lambda: DEFAULTS)
+    """Language to the name of its engine."""
+    limits: EngineLimits = field(default_factory=EngineLimits)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The server's environment variables."""
+
+
+class LanguageEngines:
+    """See engine.Engines. One process for each language and root."""
+
+    def __init__(self, files: Files, choice: EngineChoice) -> None:
+        self._files = files
+        self._choice = choice
+        self._needed = Needed(files)
+        self._programs = Programs(choice.variables)
+        self._finding: dict[str, asyncio.Task[Installed | None]] = {}
+        self._engines: dict[Key, Supervised] = {}
+        self._answered_early: set[Key] = set()
+        self._diagnostics = 0
+        self._readiness = 0
+
+    async def ask(self, path: Path, method: str, params: JsonObject, *, seconds: float) -> Reply:
+        """See Engines."""
+        self._files.refresh()
+        _check_readable(path)
+        language = maybe_language(path)
+        if language is None:
+            raise EngineMissing("plaintext")
+        engine = await self._maybe_engine((self._needed.root_of(path), language), seconds)
+        if engine is not None:
+            return await self._ask(engine, method, params, path=str(path), seconds=seconds)
+        if method == "textDocument/documentSymbol":
+            reply = await fallback.ask_document(str(path), language, self._missing_note(language))
+            if reply is not None:
+                return reply
+        spec = self._maybe_spec(language)
+        raise EngineMissing(language, spec.install if spec is not None else "")
+
+    async def ask_all(self, method: str, params: JsonObject, *, seconds: float) -> tuple[Reply, ...]:
+        """See Engines."""
+        self._files.refresh()
+        keys = self._needed.all()
+        asked = (self._ask_workspace(key, method, params, seconds) for key in keys)
+        replies = await asyncio.gather(*asked, return_exceptions=True)
+        return merge(replies, [self._empty_reply(key, method, reply) for key, reply in zip(keys, replies, strict=True)])
+
+    def epochs(self) -> Epochs:
+        """See Engines."""
+        self._files.refresh()
+        files = self._files
+        return Epochs(
+            roots=files.root_changes,
+            text=files.text,
+            fs=files.fs,
+            diagnostics=self._diagnostics + files.text + files.fs + files.root_changes,
+            readiness=self._readiness,
+        )
+
+    async def states(self) -> tuple[EngineState, ...]:
+        """See Engines."""
+        self._files.refresh()
+        return tuple([await self._state(key) for key in self._needed.all()])
+
+    async def start(self) -> None:
+        """Start every engine that the roots need, so that the first call finds it warm. Failures show when it is asked."""
+        for key in self._needed.all():
+            try:
+                engine = await self._maybe_engine(key, self._choice.limits.start_seconds)
+                if engine is not None:
+                    await engine.start()
+            except (EngineFailed, EngineTimeout):
+                continue
+
+    async def close(self) -> None:
+        """End every engine."""
+        for task in self._finding.values():
+            task.cancel()
+        await asyncio.gather(*self._finding.values(), return_exceptions=True)
+        await asyncio.gather(*(engine.close() for engine in self._engines.values()))
+
+    async def _ask(self, engine: Supervised, method: str, params: JsonObject, *, path: str | None, seconds: float) -> Reply:
+        work = self._work(engine, method, params, path)
+        answered = await engine.run((method, path, render_sorted(params)), work, seconds=seconds)
+        completeness, note = judge(engine.spec, engine.note, method, answered)
+        if completeness is Completeness.WARMING:
+            self._answered_early.add((engine.place.root, engine.place.language))
+        return Reply(value=answered.value, engine=engine.identity, completeness=completeness, note=note)
+
+    def _work(self, engine: Supervised, method: str, params: JsonObject, path: str | None) -> Work:
+        async def ask(session: Session, patience: float) -> Answered:
+            if method == "workspace/diagnostic":
+                paths = self._needed.paths((engine.place.root, engine.place.language))
+                return await ask_diagnostics(session, paths, patience)
+            if method == "textDocument/diagnostic" and path is not None:
+                answered = await session.diagnose(path)
+                return Answered({"kind": "full", "items": answered.value}, answered.ready)
+            return await session.ask(method, params, path=path, patience=patience)
+
+        return ask
+
+    async def _ask_workspace(self, key: Key, method: str, params: JsonObject, seconds: float) -> Reply | None:
+        engine = await self._maybe_engine(key, seconds)
+        if engine is not None:
+            return await self._ask(engine, method, params, path=None, seconds=seconds)
+        if method != "workspace/symbol":
+            return None
+        query = str(params.get("query", ""))
+        return await fallback.ask_workspace(self._needed.paths(key), key[1], query, self._missing_note(key[1]))
+
+    def _empty_reply(self, key: Key, method: str, reply: Reply | BaseException | None) -> Reply:
+        """What stands for an engine that did not answer."""
+        late = isinstance(reply, EngineTimeout)
+        engine = self._engines.get(key)
+        identity = engine.identity if engine is not None else EngineIdentity(name="", version="", language=key[1])
+        value: JsonValue = [] if method == "workspace/symbol" else {"items": []}
+        return Reply(
+            value=value,
+            engine=identity,
+            completeness=Completeness.WARMING if late else Completeness.PARTIAL,
+            note=f"{identity.name} did not answer in time" if late else f"{identity.name} failed",
+        )
+
+    async def _maybe_engine(self, key: Key, seconds: float) -> Supervised | None:
+        """The engine of a root and language; None if none is installed. Raises EngineTimeout."""
+        spec = self._maybe_spec(key[1])
+        installed = await self._maybe_installed(spec, seconds) if spec is not None else None
+        if installed is None:
+            return None
+        if key not in self._engines:
+            place = Place(
+                root=key[0], language=key[1], limits=self._choice.limits, variables=passed_on(self._choice.variables)
+            )
+            hooks = Hooks(readiness_changed=lambda: self._count_readiness(key), diagnostics_changed=self._count_diagnostics)
+            self._engines[key] = Supervised(installed, self._files, place, hooks)
+        return self._engines[key]
+
+    async def _maybe_installed(self, spec: EngineSpec, seconds: float) -> Installed | None:
+        task = self._finding.get(spec.name)
+        if task is None:
+            task = self._finding[spec.name] = asyncio.create_task(self._programs.find(spec))
+        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            raise EngineTimeout(spec.name, seconds)
+        if task.result() is None:
+            self._finding.pop(spec.name, None)  # it may be installed while we run
+        return task.result()
+
+    def _maybe_spec(self, language: str) -> EngineSpec | None:
+        return self._choice.engines.get(self._choice.languages.get(language, ""))
+
+    def _missing_note(self, language: str) -> str:
+        spec = self._maybe_spec(language)
+        if spec is None:
+            return f"there is no engine for {language}: symbols are from the syntax alone"
+        return f"{spec.name} is not installed: symbols are from the syntax alone. To install it: {spec.install}"
+
+    async def _state(self, key: Key) -> EngineState:
+        engine = await self._maybe_engine(key, self._choice.limits.start_seconds)
+        if engine is not None:
+            return engine.state
+        spec = self._maybe_spec(key[1])
+        identity = EngineIdentity(name=spec.name if spec is not None else "", version="", language=key[1])
+        install = spec.install if spec is not None else ""
+        return EngineState(identity=identity, root=key[0], status=EngineStatus.MISSING, install=install)
+
+    def _count_readiness(self, key: Key) -> None:
+        """An engine that answered before it was ready, and now is, would give another answer."""
+        engine = self._engines.get(key)
+        if engine is not None and engine.is_ready and key in self._answered_early:
+            self._answered_early.discard(key)
+            self._readiness += 1
+
+    def _count_diagnostics(self) -> None:
+        self._diagnostics += 1
+
+
+def _check_readable(path: Path) -> None:
+    """Raises OSError: not there, or too large to be source."""
+    if path.stat().st_size > MAX_TEXT:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))

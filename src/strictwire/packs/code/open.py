@@ -1,0 +1,55 @@
+"""Builds everything behind the code tools for some roots, and takes it down again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from strictwire.packs.code.check import WordCheck
+from strictwire.packs.code.engine import CodeBase
+from strictwire.packs.code.engines.registry import LanguageEngines
+from strictwire.packs.code.files import Files
+from strictwire.packs.code.options import CodeOptions, read_options
+from strictwire.packs.code.search import Search
+from strictwire.packs.code.words import Words
+from strictwire.packs.kit.watch import Watch
+
+__all__ = ["CodeOptions", "open_codebase", "read_options"]
+
+
+@asynccontextmanager
+async def open_codebase(options: CodeOptions) -> AsyncIterator[CodeBase]:
+    """Everything the tools need, for as long as the context lasts. Engines end with it, and so does all they started."""
+    watch = Watch()
+    files = Files(options.roots, watch)
+    await asyncio.to_thread(files.refresh)
+    engines = LanguageEngines(files, options.choice)
+    words = Words(files)
+    loop, descriptor = asyncio.get_running_loop(), watch.fileno()
+    if descriptor is not None:
+        loop.add_reader(descriptor, files.refresh)  # so that the kernel's queue does not fill up while nobody asks
+    warming = asyncio.create_task(_warm_up(engines, words)) if options.warm else None
+    try:
+        yield CodeBase(
+            roots=options.roots,
+            engines=engines,
+            words=words,
+            references=WordCheck(engines, words),
+            text=Search(files),
+        )
+    finally:
+        if descriptor is not None:
+            loop.remove_reader(descriptor)
+        if warming is not None:
+            warming.cancel()
+            with suppress(asyncio.CancelledError):
+                await warming
+        await engines.close()
+        watch.close()
+
+
+async def _warm_up(engines: LanguageEngines, words: Words) -> None:
+    """Engines first: they are other processes, while the word index takes turns with calls."""
+    await engines.start()
+    await words.update()
