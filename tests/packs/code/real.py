@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ from strictwire.transport.memory import VERSION, CallFailed, MemoryConnection
 T = TypeVar("T")
 PATIENCE = 180.0
 """Seconds that a story may take on a busy machine."""
+
+NODE_MODULES = Path(__file__).parents[2] / "interop" / "node" / "node_modules" / ".bin"
+VARIABLES = {**os.environ, "PATH": f"{NODE_MODULES}:{Path(sys.executable).parent}:{os.environ['PATH']}"}
+"""Where engines are found: Python wheels beside the interpreter, TypeScript where `./scripts/npm` puts it."""
 
 
 @dataclass
@@ -66,7 +71,7 @@ async def open_real(*roots: Path, **settings: Any) -> AsyncIterator[Real]:
     server = Server("code", version="1")
     table = {"roots": [str(root) for root in roots], **settings}
     try:
-        handlers = await pack.open(Environment(settings=table, variables=dict(os.environ)))
+        handlers = await pack.open(Environment(settings=table, variables=VARIABLES))
         for name in pack.tools:
             server.add_tool(load_contract(SHIPPED, name), handlers[name])
         async with MemoryClient(server) as client:
