@@ -99,6 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
         return exit_code(exc.failure)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # A reader such as `head` has seen enough. Python would fail once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _table(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -156,7 +160,7 @@ def _write(result: Result) -> int:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     if result.output:
-        print(result.output)
+        print(result.output, flush=True)
     print(result.status, file=sys.stderr)
     return result.exit_code
 

@@ -128,10 +128,17 @@ def test_a_name_that_nothing_has_returns_what_resembles_it(tmp_path: Path) -> No
     similar, nothing = look_up(tmp_path, symbol="circle"), look_up(tmp_path, symbol="Nowhere.zzz")
 
     assert (similar["summary"], [each["name"] for each in similar["candidates"]]) == (
-        "No symbol has this name; 1 similar.",
+        "No symbol has this path; 1 similar.",
         ["Circle"],
     )
     assert (nothing["summary"], nothing["candidates"]) == ("No symbol has this name.", [])
+
+
+def test_an_inherited_method_is_offered_where_it_is_defined(tmp_path: Path) -> None:
+    answer = look_up(tmp_path, symbol="Triangle.area")
+
+    assert answer["summary"] == "No symbol has this path; 4 similar."
+    assert {each["name"] for each in answer["candidates"]} == {"area"}
 
 
 def test_with_a_uri_the_name_is_looked_up_in_that_document(tmp_path: Path) -> None:

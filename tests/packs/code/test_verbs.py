@@ -47,7 +47,7 @@ def verb(root: Path, name: str, subject: str | None = None, ink: Ink = PLAIN, **
 
 def test_a_definition_is_shown_with_its_line_counted_from_one(tmp_path: Path) -> None:
     assert verb(tmp_path, "def", f"{tmp_path}/a.py:5:9") == Result(
-        output="a.py:1:5: def used():", status="1 definitions; complete; memory 1.0"
+        output="a.py:1:5: def used():", status="1 definition; complete; memory 1.0"
     )
 
 
@@ -56,7 +56,7 @@ def test_references_are_found_by_place_and_by_name(tmp_path: Path, subject: str)
     found = verb(tmp_path, "refs", subject.replace("{root}", str(tmp_path)))
 
     assert found.output.splitlines() == ["a.py:5:9: value = used()", "b.py:1:10: x = '\U0001f600'; used()"]
-    assert found.status.startswith("2 found; ")
+    assert found.status.startswith("2 results; ")
 
 
 def test_without_a_column_the_first_thing_on_the_line_is_meant(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_unconfirmed_mentions_are_marked(tmp_path: Path) -> None:
     found = run_desk(tmp_path, {"textDocument/references": answer}, story, texts=TEXTS)
 
     assert found.output.splitlines()[0] == "a.py:5:9: value = used() (unconfirmed)"
-    assert found.status == "0 found; partial; 2 unconfirmed mentions; memory 1.0"
+    assert found.status == "0 results; partial; 2 unconfirmed mentions; memory 1.0"
 
 
 def test_an_engine_that_is_indexing_is_waited_for(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_an_engine_that_is_indexing_is_waited_for(tmp_path: Path) -> None:
 
     found, told = run_desk(tmp_path, script(tmp_path), story, texts=TEXTS)
 
-    assert (found.status, told) == ("1 definitions; complete; memory 1.0", ["memory is indexing"])
+    assert (found.status, told) == ("1 definition; complete; memory 1.0", ["memory is indexing"])
 
 
 def test_an_engine_that_never_ends_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_an_engine_that_never_ends_is_taken_as_it_is(tmp_path: Path) -> None:
             desk.service, Order(verb="def", subject=f"{tmp_path}/a.py:5:9", wait_seconds=0), Page(PLAIN, tmp_path)
         )
 
-    assert run_desk(tmp_path, script(tmp_path), story, texts=TEXTS).status == "1 definitions; warming; memory 1.0"
+    assert run_desk(tmp_path, script(tmp_path), story, texts=TEXTS).status == "1 definition; warming; memory 1.0"
 
 
 def test_a_name_that_fits_several_symbols_lists_them(tmp_path: Path) -> None:

@@ -97,7 +97,8 @@ async def _find_by_name(service: Service, name: str, uri: str | None) -> Target:
     fitting = choose(placed, parts[:-1], service.gate.roots)
     if len(fitting) == 1:
         return await _target(service, fitting[0])
-    raise NotOneSymbol(name, fitting or known, evidence, exact=bool(fitting))
+    # A method that is inherited has its name in another class: that is more use than names that are merely similar.
+    raise NotOneSymbol(name, fitting or placed or known, evidence, exact=bool(fitting))
 
 
 async def _all_symbols(service: Service, name: str) -> tuple[list[JsonObject], Evidence]:

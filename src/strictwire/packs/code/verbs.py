@@ -162,23 +162,25 @@ _SHOW: Final[Mapping[str, Callable[[Page, JsonObject, JsonObject], Iterator[str]
 
 def _status(answer: JsonObject) -> str:
     engines = ", ".join(dict.fromkeys(f"{each['name']} {each['version']}".strip() for each in answer["engines"]))
-    unconfirmed = f"{answer['unconfirmed']} unconfirmed mentions" if answer.get("unconfirmed") else ""
+    mentions = answer.get("unconfirmed", 0)
+    unconfirmed = f"{mentions} unconfirmed mention{'' if mentions == 1 else 's'}" if mentions else ""
     outside = f"{answer['outside']} outside the roots" if answer.get("outside") else ""
     parts = (_counted(answer), answer["completeness"], unconfirmed, outside, answer.get("note", ""), engines)
     return "; ".join(part for part in parts if part)
 
 
-_NOUNS: Final = {
-    "locations": "definitions",
-    "symbols": "symbols",
-    "diagnostics": "diagnostics",
-    "files": "files",
-    "items": "found",
+_NOUNS: Final[Mapping[str, str]] = {
+    "locations": "definition",
+    "symbols": "symbol",
+    "diagnostics": "diagnostic",
+    "files": "file",
+    "items": "result",
 }
+"""The member that is counted, and what it holds."""
 
 
 def _counted(answer: JsonObject) -> str:
     if "candidates" in answer:
         return str(answer["summary"]).rstrip(".")
     member = next(name for name in _NOUNS if name in answer)
-    return f"{len(answer[member])} {_NOUNS[member]}"
+    return f"{len(answer[member])} {_NOUNS[member]}{'' if len(answer[member]) == 1 else 's'}"

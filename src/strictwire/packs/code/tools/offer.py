@@ -13,7 +13,7 @@ def offer(problem: NotOneSymbol, nothing: JsonObject) -> Found:
     if problem.is_ambiguous:
         summary = f"The name fits {count} symbols; call again with the uri and position of one."
     elif count:
-        summary = f"No symbol has this name; {count} similar."
+        summary = f"No symbol has this path; {count} similar."
     else:
         summary = "No symbol has this name."
     return Found(members={**nothing, "summary": summary}, evidence=problem.evidence, candidates=problem.candidates)
