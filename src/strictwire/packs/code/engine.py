@@ -61,7 +61,7 @@ class EngineState:
     install: str = ""
     """The command that installs the engine."""
     pid: int | None = None
-    memory_bytes: int = 0
+    """The process that holds the engine; everything the engine consists of is below it."""
     restarts: int = 0
 
 

@@ -11,6 +11,7 @@ from strictwire.packs.code.engine import CodeBase
 from strictwire.packs.code.engines.registry import LanguageEngines
 from strictwire.packs.code.files import Files
 from strictwire.packs.code.options import CodeOptions, read_options
+from strictwire.packs.code.outlines import SyntaxOutlines
 from strictwire.packs.code.search import Search
 from strictwire.packs.code.words import Words
 from strictwire.packs.kit.watch import Watch
@@ -37,6 +38,7 @@ async def open_codebase(options: CodeOptions) -> AsyncIterator[CodeBase]:
             words=words,
             references=WordCheck(engines, words),
             text=Search(files),
+            outlines=SyntaxOutlines(files, words),
         )
     finally:
         if descriptor is not None:

@@ -15,6 +15,7 @@ languages = ["go"]
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -55,7 +56,9 @@ def read_options(settings: Mapping[str, JsonValue], variables: Mapping[str, str]
     """
     unknown = [name for name in settings if name not in _KNOWN]
     if unknown:
-        raise ValueError(f"{unknown[0]}: no such setting; known are {', '.join(_KNOWN)}")
+        near = difflib.get_close_matches(unknown[0], _KNOWN, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(_KNOWN)}"
+        raise ValueError(f"{unknown[0]}: no such setting; {hint}")
     engines = _read_engines(settings.get("engines", {}))
     choice = EngineChoice(
         engines=engines,
@@ -66,7 +69,15 @@ def read_options(settings: Mapping[str, JsonValue], variables: Mapping[str, str]
     warm = settings.get("warm", True)
     if not isinstance(warm, bool):
         raise ValueError("warm: expected true or false")  # noqa: TRY004 - settings, not a bug
-    return CodeOptions(roots=_read_roots(settings.get("roots", ["."])), choice=choice, warm=warm)
+    roots = _read_roots(settings["roots"]) if "roots" in settings else (_default_root(),)
+    return CodeOptions(roots=roots, choice=choice, warm=warm)
+
+
+def _default_root() -> Path:
+    here = Path.cwd()
+    if here in (Path("/"), Path.home()):
+        raise ValueError(f'roots: not given, and {here} is too much to serve; expected a list such as ["~/project"]')
+    return here
 
 
 def _read_roots(value: JsonValue) -> tuple[Path, ...]:
@@ -74,7 +85,7 @@ def _read_roots(value: JsonValue) -> tuple[Path, ...]:
         raise ValueError('roots: expected a list of folders, such as ["."]')
     roots: dict[Path, None] = {}
     for each in value:
-        root = Path(each).resolve()
+        root = Path(each).expanduser().resolve()
         if not root.is_dir():
             raise ValueError(f"roots: {each!r} is not a folder")
         roots[root] = None

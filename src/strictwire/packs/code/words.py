@@ -12,7 +12,7 @@ import re
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 from zlib import crc32
@@ -55,6 +55,12 @@ class Words:
         """See WordIndex."""
         self._files.refresh()
         return tuple(map(Path, self._files.paths))
+
+    async def counts(self, words: Collection[str]) -> dict[str, int]:
+        """How many files mention each word. Words that share a number are counted together, which is rare."""
+        async with self._lock:
+            self._take_changes()
+            return await asyncio.to_thread(self._count, words)
 
     async def update(self) -> None:
         """Read every file that is new or changed, so that the next call need not."""
@@ -104,6 +110,14 @@ class Words:
             if len(found) > limit:
                 return Mentions(items=tuple(found[:limit]), capped=True)
         return Mentions(items=tuple(found))
+
+    def _count(self, words: Collection[str]) -> dict[str, int]:
+        self._update()
+        counts = dict.fromkeys((crc32(word.encode()) for word in words), 0)
+        for numbers in self._numbers.values():
+            for number in counts.keys() & numbers:
+                counts[number] += 1
+        return {word: counts[crc32(word.encode())] for word in words}
 
     def _candidates(self, word: str) -> list[str]:
         numbers = [crc32(part.encode()) for part in _WORD.findall(word)]

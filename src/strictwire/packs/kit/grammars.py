@@ -44,11 +44,12 @@ def parse(grammar: str, data: bytes) -> Any:
     return tree_sitter.Parser(_language(grammar)).parse(data).root_node
 
 
-def find_matches(grammar: str, root: Any, query: str) -> list[dict[str, list[Any]]]:
-    """Capture name to nodes, for each match of a query."""
+def find_matches(grammar: str, root: Any, query: str) -> list[tuple[int, dict[str, list[Any]]]]:
+    """For each match of a query the number of its pattern, and capture name to nodes."""
     import tree_sitter
 
-    return [found for _, found in tree_sitter.QueryCursor(_query(grammar, query)).matches(root)]
+    found: list[tuple[int, dict[str, list[Any]]]] = tree_sitter.QueryCursor(_query(grammar, query)).matches(root)
+    return found
 
 
 def find_hits(grammar: str, root: Any, query: str) -> list[Any]:

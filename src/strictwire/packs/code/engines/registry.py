@@ -181,7 +181,8 @@ class LanguageEngines:
         task = self._finding.get(spec.name)
         if task is None:
             task = self._finding[spec.name] = asyncio.create_task(self._programs.find(spec))
-        await asyncio.wait([task], timeout=seconds)
+        if not task.done():
+            await asyncio.wait([task], timeout=seconds)
         if not task.done():
             raise EngineTimeout(spec.name, seconds)
         if task.result() is None:

@@ -15,7 +15,6 @@ from typing import TypeAlias
 from strictwire.packs.code.engine import EngineFailed, EngineIdentity, EngineState, EngineStatus
 from strictwire.packs.code.engines.installed import Installed
 from strictwire.packs.code.engines.late import LateResults
-from strictwire.packs.code.engines.leash import resident_bytes
 from strictwire.packs.code.engines.process import Launch
 from strictwire.packs.code.engines.projects import documents_to_load
 from strictwire.packs.code.engines.session import Answered, Hooks, Session
@@ -96,7 +95,6 @@ class Supervised:
             status=self._status(),
             install=self.spec.install,
             pid=pid,
-            memory_bytes=resident_bytes(pid) if pid is not None else 0,
             restarts=self._restarts,
         )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from strictwire.canon.json import JsonObject
@@ -27,14 +28,21 @@ def document_symbols(grammar: str, raw: bytes) -> list[JsonObject]:
     return [_as_json(symbol, lines) for symbol in _nest(_symbols(grammar, parse(grammar, raw)))]
 
 
-def _symbols(grammar: str, root: Any) -> Iterator[_Symbol]:
-    seen: set[int] = set()
-    for kind, query in DEFINITIONS[grammar]:
-        for match in find_matches(grammar, root, query):
-            node, name = match["all"][0], match["name"][0]
-            if name.start_byte not in seen:
-                seen.add(name.start_byte)
-                yield _Symbol(name.text.decode("utf-8", "replace"), kind, node, name)
+def _symbols(grammar: str, root: Any) -> Iterable[_Symbol]:
+    """Of two patterns that find the same name the first one in the table counts."""
+    kinds, query = _query(grammar)
+    found: dict[int, _Symbol] = {}
+    for number, match in sorted(find_matches(grammar, root, query), key=lambda each: each[0]):
+        node, name = match["all"][0], match["name"][0]
+        symbol = _Symbol(name.text.decode("utf-8", "replace"), kinds[number], node, name)
+        found.setdefault(name.start_byte, symbol)
+    return found.values()
+
+
+@cache
+def _query(grammar: str) -> tuple[tuple[int, ...], str]:
+    """The kind of each pattern, and all patterns in one query: a tree is walked once."""
+    return tuple(kind for kind, _ in DEFINITIONS[grammar]), "\n".join(pattern for _, pattern in DEFINITIONS[grammar])
 
 
 def _nest(symbols: Iterable[_Symbol]) -> list[_Symbol]:
