@@ -159,4 +159,4 @@ def test_a_name_that_fits_several_symbols_lists_them(tmp_path: Path) -> None:
 
 
 def test_an_outline_shows_files_and_their_symbols(tmp_path: Path) -> None:
-    assert verb(tmp_path, "outline", f"{tmp_path}/a.py").output == "a.py\n  1 function used (2)"
+    assert verb(tmp_path, "outline", f"{tmp_path}/a.py").output == "a.py\n  1 function used (1)"

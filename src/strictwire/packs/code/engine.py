@@ -272,8 +272,8 @@ class Outlines(Protocol):
     async def symbols(self, paths: Sequence[Path]) -> tuple[FileSymbols, ...]:
         """The symbols of these files, in their order; files without a grammar, unreadable or too large are left out."""
 
-    async def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """How many files of the roots mention each word."""
+    async def counts(self, words: Collection[str], *, language: str) -> Mapping[str, int]:
+        """How many files of a language mention each word: prose and translations say nothing about code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,8 +141,8 @@ class MemoryOutlines:
             for path, reply in zip(paths, replies, strict=True)
         )
 
-    async def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """See Outlines."""
+    async def counts(self, words: Collection[str], *, language: str) -> Mapping[str, int]:
+        """See Outlines. Every file counts as the language."""
         found = {word: (await self.words.mentions(word)).items for word in words}
         return {word: len({each.path for each in mentions}) for word, mentions in found.items()}
 

@@ -41,9 +41,9 @@ class SyntaxOutlines:
                 self._drop(path)
             return await asyncio.to_thread(self._symbols, [str(path) for path in paths])
 
-    async def counts(self, words: Collection[str]) -> dict[str, int]:
+    async def counts(self, words: Collection[str], *, language: str) -> dict[str, int]:
         """See Outlines."""
-        return await self._words.counts(words)
+        return await self._words.counts(words, language=language)
 
     def _symbols(self, paths: list[str]) -> tuple[FileSymbols, ...]:
         found = [self._symbols_of(path) for path in paths]

@@ -56,11 +56,11 @@ class Words:
         self._files.refresh()
         return tuple(map(Path, self._files.paths))
 
-    async def counts(self, words: Collection[str]) -> dict[str, int]:
-        """How many files mention each word. Words that share a number are counted together, which is rare."""
+    async def counts(self, words: Collection[str], *, language: str) -> dict[str, int]:
+        """How many files of a language mention each word. Words that share a number are counted together, which is rare."""
         async with self._lock:
             self._take_changes()
-            return await asyncio.to_thread(self._count, words)
+            return await asyncio.to_thread(self._count, words, language)
 
     async def update(self) -> None:
         """Read every file that is new or changed, so that the next call need not."""
@@ -111,11 +111,11 @@ class Words:
                 return Mentions(items=tuple(found[:limit]), capped=True)
         return Mentions(items=tuple(found))
 
-    def _count(self, words: Collection[str]) -> dict[str, int]:
+    def _count(self, words: Collection[str], language: str) -> dict[str, int]:
         self._update()
         counts = dict.fromkeys((crc32(word.encode()) for word in words), 0)
-        for numbers in self._numbers.values():
-            for number in counts.keys() & numbers:
+        for path, numbers in self._numbers.items():
+            for number in counts.keys() & numbers if maybe_language(path) == language else ():
                 counts[number] += 1
         return {word: counts[crc32(word.encode())] for word in words}
 

@@ -43,22 +43,22 @@ def test_symbols_are_ranked_by_the_files_that_mention_them(tmp_path: Path) -> No
         {
             "uri": f"file://{tmp_path}/core.py",
             "symbols": [
-                {"name": "Hub", "kind": 5, "position": {"line": 0, "character": 6}, "files": 3},
-                {"name": "__init__", "kind": 6, "position": {"line": 1, "character": 8}, "files": 2},
-                {"name": "join", "kind": 6, "position": {"line": 2, "character": 8}, "files": 2},
+                {"name": "Hub", "kind": 5, "position": {"line": 0, "character": 6}, "files": 2},
+                {"name": "__init__", "kind": 6, "position": {"line": 1, "character": 8}, "files": 1},
+                {"name": "join", "kind": 6, "position": {"line": 2, "character": 8}, "files": 1},
             ],
         },
         {
             "uri": f"file://{tmp_path}/rare.py",
             "symbols": [
-                {"name": "Rare", "kind": 5, "position": {"line": 0, "character": 6}, "files": 1},
-                {"name": "__init__", "kind": 6, "position": {"line": 1, "character": 8}, "files": 2},
+                {"name": "Rare", "kind": 5, "position": {"line": 0, "character": 6}, "files": 0},
+                {"name": "__init__", "kind": 6, "position": {"line": 1, "character": 8}, "files": 1},
             ],
         },
     ]
     assert (structured["omitted"], structured["completeness"]) == (0, "complete")
     assert text.splitlines()[:4] == [
-        "Mapped 5 symbols of 2 files. Complete (memory 1.0).", f"file://{tmp_path}/", " core.py", "  0:6 class Hub (3)",
+        "Mapped 5 symbols of 2 files. Complete (memory 1.0).", f"file://{tmp_path}/", " core.py", "  0:6 class Hub (2)",
     ]  # fmt: skip
 
 
