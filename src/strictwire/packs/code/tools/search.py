@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
+from importlib import metadata
 
-import strictwire
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
@@ -49,9 +49,14 @@ async def _gather(service: Service, query: TextQuery) -> Gathered:
         raise Refused(fail("INVALID_PARAMS", details={"violations": [violation]})) from exc
     if found.capped:
         raise Refused(fail("CAP_EXCEEDED", text="Search exceeded max total."))
-    engine = EngineIdentity(name="strictwire", version=strictwire.__version__, language="text")
+    engine = EngineIdentity(name="strictwire", version=_version(), language="text")
     items = sort_unique(map(_match, found.items), location_key)
     return Gathered(items=items, evidence=Evidence(engines=(engine,)), facts={})
+
+
+@cache
+def _version() -> str:
+    return metadata.version("strictwire")
 
 
 def _match(mention: Mention) -> JsonObject:
