@@ -30,6 +30,10 @@ _END_SECONDS: Final = 2.0
 """For the leash to kill what is left. It needs milliseconds; after that it is killed itself."""
 
 
+_GRACE_SECONDS: Final = 0.5
+"""Between the end of an engine's output and its being killed: enough for it to end with an exit code of its own."""
+
+
 class Owner(Protocol):
     """Hears what the process does."""
 
@@ -124,9 +128,9 @@ class Process(asyncio.SubprocessProtocol):
             self._owner.on_line(line[:MAX_LINE].decode("utf-8", "replace"))
 
     def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:
-        """Part of asyncio's interface. An engine that closes its stdout has ended, whatever it still does."""
+        """Part of asyncio's interface. An engine that closes its stdout is at its end, and is helped if it goes on."""
         if fd == 1:
-            self.kill()
+            asyncio.get_running_loop().call_later(_GRACE_SECONDS, self.kill)
 
     def process_exited(self) -> None:
         """Part of asyncio's interface."""

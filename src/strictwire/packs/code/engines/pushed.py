@@ -42,18 +42,21 @@ class PushedDiagnostics:
         if before is not None and before.items != items:
             self._changed()
 
+    def forget(self, uri: str) -> None:
+        """The text of a document is sent anew: what is known about it is out of date."""
+        self._known.pop(uri, None)
+
     async def wait(self, uri: str, version: int) -> list[JsonValue]:
-        """The diagnostics of a version of a document, once they are there."""
-        while True:
-            known = self._known.get(uri)
-            if known is not None and known.version is not None and known.version >= version:
-                return known.items
+        """The diagnostics of a version of a document, once they are there. An engine may leave the version out."""
+        while not self._is_current(uri, version):
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.setdefault(uri, []).append(future)
             await future
-            known = self._known.get(uri)
-            if known is not None and known.version is None:
-                return known.items  # the engine does not number its diagnostics: these came after the document was sent
+        return self._known[uri].items
+
+    def _is_current(self, uri: str, version: int) -> bool:
+        known = self._known.get(uri)
+        return known is not None and (known.version is None or known.version >= version)
 
     def end(self, reason: Exception) -> None:
         """Nothing will be pushed any more: whoever waits gets the reason."""

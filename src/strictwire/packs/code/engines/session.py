@@ -80,8 +80,6 @@ class Session:
         self._process: Process | None = None
         self._capabilities: JsonObject = {}
         self._settling: asyncio.Future[list[None]] | None = None
-        self._seen_changes = 0
-        self._diagnosed: dict[str, int] = {}
 
     @property
     def pid(self) -> int | None:
@@ -132,11 +130,7 @@ class Session:
             items = report.value.get("items") if isinstance(report.value, dict) else None
             return Answered(items if isinstance(items, list) else [], report.ready)
         await self._catch_up()
-        # Another file may have changed what this one means: the engine is made to look again.
-        is_current = self._diagnosed.get(path) == self._seen_changes
-        version = self._sync.open(path) if is_current else self._sync.touch(path)
-        self._diagnosed[path] = self._seen_changes
-        items = await self._pushed.wait(render_file_uri(Path(path)), version)
+        items = await self._pushed.wait(render_file_uri(Path(path)), self._sync.renew(path))
         return Answered(items, self.barrier.is_ready)
 
     def load(self, path: str) -> None:
@@ -194,7 +188,6 @@ class Session:
     async def _catch_up(self) -> None:
         changes = self._feed.take()
         if changes:
-            self._seen_changes += 1
             self._settling = self._tell(changes)
         if self._settling is not None:
             await asyncio.wait([self._settling])
@@ -233,6 +226,8 @@ class Session:
         raise AssertionError("the last attempt returns or raises")
 
     def _notify(self, method: str, params: JsonObject) -> None:
+        if method in ("textDocument/didOpen", "textDocument/didChange"):
+            self._pushed.forget(params["textDocument"]["uri"])
         try:
             self._client.notify(method, params)
         except Broken as exc:

@@ -32,6 +32,8 @@ class TooManyChanges(Exception):
 @dataclass(slots=True)
 class _Document:
     uri: str
+    sent_at: int
+    """How many rounds of changes there had been when its text was last sent."""
     version: int = 1
     pinned: bool = False
     """Its content is newer than what the engine has on file, so it must stay open."""
@@ -45,10 +47,7 @@ class Sync:
         self._notify = notify
         self._max_open = max_open
         self._open: OrderedDict[str, _Document] = OrderedDict()
-
-    def is_open(self, path: str) -> bool:
-        """Whether a document is open."""
-        return path in self._open
+        self._rounds = 0
 
     def open(self, path: str) -> int:
         """Open a document, if it is not; returns its version. Raises OSError: it cannot be read as text."""
@@ -57,14 +56,14 @@ class Sync:
         self._open.move_to_end(path)
         return self._open[path].version
 
-    def touch(self, path: str) -> int:
-        """Send the text of a document again, so that the engine looks at it anew; returns the new version.
+    def renew(self, path: str) -> int:
+        """Open a document, or send its text again if any file changed since it was sent; returns its version.
 
+        Another file may have changed what this one means, and an engine that pushes diagnostics looks again only then.
         Raises OSError.
         """
-        if path in self._open:
+        if path in self._open and self._open[path].sent_at != self._rounds:
             self._change(path, _read(path))
-            return self._open[path].version
         return self.open(path)
 
     def apply(self, changes: Mapping[str, FileChange]) -> list[str]:
@@ -74,6 +73,7 @@ class Sync:
         """
         if not changes:
             return []
+        self._rounds += 1
         events = [{"uri": render_file_uri(Path(path)), "type": int(change)} for path, change in changes.items()]
         self._notify("workspace/didChangeWatchedFiles", {"changes": events})
         return [path for path, change in changes.items() if self._apply_one(path, change)]
@@ -100,7 +100,7 @@ class Sync:
             if oldest is None:
                 raise TooManyChanges
             self._close(oldest)
-        document = _Document(uri=render_file_uri(Path(path)), pinned=pinned)
+        document = _Document(uri=render_file_uri(Path(path)), sent_at=self._rounds, pinned=pinned)
         self._open[path] = document
         item = {"uri": document.uri, "languageId": language_id(path), "version": 1, "text": text}
         self._notify("textDocument/didOpen", {"textDocument": item})
@@ -108,6 +108,7 @@ class Sync:
     def _change(self, path: str, text: str) -> None:
         document = self._open[path]
         document.version += 1
+        document.sent_at = self._rounds
         document.pinned = self._spec.rereads is Rereads.OPENED
         item = {"uri": document.uri, "version": document.version}
         self._notify("textDocument/didChange", {"textDocument": item, "contentChanges": [{"text": text}]})
