@@ -37,9 +37,13 @@ class Real:
 
     async def bytes(self, operation: str, **arguments: Any) -> bytes:
         """The whole response, as it would go over a wire. The id is always the same."""
+        return await self.send(1, operation, arguments)
+
+    async def send(self, request_id: int, operation: str, arguments: dict[str, Any]) -> bytes:
+        """The same with another id, for calls at the same time."""
         meta = {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}}
         params = {"name": self.prefix + operation, "arguments": arguments, "_meta": meta}
-        raw = await self.client.send(render({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+        raw = await self.client.send(render({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}))
         assert raw is not None
         return raw
 
