@@ -134,6 +134,19 @@ def test_a_name_that_nothing_has_returns_what_resembles_it(tmp_path: Path) -> No
     assert (nothing["summary"], nothing["candidates"]) == ("No symbol has this name.", [])
 
 
+def test_a_name_is_looked_up_once_until_a_file_changes(tmp_path: Path) -> None:
+    async def story(desk: Desk) -> list[int]:
+        counts = []
+        for change in (False, False, True):
+            if change:
+                desk.engines.edit()
+            await desk.call("definition", symbol="Circle.area")
+            counts.append(sum(method == "workspace/symbol" for method, _ in desk.engines.asked))
+        return counts
+
+    assert run_desk(tmp_path, script(tmp_path), story, texts=TEXTS) == [1, 1, 2]
+
+
 def test_an_inherited_method_is_offered_where_it_is_defined(tmp_path: Path) -> None:
     answer = look_up(tmp_path, symbol="Triangle.area")
 

@@ -55,5 +55,10 @@ def test_a_setting_that_cannot_be_used_refuses_the_pack_with_what_is_expected(se
         opened(settings)
 
 
+def test_several_processes_behind_one_address_are_refused() -> None:
+    with pytest.raises(PackRefused, match="serve it with `workers = 1`"):
+        asyncio.run(CodePack().open(Environment(alone=False)))
+
+
 def test_closing_a_pack_that_was_never_opened_does_nothing() -> None:
     asyncio.run(CodePack().close())

@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from strictwire.packs.code.engine import Completeness
 from strictwire.packs.code.found import Evidence, evidence_of
 from strictwire.packs.code.gate import Admitted
 from strictwire.packs.code.limits import MAX_CANDIDATES
-from strictwire.packs.code.service import Service
+from strictwire.packs.code.service import Request, Service
 from strictwire.packs.code.uri import parse_file_uri
 
 _SEPARATOR: Final = re.compile(r"::|[.#/\\]")
@@ -85,18 +86,25 @@ def _invalid(argument: str, message: str) -> Refused:
 
 
 async def _find_by_name(service: Service, name: str, uri: str | None) -> Target:
+    if not service.gate.roots:
+        raise Refused(fail("WORKSPACE_DENIED"))
     parts = [part for part in _SEPARATOR.split(name.strip().removesuffix("()")) if part]
     if not parts:
         raise _invalid("symbol", "symbol must name something")
     within = None if uri is None else service.gate.admit(uri)
-    if not service.gate.roots:
-        raise Refused(fail("WORKSPACE_DENIED"))
-    known, evidence = await (_all_symbols(service, parts[-1]) if within is None else _file_symbols(service, within))
-    named = [symbol for symbol in known if symbol["name"] == parts[-1]]
+    request = Request(operation="lookup", inputs=(name, None if within is None else within.uri))
+    return await _target(service, await service.recall(request, partial(_find_symbol, service, parts, within)))
+
+
+async def _find_symbol(service: Service, parts: Sequence[str], within: Admitted | None) -> JsonObject:
+    """The one symbol of a path. Raises NotOneSymbol."""
+    name = parts[-1]
+    known, evidence = await (_all_symbols(service, name) if within is None else _file_symbols(service, within))
+    named = [symbol for symbol in known if symbol["name"] == name]
     placed = named if within is not None else await _with_containers(service, named)
     fitting = choose(placed, parts[:-1], service.gate.roots)
     if len(fitting) == 1:
-        return await _target(service, fitting[0])
+        return fitting[0]
     # A method that is inherited has its name in another class: that is more use than names that are merely similar.
     raise NotOneSymbol(name, fitting or placed or known, evidence, exact=bool(fitting))
 

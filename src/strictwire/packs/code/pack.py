@@ -35,7 +35,9 @@ class CodePack:
         return DROP_IN_TOOLS if self._drop_in else CODE_TOOLS
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
-        """See Pack. Raises PackRefused: a setting that cannot be used."""
+        """See Pack. Raises PackRefused: a setting that cannot be used, or other processes serve the same address."""
+        if not environment.alone:
+            raise PackRefused(self.name, "its pages and engines live in one process; serve it with `workers = 1`")
         try:
             settings, rest = split_settings(environment.settings)
             options = read_options(rest, environment.variables)

@@ -93,6 +93,7 @@ class Service:
         self._pages = Pages(clock=clock, limits=settings.pages)
         self._answers: AnswerCache[Found] = AnswerCache()
         self._shown: AnswerCache[Answer] = AnswerCache()
+        self._values: AnswerCache[JsonObject] = AnswerCache()
         self._finding: Flights[Found] = Flights(late_seconds=settings.late_seconds)
         self._gathering: Flights[tuple[PageKey, Gathered]] = Flights(late_seconds=settings.late_seconds)
 
@@ -143,6 +144,16 @@ class Service:
         if page is None:  # pushed out already by other sets: kept once more, to cut this page from
             page = self._pages.keep(kept, gathered.items, facts=_facts(gathered), size=size, page_bytes=room)
         return page
+
+    async def recall(self, request: Request, find: Callable[[], Awaitable[JsonObject]]) -> JsonObject:
+        """A value that depends on the files and engines alone, kept until they change. What `find` raises is not kept."""
+        key = await self._key(request)
+        known = self._values.maybe_get(request.operation, key.snapshot)
+        if known is None:
+            known = await find()
+            if key == await self._key(request):
+                self._values.put(request.operation, key.snapshot, known, size=len(render(known)))
+        return known
 
     async def _find(self, request: Request, find: Find) -> Found:
         found, key = await self._settle(request, find)

@@ -14,6 +14,7 @@ _COUNTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "workspaceSymbols": ("roots", "text", "fs"),
     "callers": ("roots", "text", "fs"),
     "implementations": ("roots", "text", "fs"),
+    "lookup": ("roots", "text", "fs"),
     "search": ("roots", "text", "fs"),
     "diagnostics_workspace": ("roots", "fs", "diagnostics"),
 }
