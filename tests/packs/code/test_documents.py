@@ -60,6 +60,13 @@ def test_the_word_at_a_position_is_found_from_its_start_to_its_end() -> None:
     ]  # fmt: skip
 
 
+def test_the_text_after_a_position_is_bounded_and_empty_past_the_end() -> None:
+    document = Document("a\U0001f600b(c)\nd")
+
+    assert [document.after(at(*where)) for where in ((0, 4), (1, 1), (9, 0))] == ["(c)\nd", "", ""]
+    assert document.after(at(0, 0), limit=2) == "a\U0001f600"
+
+
 def test_a_whole_word_is_found_from_a_line_on() -> None:
     document = Document("foobar\nfoo_ = 1\n\U0001f600 foo\n")
 

@@ -73,6 +73,12 @@ def test_a_use_that_the_engine_cannot_see_makes_references_partial_and_is_return
     assert answer["unconfirmed"] == len(answer["mentions"]) > 0
 
 
+def test_callers_of_a_class_are_those_who_make_one(root: Path) -> None:
+    answer = run_real(lambda real: real.ready("callers", symbol="Circle"), root)
+
+    assert [(each["name"], len(each["calls"])) for each in answer["items"]] == [("use", 1)]
+
+
 def test_a_definition_in_the_standard_library_is_counted_and_not_shown(root: Path) -> None:
     at = {"uri": (root / "pkg/use.py").as_uri(), "position": {"line": 9, "character": 29}}
     answer = run_real(lambda real: real.ready("definition", **at), root)

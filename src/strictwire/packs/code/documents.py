@@ -48,6 +48,13 @@ class Document:
         if position["line"] >= len(self._starts) or position["character"] > units(self.line(position["line"])):
             raise Refused(fail("NOT_FOUND"))
 
+    def after(self, position: JsonObject, limit: int = 256) -> str:
+        """The text that follows a position; empty past the end."""
+        if position["line"] >= len(self._starts):
+            return ""
+        start = self._starts[position["line"]] + offset_of(self.line(position["line"]), position["character"])
+        return self.text[start : start + limit]
+
     def word_at(self, position: JsonObject) -> tuple[str, int] | None:
         """The identifier at or just before a position, and the character it starts at."""
         line = self.line(position["line"])

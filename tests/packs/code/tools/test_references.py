@@ -159,9 +159,11 @@ def test_totals_are_capped_before_and_after_normalising(
 def hierarchy(root: Path) -> dict[str, Any]:
     item = {"name": "used", "kind": 12, **at(root / "a.py", 0, 0, 1, 12), "selectionRange": place(0, 4, 8)}
     caller = {"name": "main", "kind": 12, **at(root / "b.py", 1, 0, 2, 13), "selectionRange": place(1, 0, 0)}
+    module = {"name": "a", "kind": 2, **at(root / "a.py", 0, 0, 4, 14), "selectionRange": place(0, 0, 0)}
     outsider = {**caller, "uri": "file:///usr/lib/x.py"}
     calls = [
         {"from": caller, "fromRanges": [place(2, 6, 10), place(2, 0, 5), place(2, 6, 10)]},
+        {"from": module, "fromRanges": [place(4, 8, 14)]},
         {"from": outsider, "fromRanges": [place(0, 0, 1)]},
         {"from": None},
         None,
@@ -175,7 +177,7 @@ def test_callers_come_from_the_call_hierarchy_with_the_places_of_their_calls(tmp
         return await desk.call("callers", **where), await desk.text("callers", **where)
 
     structured, text = run_desk(tmp_path, hierarchy(tmp_path), story)
-    (caller,) = structured["items"]
+    module, caller = structured["items"]
 
     assert {name: caller[name] for name in ("name", "kind", "location", "calls")} == {
         "name": "main",
@@ -183,8 +185,26 @@ def test_callers_come_from_the_call_hierarchy_with_the_places_of_their_calls(tmp
         "location": at(tmp_path / "b.py", 1, 0, 0),
         "calls": [{"range": place(2, 0, 5)}, {"range": place(2, 6, 10)}],
     }
+    assert (module["name"], module["calls"]) == ("a", [{"range": place(4, 8, 14)}])
     assert (structured["completeness"], structured["unconfirmed"]) == ("complete", 0)
     assert text.splitlines()[-1] == "  function main 2:0 2:6"
+
+
+def test_a_call_that_the_hierarchy_does_not_know_is_found_by_its_reference(tmp_path: Path) -> None:
+    """An engine whose hierarchy has nothing to say, as ty's about classes: imports are no calls, `used()` is one."""
+    script = {
+        **engine(tmp_path),
+        "textDocument/prepareCallHierarchy": [],
+        "textDocument/documentSymbol": [],
+    }
+
+    answer = run_desk(tmp_path, script, lambda desk: desk.call("callers", **desk.at("a.py", 0, 5)))
+
+    assert [(each["name"], each["calls"]) for each in answer["items"]] == [
+        ("a.py", [{"range": place(4, 8, 12)}]),
+        ("b.py", [{"range": place(2, 6, 10)}]),
+    ]
+    assert answer["completeness"] == "complete"
 
 
 def test_a_missing_reference_makes_the_callers_partial(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """`callers`: the functions that call a symbol, each with the places it calls from.
 
-By the engine's call hierarchy; by references and the symbols around them where the engine has none. The references are
-checked against the word index in both cases, because a missing reference is a missing caller.
+By the engine's call hierarchy, completed by references: a confirmed reference that is followed by `(` and that the
+hierarchy does not know is a call too, such as one of a class in engines whose hierarchy has functions alone. Where an
+engine has no call hierarchy, every use counts as a call. The references are checked against the word index in any case,
+because a missing reference is a missing caller.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -34,6 +37,11 @@ from strictwire.packs.code.uri import parse_file_uri
 MAX_FILES: Final = 500
 """Documents whose symbols are read where there is no call hierarchy."""
 
+UNKNOWN_CALLS: Final = "no call hierarchy: uses count as calls"
+
+_CALL: Final = re.compile(r"\s{0,20}(?:<[^<>()]{0,200}>\s{0,20})?\(")
+"""What follows the name of a function that is called: an argument list, after type arguments if there are any."""
+
 _MODULE: Final = 2
 """LSP's kind of the caller where a call stands outside every function."""
 
@@ -55,16 +63,42 @@ def _lines(members: JsonObject, roots: Sequence[str]) -> list[str]:
 async def _gather(service: Service, target: Target) -> Gathered:
     uses, calls = await asyncio.gather(find_uses(service, target, declaration=False), _incoming(service, target))
     if calls is None:
-        items, evidence = await _around(service, uses.items)
-        evidence = uses.evidence.but(evidence.completeness, evidence.note)
+        items, around = await _around(service, uses.items)
+        evidence = uses.evidence.but(around.completeness, around.note).but(Completeness.PARTIAL, UNKNOWN_CALLS)
     else:
-        items = calls[0]
-        evidence = uses.evidence.but(calls[1].completeness, calls[1].note)
+        known, hierarchy = calls
+        unknown = await _unknown_calls(service, uses.items, known)
+        more, around = await _around(service, unknown)
+        items = merge_callers([*known, *more])
+        evidence = uses.evidence.but(hierarchy.completeness, hierarchy.note).but(around.completeness, around.note)
     if len(items) > MAX_REFERENCES:
         raise Refused(fail("CAP_EXCEEDED", text="Callers exceeded max total."))
     capped = any(len(item["calls"]) > LIST_ITEMS for item in items)
     shown = [item | {"calls": item["calls"][:LIST_ITEMS]} for item in items]
     return Gathered(items=shown, evidence=evidence.but_capped(capped=capped), facts={})
+
+
+async def _unknown_calls(service: Service, uses: Sequence[JsonObject], known: Sequence[JsonObject]) -> list[JsonObject]:
+    """References that are calls by their text and that no caller of the hierarchy covers."""
+    covered: dict[str, list[Range]] = {}
+    for caller in known:
+        ranges = [Range(*range_key(call["range"])) for call in caller["calls"]]
+        covered.setdefault(caller["location"]["uri"], []).extend(ranges)
+    open_uses = [use for use in uses if not _is_covered(use, covered.get(use["uri"], ()))]
+    return [use for use in open_uses if await _is_call(service, use)]
+
+
+def _is_covered(use: JsonObject, calls: Sequence[Range]) -> bool:
+    start = use["range"]["start"]
+    return any(call.contains(start["line"], start["character"]) for call in calls)
+
+
+async def _is_call(service: Service, use: JsonObject) -> bool:
+    try:
+        document = await service.documents.open(service.gate.admit(use["uri"]))
+        return _CALL.match(document.after(use["range"]["end"])) is not None
+    except Refused:
+        return False  # it is gone since the engine answered: the changed files make the call be repeated
 
 
 async def _incoming(service: Service, target: Target) -> tuple[list[JsonObject], Evidence] | None:
@@ -123,14 +157,13 @@ def merge_callers(found: Sequence[JsonObject]) -> list[JsonObject]:
 
 
 async def _around(service: Service, uses: Sequence[JsonObject]) -> tuple[list[JsonObject], Evidence]:
-    """Callers by the symbols around references: every use counts as a call."""
+    """Callers by the symbols around some references."""
     uris = sorted({use["uri"] for use in uses})
     asked = [service.ask(Path(parse_file_uri(uri)), "textDocument/documentSymbol", {}) for uri in uris[:MAX_FILES]]
     replies = await asyncio.gather(*asked)
     symbols = {uri: read_document_symbols(reply.value, uri) for uri, reply in zip(uris, replies, strict=False)}
     found = [_user(use, symbols[use["uri"]]) for use in uses if use["uri"] in symbols]
-    evidence = evidence_of(replies).but(Completeness.PARTIAL, "no call hierarchy: uses count as calls")
-    return merge_callers(found), evidence.but_capped(capped=len(uris) > MAX_FILES)
+    return merge_callers(found), evidence_of(replies).but_capped(capped=len(uris) > MAX_FILES)
 
 
 def _user(use: JsonObject, symbols: list[JsonObject]) -> JsonObject:
