@@ -64,7 +64,7 @@ def valid(desk: Desk, tool: str) -> dict[str, Any]:
 def test_what_an_engine_raises_has_its_code_and_no_text_of_its_own(
     tmp_path: Path, tool: str, raised: Exception, data: dict[str, Any]
 ) -> None:
-    script = {"textDocument/prepareCallHierarchy": [], METHODS[tool]: raised}
+    script = {"textDocument/prepareCallHierarchy": [], "textDocument/definition": [], METHODS[tool]: raised}
 
     error = run_desk(tmp_path, script, lambda desk: desk.error(tool, **valid(desk, tool)))
 

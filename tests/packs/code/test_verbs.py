@@ -111,7 +111,8 @@ def test_unconfirmed_mentions_are_marked(tmp_path: Path) -> None:
         order = Order(verb="refs", subject=f"{tmp_path}/a.py:1:5", arguments={"includeUnconfirmed": True})
         return await run_verb(desk.service, order, Page(PLAIN, tmp_path))
 
-    found = run_desk(tmp_path, {"textDocument/references": answer}, story, texts=TEXTS)
+    script = {"textDocument/references": answer, "textDocument/definition": at(tmp_path / "a.py", 0, 4, 8)}
+    found = run_desk(tmp_path, script, story, texts=TEXTS)
 
     assert found.output.splitlines()[0] == "a.py:5:9: value = used() (unconfirmed)"
     assert found.status == "0 results; partial; 2 unconfirmed mentions; memory 1.0"

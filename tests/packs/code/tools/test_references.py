@@ -32,7 +32,7 @@ def engine(root: Path, *missing: str) -> dict[str, Any]:
         hidden = {*missing, *(() if params["context"]["includeDeclaration"] else ("declaration",))}
         return [each for name, each in reversed(uses(root).items()) if name not in hidden]
 
-    return {REFERENCES: answer}
+    return {REFERENCES: answer, "textDocument/definition": uses(root)["declaration"]}
 
 
 def test_references_that_cover_every_mention_are_complete(tmp_path: Path) -> None:
@@ -62,6 +62,16 @@ def test_the_declaration_is_returned_only_if_it_is_asked_for(tmp_path: Path) -> 
     with_it, without = run_desk(tmp_path, engine(tmp_path), story)
 
     assert (with_it, without) == (list(uses(tmp_path).values()), list(uses(tmp_path).values())[1:])
+
+
+def test_imports_are_references_though_an_engine_takes_them_for_declarations(tmp_path: Path) -> None:
+    def answer(params: dict[str, Any]) -> list[Any]:
+        return list(uses(tmp_path).values()) if params["context"]["includeDeclaration"] else [uses(tmp_path)["print"]]
+
+    script = {REFERENCES: answer, "textDocument/definition": at(tmp_path / "a.py", 0, 0, 1, 12)}
+    found = run_desk(tmp_path, script, lambda desk: desk.call("references", **desk.at("a.py", 0, 5)))
+
+    assert found["items"] == list(uses(tmp_path).values())[1:]
 
 
 def test_a_mention_that_the_engine_misses_makes_the_answer_partial_and_can_be_returned(tmp_path: Path) -> None:

@@ -84,21 +84,45 @@ class Uses(NamedTuple):
 
 async def find_uses(service: Service, target: Target, *, declaration: bool) -> Uses:
     """Every use of the target, judged by the word index. Raises Refused: CAP_EXCEEDED, and the engine's codes."""
-    # The check needs the declaration among the references, whether or not the caller wants it.
-    flags = [declaration] if service.settings.drop_in or declaration else [True, False]
-    replies = await asyncio.gather(*(_ask(service, target, declaration=flag) for flag in flags))
-    located = [read_locations(reply.value, service.gate.filter()) for reply in replies]
-    items = located[-1].items
+    if service.settings.drop_in:
+        reply = await _ask(service, target, declaration=declaration)
+        located = read_locations(reply.value, service.gate.filter())
+        return Uses(_capped(located.items), (), evidence_of([reply], outside=located.outside))
+    # Engines differ in what a declaration is; ty drops imports with it. So the engine is asked for everything, which the
+    # check needs anyway, and only the definition itself is taken out.
+    reply, declared = await asyncio.gather(_ask(service, target, declaration=True), _definitions(service, target))
+    located = read_locations(reply.value, service.gate.filter())
+    items = _capped(located.items)
+    evidence = evidence_of([reply], outside=located.outside)
+    checked = await _check(service, target, items, reply)
+    if checked is not None:
+        evidence = replace(evidence.but(checked.completeness), unconfirmed=len(checked.unconfirmed))
+        evidence = evidence.but_capped(capped=checked.capped)
+    shown = items if declaration else without_definitions(items, declared)
+    return Uses(shown, () if checked is None else checked.unconfirmed, evidence)
+
+
+def _capped(items: list[JsonObject]) -> list[JsonObject]:
     if len(items) > MAX_REFERENCES:
         raise _too_many()
-    evidence = evidence_of(replies, outside=located[-1].outside)
-    if service.settings.drop_in:
-        return Uses(items, (), evidence)
-    checked = await _check(service, target, located[0].items, replies[0])
-    if checked is None:
-        return Uses(items, (), evidence)
-    judged = replace(evidence.but(checked.completeness), unconfirmed=len(checked.unconfirmed))
-    return Uses(items, checked.unconfirmed, judged.but_capped(capped=checked.capped))
+    return items
+
+
+async def _definitions(service: Service, target: Target) -> list[JsonObject]:
+    reply = await service.maybe_ask(target.place.path, "textDocument/definition", {"position": target.position})
+    return [] if reply is None else read_locations(reply.value, service.gate.filter()).items
+
+
+def without_definitions(items: list[JsonObject], definitions: list[JsonObject]) -> list[JsonObject]:
+    """References but those that are definitions: the first one inside each definition's range."""
+    dropped = [next((item for item in items if _lies_in(item, each)), None) for each in definitions]
+    return [item for item in items if item not in dropped]
+
+
+def _lies_in(item: JsonObject, definition: JsonObject) -> bool:
+    start = item["range"]["start"]
+    place = Range(*range_key(definition["range"]))
+    return bool(item["uri"] == definition["uri"]) and place.contains(start["line"], start["character"])
 
 
 async def _ask(service: Service, target: Target, *, declaration: bool) -> Reply:
