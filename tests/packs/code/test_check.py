@@ -99,6 +99,13 @@ def test_a_mention_that_leads_to_the_symbol_is_missing_even_if_the_engine_knows_
     assert world.left() == (Completeness.PARTIAL, [("use.py", 0, 0)])
 
 
+def test_a_target_with_another_name_settles_nothing(tmp_path: Path) -> None:
+    """For an attribute that it cannot resolve, basedpyright returns the definition of the call around it."""
+    world = World(tmp_path, {"use.py": "check(x.name)\ndef check(): pass\n"}, {("use.py", 0, 8): [("use.py", 1, 4)]})
+
+    assert world.left() == (Completeness.PARTIAL, [("use.py", 0, 8)])
+
+
 def test_one_of_several_targets_is_enough(tmp_path: Path) -> None:
     definitions = {("use.py", 0, 2): [("other.py", 0, 0), ("lib.py", 0, 4)], ("other.py", 0, 0): [("other.py", 0, 0)]}
     world = World(tmp_path, {"use.py": "x.name\n", "other.py": "name = 1\n"}, definitions)

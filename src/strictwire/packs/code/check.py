@@ -26,7 +26,7 @@ from strictwire.packs.code.engine import (
 )
 from strictwire.packs.code.engines.late import LateResults
 from strictwire.packs.code.languages import maybe_language
-from strictwire.packs.code.mentioned import Seen, find_aliases, look_at, mentions_in
+from strictwire.packs.code.mentioned import Seen, find_aliases, find_named, look_at, mentions_in
 from strictwire.packs.code.targets import read_targets
 from strictwire.packs.code.words import Words
 
@@ -77,9 +77,11 @@ class WordCheck:
         rest = [mention for mention in mentions.items if not known.covers(mention)]
         seen = await asyncio.to_thread(look_at, question.name, rest)
         doubtful = [each for each in seen if each.mention.kind is not MentionKind.TEXT]
-        open_ones = await self._resolve(doubtful, known, question)
+        # An engine that is not ready, or cannot be trusted, gets no say in which mentions are not missing.
+        if reply.completeness is Completeness.COMPLETE:
+            doubtful = await self._resolve(doubtful, known, question)
         aliases = await self._check_aliases(question, mentions.items, known)
-        unconfirmed = tuple(sorted({*open_ones, *aliases}))
+        unconfirmed = tuple(sorted({*(each.mention for each in doubtful), *aliases}))
         capped = mentions.capped or bool(self._words.gaps(language))
         verdict = reply.completeness
         if verdict is Completeness.COMPLETE and (unconfirmed or capped):
@@ -95,14 +97,20 @@ class WordCheck:
             left.extend(each.mention for each in seen if each.mention.kind is not MentionKind.TEXT)
         return left
 
-    async def _resolve(self, seen: list[Seen], known: _Known, question: _Question) -> list[Mention]:
-        """Those of the mentions that do not lead to another symbol."""
+    async def _resolve(self, seen: list[Seen], known: _Known, question: _Question) -> list[Seen]:
+        """Those of the mentions that do not lead to another symbol of the same name."""
         asked = _choose(seen)
         targets = await self._targets(asked, question.seconds)
+        places = {target for each in targets.values() for target in each}
+        named = await asyncio.to_thread(find_named, question.name, places)
         imports = {_spot(each.mention) for each in seen if each.imports}
-        unasked = [each.mention for each in seen if _spot(each.mention) not in targets]
-        ours = [each for each in asked if not _leads_elsewhere(each, targets[_spot(each.mention)], known, imports)]
-        return [*unasked, *(each.mention for each in ours)]
+        unasked = [each for each in seen if _spot(each.mention) not in targets]
+        elsewhere = {
+            spot
+            for spot, found in targets.items()
+            if found and all(_is_another(target, known, imports) and target in named for target in found)
+        }
+        return [*unasked, *(each for each in asked if _spot(each.mention) not in elsewhere)]
 
     async def _targets(self, asked: list[Seen], seconds: float) -> dict[Spot, list[Span]]:
         gate = asyncio.Semaphore(_AT_ONCE)
@@ -152,16 +160,12 @@ def _choose(seen: list[Seen]) -> list[Seen]:
     return chosen
 
 
-def _leads_elsewhere(seen: Seen, targets: list[Span], known: _Known, imports: set[Spot]) -> bool:
-    """Whether every target is a declaration of another symbol.
+def _is_another(target: Span, known: _Known, imports: set[Spot]) -> bool:
+    """Whether a target is the declaration of another symbol.
 
     An import that leads to itself, or to another import of the name, was not followed: it may well be ours.
     """
-    if not targets or any(known.has(target) for target in targets):
-        return False
-    here = _spot(seen.mention)
-    spots = [(target.path, target.line, target.character) for target in targets]
-    return not (seen.imports and here in spots) and not any(spot in imports for spot in spots)
+    return not known.has(target) and (target.path, target.line, target.character) not in imports
 
 
 def _spot(mention: Mention) -> Spot:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from strictwire.packs.code.engine import Mention, MentionKind
+from strictwire.packs.code.engine import Mention, MentionKind, Span
 from strictwire.packs.code.languages import maybe_language
 from strictwire.packs.code.lines import locate, normalise, read_source
 from strictwire.packs.code.syntax.grammar import maybe_grammar
@@ -88,3 +88,19 @@ def mentions_in(path: Path, word: str) -> list[Mention]:
     except OSError:
         return []
     return list(locate(path, raw, find_words(raw, word, maybe_language(path))))
+
+
+def find_named(name: str, places: Iterable[Span]) -> set[Span]:
+    """Those of the places where the name stands.
+
+    For an attribute that it cannot resolve, basedpyright returns the definition of the call around it: a target counts
+    only if it has the name. Targets may lie outside the roots, in the standard library; nothing of such a file is returned.
+    """
+    by_path: dict[Path, set[Span]] = defaultdict(set)
+    for place in places:
+        by_path[place.path].add(place)
+    found: set[Span] = set()
+    for path, spans in by_path.items():
+        starts = {(each.line, each.character) for each in mentions_in(path, name)}
+        found |= {span for span in spans if (span.line, span.character) in starts}
+    return found
