@@ -49,11 +49,7 @@ class World:
         files.refresh()
 
         async def run() -> Checked:
-            checker = WordCheck(self.engines, Words(files))
-            try:
-                return await checker.check("name", at, (at, *found), reply, seconds=seconds)
-            finally:
-                await checker.close()
+            return await WordCheck(self.engines, Words(files)).check("name", at, (at, *found), reply, seconds=seconds)
 
         try:
             return asyncio.run(run())

@@ -19,12 +19,12 @@ from strictwire.packs.code.engine import (
     EngineFailed,
     EngineMissing,
     Engines,
+    EngineTimeout,
     Mention,
     MentionKind,
     Reply,
     Span,
 )
-from strictwire.packs.code.engines.late import LateResults
 from strictwire.packs.code.languages import maybe_language
 from strictwire.packs.code.mentioned import Seen, find_aliases, find_named, look_at, mentions_in
 from strictwire.packs.code.targets import read_targets
@@ -35,6 +35,9 @@ MAX_RESOLVED: Final = 256
 
 MAX_FILES: Final = 64
 """Files with such mentions. An engine may have to open each; beyond this the rest stays unconfirmed."""
+
+NAME: Final = "reference check"
+"""The name of the engine in a timeout."""
 
 _AT_ONCE: Final = 16
 
@@ -58,17 +61,14 @@ class WordCheck:
     def __init__(self, engines: Engines, words: Words) -> None:
         self._engines = engines
         self._words = words
-        self._late: LateResults[Checked] = LateResults("the reference check")
 
     async def check(self, name: str, at: Span, found: tuple[Span, ...], reply: Reply, *, seconds: float) -> Checked:
         """See ReferenceCheck."""
-        question = _Question(name=name, at=at, found=found, seconds=seconds)
-        key = (name, at, found, reply.completeness, self._engines.epochs())
-        return await self._late.run(key, lambda: self._check(question, reply), seconds=seconds)
-
-    async def close(self) -> None:
-        """Cancel what still runs."""
-        await self._late.close()
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._check(_Question(name=name, at=at, found=found, seconds=seconds), reply)
+        except TimeoutError:
+            raise EngineTimeout(NAME, seconds) from None
 
     async def _check(self, question: _Question, reply: Reply) -> Checked:
         language = maybe_language(question.at.path) or ""

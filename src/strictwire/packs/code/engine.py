@@ -116,7 +116,7 @@ class EngineUnsupported(EngineFailed):
 
 
 class EngineTimeout(Exception):
-    """The answer did not arrive in time. The request goes on, and the same call later gets its result."""
+    """The answer did not arrive in time, and the request was cancelled. A caller that wants a late result waits longer."""
 
     def __init__(self, engine: str, seconds: float) -> None:
         super().__init__(engine, seconds)
@@ -224,7 +224,7 @@ class ReferenceCheck(Protocol):
         """Judge `found`, the references of the symbol at `at` including its declaration, as the engine gave them.
 
         COMPLETE needs an engine that is ready and every mention of the name in its language confirmed or resolved to
-        another symbol. Raises EngineTimeout if that takes too long; the work goes on for the next call.
+        another symbol. Raises EngineTimeout.
         """
 
 

@@ -199,71 +199,40 @@ def test_requests_in_flight_at_a_crash_all_fail_and_the_engine_is_started_once(r
     assert run(scenario) == (["it ended by itself"] * 3, 2)
 
 
-def test_a_result_that_is_late_is_kept_for_the_next_call(root: Path, engine: ScriptedEngine, tmp_path: Path) -> None:
-    """The first caller gets a timeout and nothing else; the second gets the result, and the engine was asked once."""
-    engine.play({DEFINITION: [{"wait_for": str(tmp_path / "go")}, {"reply": "late"}]})
+def test_a_caller_that_runs_out_of_time_cancels_its_request_and_the_engine_lives(root: Path, engine: ScriptedEngine) -> None:
+    engine.play({DEFINITION: []})
 
-    async def scenario() -> tuple[Any, ...]:
+    async def scenario() -> tuple[str, list[str], int]:
         async with opened(root, choose(spec_of(engine))) as engines:
             await ask(engines, root / "b.py", "textDocument/hover")
             before = engines.epochs()
             with pytest.raises(EngineTimeout) as caught:
                 await ask(engines, root / "a.py", seconds=0.05)
-            (tmp_path / "go").touch()
-            reply = await ask(engines, root / "a.py")
-            same = engines.epochs() == before
-            again = await ask(engines, root / "a.py")
-            return caught.value.engine, reply.value, same, again.value, len(engine.messages(DEFINITION))
-
-    assert run(scenario) == ("scripted", "late", True, "late", 2)
-
-
-def test_a_late_result_is_not_given_for_files_that_changed(root: Path, engine: ScriptedEngine, tmp_path: Path) -> None:
-    engine.play({DEFINITION: [{"wait_for": str(tmp_path / "go")}, {"reply": "old"}]})
-
-    async def scenario() -> object:
-        async with opened(root, choose(spec_of(engine))) as engines:
-            await ask(engines, root / "b.py", "textDocument/hover")
-            with pytest.raises(EngineTimeout):
-                await ask(engines, root / "a.py", seconds=0.05)
-            engine.play({DEFINITION: [{"reply": "new"}]})
-            (tmp_path / "go").touch()
-            write(root, {"a.py": "x = 2\n"})
-            return (await ask(engines, root / "a.py")).value
-
-    assert run(scenario) == "new"
-
-
-def test_the_same_request_at_the_same_time_is_sent_once(root: Path, engine: ScriptedEngine, tmp_path: Path) -> None:
-    engine.play({DEFINITION: [{"wait_for": str(tmp_path / "go")}, {"reply": "one"}]})
-
-    async def scenario() -> tuple[list[Any], int]:
-        async with opened(root, choose(spec_of(engine))) as engines:
-            tasks = [asyncio.create_task(ask(engines, root / "a.py")) for _ in range(5)]
-            await until(lambda: bool(engine.messages(DEFINITION)))
-            (tmp_path / "go").touch()
-            return [(await task).value for task in tasks], len(engine.messages(DEFINITION))
-
-    assert run(scenario) == (["one"] * 5, 1)
-
-
-def test_a_caller_that_gives_up_cancels_the_request_and_no_one_elses(root: Path, engine: ScriptedEngine) -> None:
-    engine.play({DEFINITION: []})
-
-    async def scenario() -> list[str]:
-        async with opened(root, choose(spec_of(engine))) as engines:
-            one, two = (asyncio.create_task(ask(engines, root / "a.py")) for _ in range(2))
-            await until(lambda: bool(engine.messages(DEFINITION)))
-            one.cancel()
-            await asyncio.gather(one, return_exceptions=True)
-            await ask(engines, root / "b.py", "textDocument/hover")
-            early = "$/cancelRequest" in engine.methods()
-            two.cancel()
-            await asyncio.gather(two, return_exceptions=True)
             await until(lambda: "$/cancelRequest" in engine.methods())
-            return [str(early), *engine.methods()[-1:]]
+            assert engines.epochs() == before
+            await ask(engines, root / "b.py", "textDocument/hover")
+            return caught.value.engine, engine.methods()[-3:], engine.lives()
 
-    assert run(scenario) == ["False", "$/cancelRequest"]
+    assert run(scenario) == ("scripted", [DEFINITION, "$/cancelRequest", "textDocument/hover"], 1)
+
+
+def test_a_caller_that_runs_out_of_time_during_the_start_does_not_end_it(
+    root: Path, engine: ScriptedEngine, tmp_path: Path
+) -> None:
+    capabilities = {"capabilities": {"hoverProvider": True}}
+    engine.play({"initialize": [{"wait_for": str(tmp_path / "go")}, {"reply": capabilities}]})
+
+    async def scenario() -> tuple[EngineStatus, int]:
+        async with opened(root, choose(spec_of(engine))) as engines:
+            with pytest.raises(EngineTimeout):
+                await ask(engines, root / "a.py", seconds=0.2)
+            await until(lambda: engine.lives() == 1)
+            status = (await engines.states())[0].status
+            (tmp_path / "go").touch()
+            await ask(engines, root / "a.py", "textDocument/hover")
+            return status, engine.lives()
+
+    assert run(scenario) == (EngineStatus.STARTING, 1)
 
 
 def test_an_engine_that_says_that_files_changed_is_asked_again(root: Path, engine: ScriptedEngine) -> None:
@@ -354,7 +323,7 @@ def test_closing_ends_requests_and_processes_at_once(root: Path, engine: Scripte
             await until(lambda: len(family(leash)) == 3)
             pids = family(leash)
             started = time.monotonic()
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(EngineFailed):
             await task
         return until_gone(pids, 0), time.monotonic() - started
 

@@ -8,8 +8,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue, render_sorted
+from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.packs.code.engine import (
     Completeness,
     EngineFailed,
@@ -35,6 +36,9 @@ from strictwire.packs.code.files import Files
 from strictwire.packs.code.languages import maybe_language
 from strictwire.packs.code.lines import MAX_TEXT
 
+MISSING_SECONDS: Final = 5.0
+"""Between two looks for an engine that is not installed. It may be installed while we run."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChoice:
@@ -57,6 +61,7 @@ class LanguageEngines:
         self._needed = Needed(files)
         self._programs = Programs(choice.variables)
         self._finding: dict[str, asyncio.Task[Installed | None]] = {}
+        self._missing_until: dict[str, float] = {}
         self._engines: dict[Key, Supervised] = {}
         self._answered_early: set[Key] = set()
         self._diagnostics = 0
@@ -123,7 +128,7 @@ class LanguageEngines:
 
     async def _ask(self, engine: Supervised, method: str, params: JsonObject, *, path: str | None, seconds: float) -> Reply:
         work = self._work(engine, method, params, path)
-        answered = await engine.run((method, path, render_sorted(params)), work, seconds=seconds)
+        answered = await engine.run(work, seconds=seconds)
         completeness, note = judge(engine.spec, engine.note, method, answered)
         if completeness is Completeness.WARMING:
             self._answered_early.add((engine.place.root, engine.place.language))
@@ -165,28 +170,30 @@ class LanguageEngines:
 
     async def _maybe_engine(self, key: Key, seconds: float) -> Supervised | None:
         """The engine of a root and language; None if none is installed. Raises EngineTimeout."""
+        if key in self._engines:
+            return self._engines[key]
         spec = self._maybe_spec(key[1])
         installed = await self._maybe_installed(spec, seconds) if spec is not None else None
-        if installed is None:
-            return None
-        if key not in self._engines:
-            place = Place(
-                root=key[0], language=key[1], limits=self._choice.limits, variables=passed_on(self._choice.variables)
-            )
-            hooks = Hooks(readiness_changed=lambda: self._count_readiness(key), diagnostics_changed=self._count_diagnostics)
-            self._engines[key] = Supervised(installed, self._files, place, hooks)
+        if installed is None or key in self._engines:
+            return self._engines.get(key)
+        place = Place(root=key[0], language=key[1], limits=self._choice.limits, variables=passed_on(self._choice.variables))
+        hooks = Hooks(readiness_changed=lambda: self._count_readiness(key), diagnostics_changed=self._count_diagnostics)
+        self._engines[key] = Supervised(installed, self._files, place, hooks)
         return self._engines[key]
 
     async def _maybe_installed(self, spec: EngineSpec, seconds: float) -> Installed | None:
-        task = self._finding.get(spec.name)
-        if task is None:
-            task = self._finding[spec.name] = asyncio.create_task(self._programs.find(spec))
-        if not task.done():
-            await asyncio.wait([task], timeout=seconds)
+        now = asyncio.get_running_loop().time()
+        if now < self._missing_until.get(spec.name, 0.0):
+            return None
+        if spec.name not in self._finding:
+            self._finding[spec.name] = asyncio.create_task(self._programs.find(spec))
+        task = self._finding[spec.name]
+        await asyncio.wait([task], timeout=seconds)
         if not task.done():
             raise EngineTimeout(spec.name, seconds)
         if task.result() is None:
-            self._finding.pop(spec.name, None)  # it may be installed while we run
+            self._finding.pop(spec.name, None)
+            self._missing_until[spec.name] = now + MISSING_SECONDS
         return task.result()
 
     def _maybe_spec(self, language: str) -> EngineSpec | None:

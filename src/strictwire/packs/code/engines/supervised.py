@@ -1,20 +1,19 @@
 """One engine of one root: started when it is needed, started again after a failure, and never waited for without end.
 
-Above: `registry`. Below: `session`, one life of the engine, and `late`, what becomes of requests that take too long.
+Above: `registry`. Below: `session`, one life of the engine.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from strictwire.packs.code.engine import EngineFailed, EngineIdentity, EngineState, EngineStatus
+from strictwire.packs.code.engine import EngineFailed, EngineIdentity, EngineState, EngineStatus, EngineTimeout
 from strictwire.packs.code.engines.installed import Installed
-from strictwire.packs.code.engines.late import LateResults
 from strictwire.packs.code.engines.process import Launch
 from strictwire.packs.code.engines.projects import documents_to_load
 from strictwire.packs.code.engines.session import Answered, Hooks, Session
@@ -67,12 +66,11 @@ class Supervised:
         self._hooks = hooks
         self._session: Session | None = None
         self._feed: Feed | None = None
-        self._starting = asyncio.Lock()
+        self._starting: asyncio.Task[Session] | None = None
         self._started_at = 0.0
         self._failures = 0
         self._restarts = 0
         self._not_before = 0.0
-        self._late: LateResults[Answered] = LateResults(installed.spec.name)
         self._background: set[asyncio.Task[None]] = set()
 
     @property
@@ -98,77 +96,90 @@ class Supervised:
             restarts=self._restarts,
         )
 
-    async def run(self, key: Hashable, work: Work, *, seconds: float) -> Answered:
-        """Do work with the running engine, once for all callers with the same key and the same files.
+    async def run(self, work: Work, *, seconds: float) -> Answered:
+        """Do work with the running engine. `work` gets the session and how long to wait for readiness.
 
-        `work` gets the session and how long to wait for readiness. Raises EngineTimeout, EngineFailed, and what `work`
-        raises.
+        Raises EngineTimeout, EngineFailed, and what `work` raises. A caller that runs out of time cancels its request;
+        one that the engine has not answered within the limit of a request ends the engine.
         """
-        key = (key, self._files.text, self._files.fs)
-        return await self._late.run(key, lambda: self._perform(work, seconds / 2), seconds=seconds)
-
-    async def start(self) -> None:
-        """Start it now, if it is not running. Raises EngineFailed."""
-        await self._current()
-
-    async def close(self) -> None:
-        """End it and everything that waits for it."""
-        for task in self._background:
-            task.cancel()
-        await asyncio.gather(self._late.close(), *self._background, return_exceptions=True)
-        async with self._starting:
-            await self._drop()
-
-    async def _perform(self, work: Work, patience: float) -> Answered:
-        session = await self._current()
+        limit = min(seconds, self._limits.request_seconds)
+        session = None
         try:
-            async with asyncio.timeout(self._limits.request_seconds):
-                return await work(session, patience)
+            async with asyncio.timeout(limit):
+                session = await self.start()
+                return await work(session, seconds / 2)
         except TimeoutError:
+            if session is None or limit < self._limits.request_seconds:
+                raise EngineTimeout(self.spec.name, seconds) from None
             session.fail("it does not answer")
             raise EngineFailed(self.spec.name, "it does not answer") from None
 
-    async def _current(self) -> Session:
-        async with self._starting:
-            if self._session is not None and self._session.failure is not None:
-                self._count_failure()
-                await self._drop()
-            if self._session is None:
-                self._session = await self._open()
+    async def start(self) -> Session:
+        """The running engine; it is started if it is not. Raises EngineFailed."""
+        if self._session is not None and self._session.has_begun and self._session.failure is None:
             return self._session
+        if self._starting is None:
+            self._starting = asyncio.create_task(self._open())
+            self._starting.add_done_callback(self._started)
+        # Other callers wait for the same start, so one that gives up does not end it.
+        return await asyncio.shield(self._starting)
+
+    async def close(self) -> None:
+        """End it and everything that waits for it."""
+        tasks = [*self._background, *([self._starting] if self._starting is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._drop()
+
+    def _started(self, task: asyncio.Task[Session]) -> None:
+        self._starting = None
+        if not task.cancelled():
+            task.exception()  # read, so that asyncio does not report a failure that no caller waited for
 
     async def _open(self) -> Session:
-        loop = asyncio.get_running_loop()
-        if loop.time() < self._not_before:
+        if self._session is not None:
+            self._count_failure()
+            await self._drop()
+        if asyncio.get_running_loop().time() < self._not_before:
             raise EngineFailed(self.spec.name, "it failed and is started again after a delay")
+        session = self._make_session()
+        try:
+            await self._begin(session)
+        finally:
+            if not session.has_begun:
+                await self._drop()
+        for path in documents_to_load(self.spec, self.place.root, self._files.paths):
+            session.load(path)
+        if self.spec.warm_up:
+            self._in_background(self._warm_up(session))
+        return session
+
+    def _make_session(self) -> Session:
         self._feed = self._files.subscribe(self.place.root)
+        # Without what its index needs, an engine gives no sign of being ready, and `note` says so instead.
         spec = replace(self.spec, ready=()) if self.note else self.spec
-        session = Session(spec, self.place.root, self._feed, self._hooks)
+        self._session = Session(spec, self.place.root, self._feed, self._hooks)
+        self._started_at = asyncio.get_running_loop().time()
+        return self._session
+
+    async def _begin(self, session: Session) -> None:
         launch = Launch(
             command=self._installed.command,
             folder=self.place.root,
             variables={**self.place.variables, **self.spec.variables},
             memory_bytes=self._limits.memory_bytes,
         )
-        self._session, self._started_at = session, loop.time()
         try:
             async with asyncio.timeout(self._limits.start_seconds):
                 await session.begin(launch)
         except TimeoutError:
             session.fail("it did not start in time")
-            self._count_failure()
         except EngineFailed:
-            self._count_failure()
-        finally:
-            if not session.has_begun:
-                await self._drop()
+            pass  # the session has the reason
         if session.failure is not None:
+            self._count_failure()
             raise EngineFailed(self.spec.name, session.failure)
-        for path in documents_to_load(self.spec, self.place.root, self._files.paths):
-            session.load(path)
-        if self.spec.warm_up:
-            self._in_background(self._warm_up(session))
-        return session
 
     async def _warm_up(self, session: Session) -> None:
         with suppress(EngineFailed):
@@ -200,12 +211,12 @@ class Supervised:
             await session.close()
 
     def _status(self) -> EngineStatus:
+        if self._starting is not None:
+            return EngineStatus.STARTING
         if self._session is None:
             return EngineStatus.FAILED if self._failures else EngineStatus.STOPPED
         if self._session.failure is not None:
             return EngineStatus.FAILED
-        if self._starting.locked():
-            return EngineStatus.STARTING
         return EngineStatus.READY if self._session.barrier.is_ready else EngineStatus.WARMING
 
 
