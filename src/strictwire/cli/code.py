@@ -123,11 +123,9 @@ async def _run(arguments: argparse.Namespace, table: Mapping[str, Any], options:
     from strictwire.packs.code.terminal import ANSI, PLAIN, Page
     from strictwire.packs.code.verbs import run_verb
 
-    # A person waits as long as engines index; the time limit of a server is not theirs.
-    settings = replace(split_settings(table)[0], timeout_seconds=600.0)
     ink = ANSI if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else PLAIN
     async with open_codebase(options) as code:
-        service = Service(code, settings, clock=time.monotonic)
+        service = Service(code, split_settings(table)[0], clock=time.monotonic)
         try:
             return await run_verb(service, _order(arguments), Page(ink, Path.cwd()), _show_progress)
         finally:

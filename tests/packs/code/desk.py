@@ -49,7 +49,7 @@ def at(path: Path, *numbers: int) -> dict[str, Any]:
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """Seconds that pass when a test sets them."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -9,7 +9,7 @@ import pytest
 
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code import flight
-from strictwire.packs.code.flight import Flights
+from strictwire.packs.code.flight import Flights, time_limit
 
 
 def refusal(exc: BaseException) -> tuple[str, str]:
@@ -18,7 +18,7 @@ def refusal(exc: BaseException) -> tuple[str, str]:
 
 
 class Work:
-    """Work that ends when it is told to."""
+    """Work that ends when `release` is set."""
 
     def __init__(self, result: Any) -> None:
         self.result = result
@@ -36,12 +36,12 @@ class Work:
 def test_followers_share_the_result_and_the_slot_is_free_afterwards() -> None:
     async def main() -> tuple[list[Any], int]:
         flights, work = Flights[Any](late_seconds=60), Work("r")
-        waiting = [asyncio.create_task(flights.join("k", work, seconds=60)) for _ in range(5)]
-        other = asyncio.create_task(flights.join("other", work, seconds=60))
+        waiting = [asyncio.create_task(flights.join("k", work)) for _ in range(5)]
+        other = asyncio.create_task(flights.join("other", work))
         await asyncio.sleep(0)
         work.release.set()
         shared = await asyncio.gather(*waiting, other)
-        return [*shared, await flights.join("k", work, seconds=60)], work.runs
+        return [*shared, await flights.join("k", work)], work.runs
 
     assert asyncio.run(main()) == (["r"] * 7, 3)
 
@@ -50,7 +50,7 @@ def test_followers_share_the_refusal() -> None:
     async def main() -> tuple[list[Any], int]:
         flights, work = Flights[Any](late_seconds=60), Work(Refused(fail("NOT_FOUND")))
         work.release.set()
-        waiting = [flights.join("k", work, seconds=60) for _ in range(3)]
+        waiting = [flights.join("k", work) for _ in range(3)]
         return await asyncio.gather(*waiting, return_exceptions=True), work.runs
 
     failures, runs = asyncio.run(main())
@@ -58,11 +58,15 @@ def test_followers_share_the_refusal() -> None:
     assert ([exc.failure.code for exc in failures], runs) == (["NOT_FOUND"] * 3, 1)
 
 
-def test_followers_share_the_time_limit_and_the_work_goes_on() -> None:
+def test_past_the_time_limit_of_its_callers_the_work_goes_on() -> None:
+    async def join(flights: Flights[Any], work: Work) -> Any:
+        async with time_limit(0.01):
+            return await flights.join("k", work)
+
     async def main() -> tuple[list[Any], Any, int]:
         flights, work = Flights[Any](late_seconds=60), Work("late")
-        late = await asyncio.gather(*(flights.join("k", work, seconds=0.01) for _ in range(3)), return_exceptions=True)
-        again = asyncio.create_task(flights.join("k", work, seconds=60))
+        late = await asyncio.gather(*(join(flights, work) for _ in range(3)), return_exceptions=True)
+        again = asyncio.create_task(flights.join("k", work))
         await asyncio.sleep(0)
         work.release.set()
         return late, await again, work.runs
@@ -73,10 +77,10 @@ def test_followers_share_the_time_limit_and_the_work_goes_on() -> None:
     assert (result, runs) == ("late", 1)
 
 
-def test_work_that_nobody_waits_for_ends_at_its_own_limit() -> None:
+def test_work_without_callers_ends_at_its_own_limit() -> None:
     async def main() -> tuple[Any, int]:
         flights, work = Flights[Any](late_seconds=0.01), Work("never")
-        (failure,) = await asyncio.gather(flights.join("k", work, seconds=60), return_exceptions=True)
+        (failure,) = await asyncio.gather(flights.join("k", work), return_exceptions=True)
         return failure, len(flights._running)
 
     failure, running = asyncio.run(main())
@@ -87,7 +91,7 @@ def test_work_that_nobody_waits_for_ends_at_its_own_limit() -> None:
 def test_a_caller_that_is_cancelled_does_not_cancel_the_others() -> None:
     async def main() -> Any:
         flights, work = Flights[Any](late_seconds=60), Work("r")
-        first, second = (asyncio.create_task(flights.join("k", work, seconds=60)) for _ in range(2))
+        first, second = (asyncio.create_task(flights.join("k", work)) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
         await asyncio.sleep(0)
@@ -102,9 +106,9 @@ def test_too_many_executions_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 
     async def main() -> Any:
         flights, work = Flights[Any](late_seconds=60), Work("r")
-        waiting = [asyncio.create_task(flights.join(key, work, seconds=60)) for key in "ab"]
+        waiting = [asyncio.create_task(flights.join(key, work)) for key in "ab"]
         await asyncio.sleep(0)
-        (refused,) = await asyncio.gather(flights.join("c", work, seconds=60), return_exceptions=True)
+        (refused,) = await asyncio.gather(flights.join("c", work), return_exceptions=True)
         await flights.close()
         return refused, await asyncio.gather(*waiting, return_exceptions=True)
 

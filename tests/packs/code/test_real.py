@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.code.real import Real, open_real, places, run_real, write
+from tests.fixtures.live import StdioProcess, modern
+from tests.packs.code.real import PATIENCE, VARIABLES, Real, open_real, places, run_real, write
 
 PROJECT = {
     "pkg/__init__.py": "",
@@ -103,15 +104,19 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+def given(arguments: dict[str, Any], root: Path) -> dict[str, Any]:
+    """Arguments with the URIs of the root."""
+    return {
+        name: value.replace("{root}", root.as_uri()) if isinstance(value, str) else value
+        for name, value in arguments.items()
+    }
+
+
 async def tell_all(real: Real, root: Path) -> list[bytes]:
     """The bytes of every call, once the engine is ready."""
     answers = []
     for operation, arguments in CALLS:
-        given = {
-            name: value.replace("{root}", root.as_uri()) if isinstance(value, str) else value
-            for name, value in arguments.items()
-        }
-        while b'"warming"' in (raw := await real.bytes(operation, **given)):
+        while b'"warming"' in (raw := await real.bytes(operation, **given(arguments, root))):
             await asyncio.sleep(0.05)
         answers.append(raw)
     return answers
@@ -150,6 +155,25 @@ def test_the_same_call_gives_the_same_bytes_a_hundred_times_and_after_restarts(r
     assert [answers for answers in again if answers != first] == []
     assert after_crash == first
     assert after_restart == first
+
+
+@pytest.mark.slow
+def test_a_server_that_was_killed_and_started_again_gives_the_same_bytes(root: Path) -> None:
+    settings = root.parent / "strictwire.toml"
+    settings.write_text(f'[packs.code]\nroots = ["{root}"]\n')
+
+    def life() -> list[bytes]:
+        with StdioProcess("--pack=code", "--config", str(settings), env={"PATH": VARIABLES["PATH"]}) as server:
+            return [asked(server, operation, given(arguments, root)) for operation, arguments in CALLS]
+
+    def asked(server: StdioProcess, operation: str, arguments: dict[str, Any]) -> bytes:
+        while True:
+            server.send(modern(1, "tools/call", {"name": f"code_{operation}", "arguments": arguments}))
+            raw = server.line(PATIENCE)
+            if b'"warming"' not in raw:
+                return raw
+
+    assert life() == life()
 
 
 def test_a_walk_through_all_pages_is_the_unpaged_set(root: Path) -> None:

@@ -293,6 +293,18 @@ def test_past_the_time_limit_nothing_is_returned_and_the_late_result_serves_the_
     assert (completeness, asked) == ("complete", 1)
 
 
+def test_a_lookup_by_name_is_within_the_time_limit_too(tmp_path: Path) -> None:
+    error = run_desk(
+        tmp_path,
+        {},
+        lambda desk: desk.error("definition", symbol="s0"),
+        engines=GatedEngines(scripted(tmp_path)),
+        settings=ToolSettings(timeout_seconds=0.25),
+    )
+
+    assert error[2] == {"code": "CAP_EXCEEDED", "message": "Request timed out."}
+
+
 @pytest.mark.parametrize(("operation", "arguments"), CALLS)
 def test_the_same_call_without_a_change_does_not_ask_the_engine_again(
     tmp_path: Path, operation: str, arguments: JsonObject

@@ -7,6 +7,8 @@ from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Answer, CallContext, Handler
+from strictwire.packs.code.flight import time_limit
+from strictwire.packs.code.heartbeat import heartbeat
 from strictwire.packs.code.service import Service
 from strictwire.packs.code.tools.callers import callers
 from strictwire.packs.code.tools.diagnostics import diagnostics_document, diagnostics_workspace
@@ -50,7 +52,9 @@ def handlers_of(service: Service) -> Mapping[str, Handler]:
 
 
 def _handler(service: Service, tool: Tool) -> Handler:
-    async def handle(arguments: JsonObject, _call: CallContext) -> Answer:
-        return await tool(service, arguments)
+    async def handle(arguments: JsonObject, call: CallContext) -> Answer:
+        with heartbeat(call):
+            async with time_limit(service.settings.timeout_seconds):
+                return await tool(service, arguments)
 
     return handle

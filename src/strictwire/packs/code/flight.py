@@ -1,9 +1,10 @@
-"""Single flight: calls with the same key share one execution, its result, its failure and its time limit."""
+"""Single flight: calls with the same key share one execution, its result and its failure."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Final, Generic, TypeVar
 
 from strictwire.fault.failure import Refused, fail
@@ -11,7 +12,7 @@ from strictwire.fault.failure import Refused, fail
 Result = TypeVar("Result")
 
 MAX_FLIGHTS: Final = 256
-"""Executions at once, those included that nobody waits for any more."""
+"""Executions at once, including those whose callers have given up."""
 
 
 class Flights(Generic[Result]):
@@ -21,18 +22,14 @@ class Flights(Generic[Result]):
         self._late_seconds = late_seconds
         self._running: dict[str, asyncio.Task[Result]] = {}
 
-    async def join(self, key: str, work: Callable[[], Awaitable[Result]], *, seconds: float) -> Result:
+    async def join(self, key: str, work: Callable[[], Awaitable[Result]]) -> Result:
         """The result of the execution under this key, which is started if there is none.
 
         The execution goes on after its callers gave up, so that its result can be kept for the next call.
-        Raises Refused: what the work refused with; CAP_EXCEEDED after `seconds`; OVERLOADED, too many executions.
+        Raises Refused: what the work refused with; CAP_EXCEEDED, it took longer than `late_seconds`; OVERLOADED, too
+        many executions.
         """
-        task = self._running.get(key) or self._start(key, work)
-        try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.shield(task)
-        except TimeoutError as exc:
-            raise timed_out() from exc
+        return await asyncio.shield(self._running.get(key) or self._start(key, work))
 
     async def close(self) -> None:
         """Cancel every execution and wait for its end."""
@@ -50,17 +47,24 @@ class Flights(Generic[Result]):
         return task
 
     async def _bounded(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        try:
-            async with asyncio.timeout(self._late_seconds):
-                return await work()
-        except TimeoutError as exc:
-            raise timed_out() from exc
+        async with time_limit(self._late_seconds):
+            return await work()
 
     def _land(self, key: str, task: asyncio.Task[Result]) -> None:
         self._running.pop(key, None)
         if not task.cancelled():
-            # Read, so that asyncio does not report a failure that nobody waited for.
+            # Read, so that asyncio does not report a failure whose callers have given up.
             task.exception()
+
+
+@asynccontextmanager
+async def time_limit(seconds: float) -> AsyncIterator[None]:
+    """Ends what runs inside after a time. Raises Refused: CAP_EXCEEDED."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as exc:
+        raise timed_out() from exc
 
 
 def timed_out() -> Refused:

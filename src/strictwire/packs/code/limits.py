@@ -55,7 +55,7 @@ class ToolSettings:
     timeout_seconds: float = 30.0
     """Time of one call. A later result is kept for the next call."""
     late_seconds: float = 300.0
-    """Time after which work that nobody waits for any more is given up."""
+    """Time after which work is cancelled whose callers have given up."""
     max_response_bytes: int = 524_288
     """Size of one response, structured content and text together."""
     max_items_per_page: int = 200

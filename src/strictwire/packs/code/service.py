@@ -96,11 +96,12 @@ class Service:
         self._values: AnswerCache[JsonObject] = AnswerCache()
         self._finding: Flights[Found] = Flights(late_seconds=settings.late_seconds)
         self._gathering: Flights[tuple[PageKey, Gathered]] = Flights(late_seconds=settings.late_seconds)
+        self._recalling: Flights[JsonObject] = Flights(late_seconds=settings.late_seconds)
 
     async def close(self) -> None:
         """Stop the work that is under way."""
-        await self._finding.close()
-        await self._gathering.close()
+        for flights in (self._finding, self._gathering, self._recalling):
+            await flights.close()
 
     # --- answers
 
@@ -110,7 +111,7 @@ class Service:
         found = self._answers.maybe_get(request.operation, key.snapshot)
         if found is None:
             work = partial(self._find, request, find)
-            found = await self._finding.join(key.snapshot, work, seconds=self.settings.timeout_seconds)
+            found = await self._finding.join(key.snapshot, work)
         return self.presenter.answer(found, lines)
 
     async def page(self, request: Request, arguments: Mapping[str, Any], gather: Gather, show: Show, lines: Lines) -> Answer:
@@ -139,7 +140,7 @@ class Service:
         if page is not None and (cursor is not None or _read_evidence(page).completeness is not Completeness.WARMING):
             return page
         work = partial(self._gather, request, gather)
-        kept, gathered = await self._gathering.join(key.snapshot, work, seconds=self.settings.timeout_seconds)
+        kept, gathered = await self._gathering.join(key.snapshot, work)
         page = self._pages.resume(kept, cursor=None, size=size, page_bytes=room)
         if page is None:  # pushed out already by other sets: kept once more, to cut this page from
             page = self._pages.keep(kept, gathered.items, facts=_facts(gathered), size=size, page_bytes=room)
@@ -149,11 +150,13 @@ class Service:
         """A value that depends on the files and engines alone, kept until they change. What `find` raises is not kept."""
         key = await self._key(request)
         known = self._values.maybe_get(request.operation, key.snapshot)
-        if known is None:
-            known = await find()
-            if key == await self._key(request):
-                self._values.put(request.operation, key.snapshot, known, size=len(render(known)))
-        return known
+        return known or await self._recalling.join(key.snapshot, partial(self._recall, request, key, find))
+
+    async def _recall(self, request: Request, key: PageKey, find: Callable[[], Awaitable[JsonObject]]) -> JsonObject:
+        value = await find()
+        if key == await self._key(request):
+            self._values.put(request.operation, key.snapshot, value, size=len(render(value)))
+        return value
 
     async def _find(self, request: Request, find: Find) -> Found:
         found, key = await self._settle(request, find)

@@ -90,7 +90,7 @@ _KIND_WEIGHTS: Final[Mapping[int, float]] = {5: 2.0, 10: 2.0, 11: 2.0, 23: 2.0, 
 """Classes, enums, interfaces and structs before functions, constants, methods, and the rest (LSP's numbers)."""
 
 _LEAST: Final = 0.01
-"""So that symbols that nobody mentions still come in the order of their kinds."""
+"""Keeps symbols without a mention in the order of their kinds."""
 
 
 def _distinction(name: str) -> float:
