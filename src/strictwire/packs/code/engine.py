@@ -6,7 +6,7 @@ All paths are absolute and resolved, and lie below a root. Positions are zero-ba
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -286,3 +286,5 @@ class CodeBase:
     references: ReferenceCheck
     text: TextSearch
     outlines: Outlines
+    holds: Callable[[str], bool] = lambda _path: False
+    """Whether a path is an indexed file: below a root, with no link on the way. Says nothing about other paths."""

@@ -105,8 +105,12 @@ class Files:
 
     def refresh(self) -> None:
         """Take in every change that was made before this call."""
+        if not self._identities:
+            self.scan()
+            self.fs = 0  # the counters of two lives over the same files are equal
+            return
         if any(_maybe_identity(root) != self._identities.get(root) for root in self.roots):
-            self.root_changes += bool(self._identities)
+            self.root_changes += 1
             self.scan()
             return
         drained = self._watch.drain()

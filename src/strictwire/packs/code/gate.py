@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from strictwire.canon.digest import digest_bytes
@@ -41,8 +41,12 @@ class Admitted:
 class Gate:
     """The roots, and what lies below them."""
 
-    def __init__(self, roots: Sequence[Path]) -> None:
-        """`roots` are absolute. Each may be given through a link; it is then known by both spellings."""
+    def __init__(self, roots: Sequence[Path], holds: Callable[[str], bool] = lambda _path: False) -> None:
+        """`roots` are absolute. Each may be given through a link; it is then known by both spellings.
+
+        `holds` says of a path that it is a file of the roots without a link on the way, so that its name is its own.
+        """
+        self._holds = holds
         real = {os.path.realpath(root) for root in roots}
         self._spellings = tuple(sorted(real | {os.path.normpath(root) for root in roots}))
         self.roots = tuple(sorted(map(Path, real)))
@@ -78,10 +82,13 @@ class Gate:
 
     def maybe_inside(self, uri: str) -> str | None:
         """The canonical form of an engine's URI; None if it is outside the roots, or no file URI."""
-        try:
-            admitted = self._maybe_land(parse_file_uri(uri))
-        except UriRefused:
+        spelled = _maybe_spelling(uri)
+        if spelled is None:
             return None
+        path, canonical = spelled
+        if self._holds(path):
+            return canonical
+        admitted = self._maybe_land(path)
         return None if admitted is None else admitted.uri
 
     def _maybe_land(self, path: str) -> Admitted | None:
@@ -95,3 +102,13 @@ class Gate:
 
 def _is_below(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+@lru_cache(maxsize=16_384)
+def _maybe_spelling(uri: str) -> tuple[str, str] | None:
+    """The path of a URI and the canonical URI of that path. Engines name the same files in every answer."""
+    try:
+        path = parse_file_uri(uri)
+    except UriRefused:
+        return None
+    return path, render_file_uri(Path(path))

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.code.answers.ids import workspace_symbol_id
-from strictwire.packs.code.answers.order import range_key, sort_unique, workspace_symbol_key
+from strictwire.packs.code.answers.order import range_key
 from strictwire.packs.code.answers.ranges import Range
-from strictwire.packs.code.answers.symbols import read_document_symbols, read_workspace_symbols
+from strictwire.packs.code.answers.symbols import read_document_symbols
+from strictwire.packs.code.answers.workspace_symbols import read_workspace_symbols, with_id
 from strictwire.packs.code.documents import Document
 from strictwire.packs.code.engine import Completeness
 from strictwire.packs.code.found import Evidence, evidence_of
@@ -55,7 +55,7 @@ class NotOneSymbol(Exception):
 
     def __init__(self, name: str, candidates: Sequence[JsonObject], evidence: Evidence, *, exact: bool) -> None:
         super().__init__(name)
-        self.candidates = tuple(candidates[:MAX_CANDIDATES])
+        self.candidates = tuple(with_id(each) for each in candidates[:MAX_CANDIDATES])
         self.evidence = evidence
         self.is_ambiguous = exact
         """Whether the candidates have the name; otherwise they only resemble it."""
@@ -112,8 +112,7 @@ async def _find_symbol(service: Service, parts: Sequence[str], within: Admitted 
 async def _all_symbols(service: Service, name: str) -> tuple[list[JsonObject], Evidence]:
     replies = await service.ask_all("workspace/symbol", {"query": name})
     inside = service.gate.filter()
-    found = [symbol for reply in replies for symbol in read_workspace_symbols(reply.value, inside)]
-    return sort_unique(found, workspace_symbol_key), evidence_of(replies)
+    return read_workspace_symbols((reply.value for reply in replies), inside), evidence_of(replies)
 
 
 async def _file_symbols(service: Service, place: Admitted) -> tuple[list[JsonObject], Evidence]:
@@ -127,7 +126,6 @@ def _as_workspace_symbol(uri: str, symbol: JsonObject, others: Sequence[JsonObje
     place = Range(*range_key(symbol["selectionRange"]))
     container = ".".join(_containers(symbol, others)) or symbol.get("containerName")
     shown: JsonObject = {
-        "id": workspace_symbol_id(uri, symbol["name"], symbol["kind"], place, container),
         "name": symbol["name"],
         "kind": symbol["kind"],
         "location": {"uri": uri, "range": place.as_json()},

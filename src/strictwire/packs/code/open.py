@@ -13,6 +13,7 @@ from strictwire.packs.code.files import Files
 from strictwire.packs.code.options import CodeOptions, read_options
 from strictwire.packs.code.outlines import SyntaxOutlines
 from strictwire.packs.code.search import Search
+from strictwire.packs.code.syntax.kept import KeptSymbols
 from strictwire.packs.code.words import Words
 from strictwire.packs.kit.watch import Watch
 
@@ -24,13 +25,15 @@ async def open_codebase(options: CodeOptions) -> AsyncIterator[CodeBase]:
     """Everything the tools need, for as long as the context lasts. Engines end with it, and so does all they started."""
     watch = Watch()
     files = Files(options.roots, watch)
+    kept = KeptSymbols(files)
+    engines = LanguageEngines(files, options.choice, kept)
+    finding = asyncio.create_task(engines.find()) if options.warm else None
     await asyncio.to_thread(files.refresh)
-    engines = LanguageEngines(files, options.choice)
     words = Words(files)
     loop, descriptor = asyncio.get_running_loop(), watch.fileno()
     if descriptor is not None:
         loop.add_reader(descriptor, files.refresh)  # so that the kernel's queue does not fill up while nobody asks
-    warming = asyncio.create_task(_warm_up(engines, words)) if options.warm else None
+    warming = asyncio.create_task(_warm_up(engines, words, finding)) if finding is not None else None
     try:
         yield CodeBase(
             roots=options.roots,
@@ -38,7 +41,8 @@ async def open_codebase(options: CodeOptions) -> AsyncIterator[CodeBase]:
             words=words,
             references=WordCheck(engines, words),
             text=Search(files),
-            outlines=SyntaxOutlines(files, words),
+            outlines=SyntaxOutlines(kept, words),
+            holds=files.holds,
         )
     finally:
         if descriptor is not None:
@@ -51,7 +55,8 @@ async def open_codebase(options: CodeOptions) -> AsyncIterator[CodeBase]:
         watch.close()
 
 
-async def _warm_up(engines: LanguageEngines, words: Words) -> None:
-    """Engines first: they are other processes, while the word index takes turns with calls."""
+async def _warm_up(engines: LanguageEngines, words: Words, finding: asyncio.Task[None]) -> None:
+    """Engines first: a call waits for its engine sooner than for the word index, which takes a processor as well."""
+    await asyncio.wait([finding])
     await engines.start()
     await words.update()

@@ -86,7 +86,7 @@ class Service:
     def __init__(self, code: CodeBase, settings: ToolSettings, *, clock: Callable[[], float]) -> None:
         self.code = code
         self.settings = settings
-        self.gate = Gate(code.roots)
+        self.gate = Gate(code.roots, code.holds)
         self.documents = Documents(max_bytes=settings.max_file_bytes)
         self.presenter = Presenter.make(settings, self.gate.roots)
         self.prefix = "vscode_lsp_" if settings.drop_in else "code_"

@@ -28,15 +28,16 @@ def render_state(operation: str, *, roots: str, epochs: Epochs, engines: str = "
 
 
 def render_engines(states: Iterable[EngineState]) -> str:
-    """Names and versions of the engines, and which of them are not ready: sets differ between engines.
+    """Names and versions of the engines, and which of them are warming: sets differ between engines.
 
-    The status itself is used and not a counter of its changes, so that a restarted engine leads back to the same key.
+    The status itself is used and not a counter of its changes, so that a restarted engine leads back to the same key. An
+    engine that is not running yet counts as ready: a call that starts it and one that comes later are the same call.
     """
     return ";".join(sorted({f"{each.identity.language}={_name(each)}" for each in states}))
 
 
 def _name(state: EngineState) -> str:
-    mark = "" if state.status is EngineStatus.READY else "?"
+    mark = "?" if state.status is EngineStatus.WARMING else ""
     return f"{state.identity.name} {state.identity.version}{mark}"
 
 

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from strictwire.fault.failure import Refused
-from strictwire.packs.code.answers.ids import document_symbol_id, workspace_symbol_id
+from strictwire.packs.code.answers.ids import document_symbol_id
 from strictwire.packs.code.answers.ranges import Range
 from strictwire.packs.code.answers.symbols import (
     MAX_NODES,
     enclosing_symbol,
     read_document_symbols,
-    read_workspace_symbols,
 )
 
 URI = "file:///w/a.py"
@@ -90,26 +89,6 @@ def test_nesting_as_deep_as_the_cap_does_not_exhaust_the_stack() -> None:
         deep = node("f", 12, 0, 0, 1, 0, children=[deep])
 
     assert read_document_symbols([deep], URI) == [shown("f", 12, 0, 0, 1, 0, container="f"), shown("f", 12, 0, 0, 1, 0)]
-
-
-def inside(uri: str) -> str | None:
-    return uri if uri.startswith("file:///w/") else None
-
-
-def test_workspace_symbols_inside_the_roots_are_kept_in_order() -> None:
-    place = Range(1, 0, 2, 0)
-    at = {"uri": URI, "range": place.as_json()}
-    good = {"name": "f", "kind": 12, "location": at, "containerName": "m"}
-    broken = [
-        {**good, "name": ""}, {**good, "kind": -1}, {**good, "kind": "12"}, {**good, "location": {"uri": URI}},
-        {**good, "location": {"uri": "file:///etc/x", "range": place.as_json()}}, None, 5,
-    ]  # fmt: skip
-
-    assert read_workspace_symbols([good, *broken, {**good, "containerName": ""}, good], inside) == [
-        {"id": workspace_symbol_id(URI, "f", 12, place, "m"), "name": "f", "kind": 12, "location": at, "containerName": "m"},
-        {"id": workspace_symbol_id(URI, "f", 12, place, None), "name": "f", "kind": 12, "location": at},
-    ]
-    assert read_workspace_symbols(None, inside) == []
 
 
 def test_the_innermost_symbol_around_a_position_is_found() -> None:

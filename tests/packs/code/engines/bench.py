@@ -15,6 +15,7 @@ from strictwire.packs.code.engines.registry import EngineChoice, LanguageEngines
 from strictwire.packs.code.engines.spec import EngineSpec
 from strictwire.packs.code.engines.supervised import EngineLimits
 from strictwire.packs.code.files import Files
+from strictwire.packs.code.syntax.kept import KeptSymbols
 from strictwire.packs.kit.watch import Watch
 
 T = TypeVar("T")
@@ -43,7 +44,8 @@ def choose(spec: EngineSpec, limits: EngineLimits = LIMITS) -> EngineChoice:
 @asynccontextmanager
 async def opened(root: Path, choice: EngineChoice) -> AsyncIterator[LanguageEngines]:
     watch = Watch()
-    engines = LanguageEngines(Files((root,), watch), choice)
+    files = Files((root,), watch)
+    engines = LanguageEngines(files, choice, KeptSymbols(files))
     try:
         yield engines
     finally:

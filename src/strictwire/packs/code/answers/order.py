@@ -6,6 +6,7 @@ Texts compare by UTF-16 code units, as the reference does. Canonical URIs are AS
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, render_sorted
@@ -32,14 +33,16 @@ def number_absent_last(number: int | None) -> tuple[int, int]:
 
 
 def sort_unique(items: Iterable[JsonObject], key: Callable[[JsonObject], Key]) -> list[JsonObject]:
-    """The items in order, without those whose canonical JSON equals that of the item before."""
+    """The items in order, without those whose canonical JSON equals that of the item before.
+
+    Only items with equal keys can be equal, so canonical JSON is made for those alone.
+    """
     kept: list[JsonObject] = []
-    last = b""
-    for item in sorted(items, key=key):
-        canonical = render_sorted(item)
-        if canonical != last:
+    last: Key | None = None
+    for place, item in sorted(((key(item), item) for item in items), key=itemgetter(0)):
+        if place != last or render_sorted(item) != render_sorted(kept[-1]):
             kept.append(item)
-        last = canonical
+        last = place
     return kept
 
 

@@ -25,8 +25,7 @@ class Range(NamedTuple):
     @classmethod
     def ordered(cls, start: tuple[int, int], end: tuple[int, int]) -> Self:
         """A range from two positions in either order."""
-        first, last = min(start, end), max(start, end)
-        return cls(*first, *last)
+        return cls(*start, *end) if start <= end else cls(*end, *start)
 
     @property
     def start(self) -> str:

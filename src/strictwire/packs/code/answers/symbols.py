@@ -1,4 +1,4 @@
-"""Symbols of a document and of the workspace (A.3).
+"""Symbols of a document (A.3).
 
 Kinds are LSP's numbers: 5 class, 6 method, 12 function.
 """
@@ -9,14 +9,13 @@ from typing import Any, Final, NamedTuple
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.code.answers.ids import document_symbol_id, workspace_symbol_id
-from strictwire.packs.code.answers.locations import Inside, maybe_location
+from strictwire.packs.code.answers.ids import document_symbol_id
+from strictwire.packs.code.answers.locations import maybe_location
 from strictwire.packs.code.answers.order import (
     document_symbol_key,
     range_key,
     sort_unique,
     utf16,
-    workspace_symbol_key,
 )
 from strictwire.packs.code.answers.ranges import Range, maybe_range, repaired_range
 from strictwire.packs.code.answers.texts import maybe_text
@@ -92,30 +91,6 @@ def _document_symbol(uri: str, node: _Node, container: str | None) -> JsonObject
         "kind": node.kind,
         "range": node.place.as_json(),
         "selectionRange": node.selection.as_json(),
-    }
-    return shown | ({"containerName": container} if container else {})
-
-
-def read_workspace_symbols(value: JsonValue, inside: Inside) -> list[JsonObject]:
-    """Every valid symbol inside the roots, in order and once each."""
-    entries = value if isinstance(value, list) else []
-    found = (_workspace_symbol(each, inside) for each in entries if isinstance(each, dict))
-    return sort_unique((each for each in found if each is not None), workspace_symbol_key)
-
-
-def _workspace_symbol(value: JsonObject, inside: Inside) -> JsonObject | None:
-    name, kind, located = maybe_text(value.get("name")), value.get("kind"), maybe_location(value.get("location"))
-    if name is None or type(kind) is not int or kind < 0 or located is None:
-        return None
-    uri, place = inside(located[0]), located[1]
-    if uri is None:
-        return None
-    container = maybe_text(value.get("containerName"))
-    shown: JsonObject = {
-        "id": workspace_symbol_id(uri, name, kind, place, container),
-        "name": name,
-        "kind": kind,
-        "location": {"uri": uri, "range": place.as_json()},
     }
     return shown | ({"containerName": container} if container else {})
 

@@ -46,15 +46,13 @@ class Programs:
         self._path = _search_path(variables.get("PATH", os.defpath))
         self._variables = passed_on(variables)
         self._known: dict[tuple[str, int], str] = {}
-        self._lock = asyncio.Lock()
 
     async def find(self, spec: EngineSpec) -> Installed | None:
         """The engine as it is installed; None if it is not, or is too old."""
         program = self.maybe_program(spec)
         if program is None:
             return None
-        async with self._lock:
-            version = await self._version(spec, program)
+        version = await self._version(spec, program)
         major = version.partition(".")[0]
         if spec.min_major and not (major.isdigit() and int(major) >= spec.min_major):
             return None

@@ -13,7 +13,6 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.packs.code.engine import (
     Completeness,
-    EngineFailed,
     EngineIdentity,
     EngineMissing,
     EngineState,
@@ -35,9 +34,14 @@ from strictwire.packs.code.engines.workspace import ask_diagnostics, merge
 from strictwire.packs.code.files import Files
 from strictwire.packs.code.languages import maybe_language
 from strictwire.packs.code.lines import MAX_TEXT
+from strictwire.packs.code.syntax.kept import KeptSymbols
 
 MISSING_SECONDS: Final = 5.0
 """Between two looks for an engine that is not installed. It may be installed while we run."""
+
+
+MAX_PARSED: Final = 2_000
+"""Files of a language without an engine that are parsed at the start, 2 ms each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +59,9 @@ class EngineChoice:
 class LanguageEngines:
     """See engine.Engines. One process for each language and root."""
 
-    def __init__(self, files: Files, choice: EngineChoice) -> None:
+    def __init__(self, files: Files, choice: EngineChoice, kept: KeptSymbols) -> None:
         self._files = files
+        self._kept = kept
         self._choice = choice
         self._needed = Needed(files)
         self._programs = Programs(choice.variables)
@@ -78,7 +83,7 @@ class LanguageEngines:
         if engine is not None:
             return await self._ask(engine, method, params, path=str(path), seconds=seconds)
         if method == "textDocument/documentSymbol":
-            reply = await fallback.ask_document(str(path), language, self._missing_note(language))
+            reply = await fallback.ask_document(self._kept, str(path), self._missing_note(language))
             if reply is not None:
                 return reply
         spec = self._maybe_spec(language)
@@ -109,15 +114,23 @@ class LanguageEngines:
         self._files.refresh()
         return tuple([await self._state(key) for key in self._needed.all()])
 
+    async def find(self) -> None:
+        """Find the engines of every language, so that the first call need not wait for their versions."""
+        chosen = filter(None, map(self._maybe_spec, self._choice.languages))
+        seconds = self._choice.limits.start_seconds
+        await asyncio.gather(*(self._maybe_installed(spec, seconds) for spec in chosen), return_exceptions=True)
+
     async def start(self) -> None:
-        """Start every engine that the roots need, so that the first call finds it warm. Failures show when it is asked."""
-        for key in self._needed.all():
-            try:
-                engine = await self._maybe_engine(key, self._choice.limits.start_seconds)
-                if engine is not None:
-                    await engine.start()
-            except (EngineFailed, EngineTimeout):
-                continue
+        """Start every engine that the roots need and warm it up. Failures show when an engine is asked."""
+        await asyncio.gather(*(self._start(key) for key in self._needed.all()), return_exceptions=True)
+
+    async def _start(self, key: Key) -> None:
+        engine = await self._maybe_engine(key, self._choice.limits.start_seconds)
+        if engine is not None:
+            await engine.start()
+            await engine.warm()
+        else:
+            await self._kept.read(self._needed.paths(key)[:MAX_PARSED])
 
     async def close(self) -> None:
         """End every engine."""
@@ -153,7 +166,7 @@ class LanguageEngines:
         if method != "workspace/symbol":
             return None
         query = str(params.get("query", ""))
-        return await fallback.ask_workspace(self._needed.paths(key), key[1], query, self._missing_note(key[1]))
+        return await fallback.ask_workspace(self._kept, self._needed.paths(key), query, self._missing_note(key[1]))
 
     def _empty_reply(self, key: Key, method: str, reply: Reply | BaseException | None) -> Reply:
         """What stands for an engine that did not answer."""

@@ -124,6 +124,10 @@ class Supervised:
         # Other callers wait for the same start, so one that gives up does not end it.
         return await asyncio.shield(self._starting)
 
+    async def warm(self) -> None:
+        """Wait until the engine is warmed up."""
+        await asyncio.gather(*self._background, return_exceptions=True)
+
     async def close(self) -> None:
         """End it and everything that waits for it."""
         tasks = [*self._background, *([self._starting] if self._starting is not None else [])]

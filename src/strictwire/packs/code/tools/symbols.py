@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from strictwire.canon.json import JsonObject
@@ -10,12 +11,13 @@ from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code.answers import summaries
 from strictwire.packs.code.answers.compact import document_symbol_lines, symbol_lines
-from strictwire.packs.code.answers.order import sort_unique, workspace_symbol_key
-from strictwire.packs.code.answers.symbols import read_document_symbols, read_workspace_symbols
-from strictwire.packs.code.found import Found, evidence_of
+from strictwire.packs.code.answers.symbols import read_document_symbols
+from strictwire.packs.code.answers.workspace_symbols import read_workspace_symbols, with_id
+from strictwire.packs.code.found import Evidence, Found, evidence_of
 from strictwire.packs.code.gate import Admitted
 from strictwire.packs.code.limits import LIST_ITEMS, MAX_SYMBOLS
 from strictwire.packs.code.service import Gathered, Request, Service, show_page
+from strictwire.packs.kit.paging import Page
 
 
 async def document_symbols(service: Service, arguments: JsonObject) -> Answer:
@@ -44,7 +46,12 @@ async def workspace_symbols(service: Service, arguments: JsonObject) -> Answer:
     if not service.gate.roots:
         raise Refused(fail("WORKSPACE_DENIED"))
     request = Request(operation="workspaceSymbols", inputs=(query,))
-    return await service.page(request, arguments, partial(_gather, service, query), show_page("workspace symbol"), _lines)
+    return await service.page(request, arguments, partial(_gather, service, query), _show, _lines)
+
+
+def _show(page: Page, evidence: Evidence) -> Found:
+    items = tuple(with_id(symbol) for symbol in page.items if isinstance(symbol, dict))
+    return show_page("workspace symbol")(replace(page, items=items), evidence)
 
 
 def read_query(query: str) -> str:
@@ -63,8 +70,7 @@ def _lines(members: JsonObject, roots: Sequence[str]) -> list[str]:
 async def _gather(service: Service, query: str) -> Gathered:
     replies = await service.ask_all("workspace/symbol", {"query": query})
     inside = service.gate.filter()
-    found = [symbol for reply in replies for symbol in read_workspace_symbols(reply.value, inside)]
-    symbols = sort_unique(found, workspace_symbol_key)
+    symbols = read_workspace_symbols((reply.value for reply in replies), inside)
     if len(symbols) > MAX_SYMBOLS:
         raise Refused(fail("CAP_EXCEEDED", text="Workspace symbols exceeded max total."))
     return Gathered(items=symbols, evidence=evidence_of(replies), facts={})
