@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Final
 
 from strictwire.packs.code.check import WordCheck
 from strictwire.packs.code.engine import CodeBase
@@ -18,6 +19,10 @@ from strictwire.packs.code.words import Words
 from strictwire.packs.kit.watch import Watch
 
 __all__ = ["CodeOptions", "open_codebase", "read_options"]
+
+
+LAUNCH_SECONDS: Final = 0.05
+"""For the processes of engines to be started before the rest of the server is."""
 
 
 @asynccontextmanager
@@ -34,6 +39,9 @@ async def open_codebase(options: CodeOptions) -> AsyncIterator[CodeBase]:
     if descriptor is not None:
         loop.add_reader(descriptor, files.refresh)  # so that the kernel's queue does not fill up while nobody asks
     warming = asyncio.create_task(_warm_up(engines, words, finding)) if finding is not None else None
+    if warming is not None:
+        # What follows keeps the event loop of a server busy for a while, and engines can start meanwhile.
+        await asyncio.wait([warming], timeout=LAUNCH_SECONDS)
     try:
         yield CodeBase(
             roots=options.roots,
@@ -59,4 +67,4 @@ async def _warm_up(engines: LanguageEngines, words: Words, finding: asyncio.Task
     """Engines first: a call waits for its engine sooner than for the word index, which takes a processor as well."""
     await asyncio.wait([finding])
     await engines.start()
-    await words.update()
+    await words.update(engines.is_busy)

@@ -12,7 +12,7 @@ import re
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 from zlib import crc32
@@ -29,6 +29,11 @@ _WORD: Final = re.compile(r"\w+")
 
 _SPACED: Final = bytes(code if code >= 0x80 or re.match(rb"\w", bytes([code])) else 0x20 for code in range(256))
 """Turns every ASCII character that is no part of a word into a space."""
+
+_CHUNK: Final = 128
+"""Files between two looks at whether to wait: about 25 ms of work."""
+
+_PAUSE_SECONDS: Final = 0.02
 
 _BATCH: Final = 16
 """Files between two pauses of the interpreter lock: about 3 ms of work."""
@@ -62,11 +67,19 @@ class Words:
             self._take_changes()
             return await asyncio.to_thread(self._count, words, language)
 
-    async def update(self) -> None:
-        """Read every file that is new or changed, so that the next call need not."""
+    async def update(self, wait_while: Callable[[], bool] = lambda: False) -> None:
+        """Read every file that is new or changed, so that the next call need not.
+
+        Nothing is read while `wait_while` is true: an engine that works needs the processors more.
+        """
         async with self._lock:
             self._take_changes()
-            await asyncio.to_thread(self._update)
+        while self._stale:
+            if wait_while():
+                await asyncio.sleep(_PAUSE_SECONDS)
+                continue
+            async with self._lock:
+                await asyncio.to_thread(self._update, _CHUNK)
 
     def gaps(self, language: str) -> int:
         """Source files of a language that are not indexed: too large, or not readable. More than 0 is never complete."""
@@ -76,8 +89,8 @@ class Words:
         self._files.refresh()
         self._stale.update(self._feed.take())
 
-    def _update(self) -> None:
-        for count, (path, change) in enumerate(list(self._stale.items())):
+    def _update(self, most: int | None = None) -> None:
+        for count, (path, change) in enumerate(list(self._stale.items())[:most]):
             self._numbers.pop(path, None)
             self._gaps.discard(path)
             if change is not FileChange.DELETED:

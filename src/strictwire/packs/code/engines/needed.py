@@ -19,6 +19,8 @@ class Needed:
 
     def __init__(self, files: Files) -> None:
         self._files = files
+        self._roots = sorted(((f"{root}/", root) for root in files.roots), reverse=True)
+        """The inner one of two roots comes first, because its name is longer."""
         self._found: dict[Key, list[str]] = {}
         self._at = -1
 
@@ -30,12 +32,12 @@ class Needed:
         """The files of a language in a root, sorted."""
         return self._by_key().get(key, [])
 
-    def root_of(self, path: Path) -> Path:
+    def root_of(self, path: str) -> Path:
         """The innermost root around a path. Raises FileNotFoundError: there is none."""
-        around = [root for root in self._files.roots if path.is_relative_to(root)]
-        if not around:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        return max(around, key=lambda root: len(root.parts))
+        for prefix, root in self._roots:
+            if path.startswith(prefix):
+                return root
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
     def _by_key(self) -> dict[Key, list[str]]:
         if self._at != self._files.fs:
@@ -43,5 +45,5 @@ class Needed:
             for path in self._files.paths:
                 language = maybe_language(path)
                 if language is not None:
-                    self._found.setdefault((self.root_of(Path(path)), language), []).append(path)
+                    self._found.setdefault((self.root_of(path), language), []).append(path)
         return self._found

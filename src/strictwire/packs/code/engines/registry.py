@@ -79,7 +79,7 @@ class LanguageEngines:
         language = maybe_language(path)
         if language is None:
             raise EngineMissing("plaintext")
-        engine = await self._maybe_engine((self._needed.root_of(path), language), seconds)
+        engine = await self._maybe_engine((self._needed.root_of(str(path)), language), seconds)
         if engine is not None:
             return await self._ask(engine, method, params, path=str(path), seconds=seconds)
         if method == "textDocument/documentSymbol":
@@ -132,6 +132,10 @@ class LanguageEngines:
         else:
             await self._kept.read(self._needed.paths(key)[:MAX_PARSED])
 
+    def is_busy(self) -> bool:
+        """Whether any engine has a request in flight."""
+        return any(engine.is_busy for engine in self._engines.values())
+
     async def close(self) -> None:
         """End every engine."""
         for task in self._finding.values():
@@ -140,6 +144,8 @@ class LanguageEngines:
         await asyncio.gather(*(engine.close() for engine in self._engines.values()))
 
     async def _ask(self, engine: Supervised, method: str, params: JsonObject, *, path: str | None, seconds: float) -> Reply:
+        if method == "workspace/symbol":
+            engine.skip_warm_up()
         work = self._work(engine, method, params, path)
         answered = await engine.run(work, seconds=seconds)
         completeness, note = judge(engine.spec, engine.note, method, answered)

@@ -86,6 +86,11 @@ class Session:
         """The process of the leash."""
         return self._process.pid if self._process is not None else None
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is in flight."""
+        return self._client.in_flight > 0
+
     def offers(self, method: str) -> bool:
         """Whether the engine declared the capability for a method."""
         if method == "workspace/diagnostic":

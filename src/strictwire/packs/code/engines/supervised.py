@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from strictwire.packs.code.engine import EngineFailed, EngineIdentity, EngineState, EngineStatus, EngineTimeout
 from strictwire.packs.code.engines.installed import Installed
@@ -19,6 +19,9 @@ from strictwire.packs.code.engines.projects import documents_to_load
 from strictwire.packs.code.engines.session import Answered, Hooks, Session
 from strictwire.packs.code.engines.spec import EngineSpec
 from strictwire.packs.code.files import Feed, Files
+
+_WARM_UP_SECONDS: Final = 0.3
+"""Between the start of an engine and its warm-up: the first call often follows at once, and warms it too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +74,7 @@ class Supervised:
         self._failures = 0
         self._restarts = 0
         self._not_before = 0.0
-        self._background: set[asyncio.Task[None]] = set()
+        self._warming: asyncio.Task[None] | None = None
 
     @property
     def identity(self) -> EngineIdentity:
@@ -125,12 +128,23 @@ class Supervised:
         return await asyncio.shield(self._starting)
 
     async def warm(self) -> None:
-        """Wait until the engine is warmed up."""
-        await asyncio.gather(*self._background, return_exceptions=True)
+        """Wait until the engine is warmed up, or has something better to do."""
+        if self._warming is not None:
+            await asyncio.wait([self._warming])
+
+    def skip_warm_up(self) -> None:
+        """A request comes that warms the engine as well: doing both at once would take twice as long."""
+        if self._warming is not None:
+            self._warming.cancel()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is in flight."""
+        return self._session is not None and self._session.is_busy
 
     async def close(self) -> None:
         """End it and everything that waits for it."""
-        tasks = [*self._background, *([self._starting] if self._starting is not None else [])]
+        tasks = [task for task in (self._starting, self._warming) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -156,7 +170,7 @@ class Supervised:
         for path in documents_to_load(self.spec, self.place.root, self._files.paths):
             session.load(path)
         if self.spec.warm_up:
-            self._in_background(self._warm_up(session))
+            self._warming = asyncio.create_task(self._warm_up(session))
         return session
 
     def _make_session(self) -> Session:
@@ -186,16 +200,9 @@ class Supervised:
             raise EngineFailed(self.spec.name, session.failure)
 
     async def _warm_up(self, session: Session) -> None:
+        await asyncio.sleep(_WARM_UP_SECONDS)
         with suppress(EngineFailed):
             await session.ask("workspace/symbol", {"query": self.spec.warm_up}, path=None, patience=0)
-
-    def _in_background(self, work: Awaitable[None]) -> None:
-        async def run() -> None:
-            await work
-
-        task = asyncio.create_task(run())
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
 
     def _count_failure(self) -> None:
         now = asyncio.get_running_loop().time()
