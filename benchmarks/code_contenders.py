@@ -172,7 +172,9 @@ class Serena:
                 )
             )
         quiet = ["--enable-web-dashboard", "false", "--log-level", "ERROR"]
-        self._wire = Mcp([program, "start-mcp-server", "--project", str(root), "--context", "ide", *quiet], root, env)
+        self._wire = Mcp(
+            [program, "start-mcp-server", "--project", str(root), "--agent-interface", "tools", *quiet], root, env
+        )
         self._wire.begin()
 
     def definition(self, place: Place) -> tuple[int, int]:
@@ -184,7 +186,7 @@ class Serena:
 
     def references(self, place: Place) -> tuple[int, int]:
         arguments = {"name_path": place.name, "relative_path": place.path}
-        return _text_size(self._wire.call("find_referencing_symbols", arguments), r'"content_around_reference"|"line"')
+        return _text_size(self._wire.call("find_referencing_symbols", arguments), r'"content_around_reference"')
 
     def symbols(self, query: str) -> tuple[int, int]:
         return _text_size(self._wire.call("find_symbol", {"name_path_pattern": query}), r'"name_path"')
