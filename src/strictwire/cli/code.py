@@ -77,6 +77,14 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run one verb and write its answer."""
+    try:
+        return _run_verb(arguments)
+    except ImportError as exc:
+        print(f"strictwire code: {exc.name} is not installed: pip install 'strictwire[code]'", file=sys.stderr)
+        return 1
+
+
+def _run_verb(arguments: argparse.Namespace) -> int:
     from strictwire.fault.dialects.terminal import exit_code, render_text
     from strictwire.fault.failure import Facts, Refused
     from strictwire.packs.code.limits import split_settings

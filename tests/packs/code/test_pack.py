@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -62,3 +64,21 @@ def test_several_processes_behind_one_address_are_refused() -> None:
 
 def test_closing_a_pack_that_was_never_opened_does_nothing() -> None:
     asyncio.run(CodePack().close())
+
+
+@pytest.mark.parametrize("module", ["re2", "pathspec", "tree_sitter_go"])
+def test_without_the_extra_the_pack_says_what_to_install(module: str) -> None:
+    """In a process of its own: modules that are imported stay imported."""
+    script = f"""
+import asyncio, sys
+sys.modules[{module!r}] = None
+from strictwire.packs.code.pack import CodePack
+from strictwire.packs.pack import Environment, PackRefused
+try:
+    asyncio.run(CodePack().open(Environment()))
+except PackRefused as exc:
+    print(exc.reason)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"{module} is not installed: pip install 'strictwire[code]'\n"

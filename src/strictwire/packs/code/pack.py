@@ -14,9 +14,12 @@ from typing import Final
 from strictwire.contract.handler import Handler
 from strictwire.packs.code.catalogue import CODE_TOOLS, DROP_IN_TOOLS, handlers_of
 from strictwire.packs.code.limits import split_settings
-from strictwire.packs.code.open import open_codebase, read_options
 from strictwire.packs.code.service import Service
+from strictwire.packs.kit.grammars import find_missing
 from strictwire.packs.pack import Environment, PackRefused
+
+INSTALL: Final = "pip install 'strictwire[code]'"
+"""The command that installs what the pack needs besides engines."""
 
 
 class CodePack:
@@ -35,9 +38,15 @@ class CodePack:
         return DROP_IN_TOOLS if self._drop_in else CODE_TOOLS
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
-        """See Pack. Raises PackRefused: a setting that cannot be used, or other processes serve the same address."""
+        """See Pack. Raises PackRefused: the extra is not installed, a setting cannot be used, there are several workers."""
         if not environment.alone:
             raise PackRefused(self.name, "its pages and engines live in one process; serve it with `workers = 1`")
+        try:
+            from strictwire.packs.code.open import open_codebase, read_options
+        except ImportError as exc:
+            raise PackRefused(self.name, f"{exc.name} is not installed: {INSTALL}") from exc
+        if (missing := find_missing()) is not None:
+            raise PackRefused(self.name, f"{missing} is not installed: {INSTALL}")
         try:
             settings, rest = split_settings(environment.settings)
             options = read_options(rest, environment.variables)
