@@ -19,7 +19,7 @@ from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code.answers.order import range_key
 from strictwire.packs.code.answers.ranges import Range
 from strictwire.packs.code.answers.symbols import read_document_symbols
-from strictwire.packs.code.answers.workspace_symbols import read_workspace_symbols, with_id
+from strictwire.packs.code.answers.workspace_symbols import NO_ID, read_workspace_symbols, with_id
 from strictwire.packs.code.documents import Document
 from strictwire.packs.code.engine import Completeness
 from strictwire.packs.code.found import Evidence, evidence_of
@@ -125,11 +125,8 @@ async def _file_symbols(service: Service, place: Admitted) -> tuple[list[JsonObj
 def _as_workspace_symbol(uri: str, symbol: JsonObject, others: Sequence[JsonObject]) -> JsonObject:
     place = Range(*range_key(symbol["selectionRange"]))
     container = ".".join(_containers(symbol, others)) or symbol.get("containerName")
-    shown: JsonObject = {
-        "name": symbol["name"],
-        "kind": symbol["kind"],
-        "location": {"uri": uri, "range": place.as_json()},
-    }
+    location = {"uri": uri, "range": place.as_json()}
+    shown: JsonObject = {"id": NO_ID, "name": symbol["name"], "kind": symbol["kind"], "location": location}
     return shown | ({"containerName": container} if container else {})
 
 

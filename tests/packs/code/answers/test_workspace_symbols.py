@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from strictwire.packs.code.answers.ids import workspace_symbol_id
 from strictwire.packs.code.answers.ranges import MAX_NUMBER, Range
-from strictwire.packs.code.answers.workspace_symbols import read_workspace_symbols, with_id
+from strictwire.packs.code.answers.workspace_symbols import NO_ID, read_workspace_symbols, with_id
 
 URI = "file:///w/a.py"
 PLACE = Range(1, 0, 2, 0)
@@ -34,7 +34,7 @@ def test_valid_symbols_inside_the_roots_are_kept_in_order_and_once() -> None:
         *({**GOOD, "location": {"uri": URI}}, {**GOOD, "location": None}, None, 5),
     ]
     other = {**GOOD, "containerName": ""}
-    expected = [GOOD, {"name": "f", "kind": 12, "location": AT}]
+    expected = [{"id": NO_ID, **GOOD}, {"id": NO_ID, "name": "f", "kind": 12, "location": AT}]
 
     assert read_workspace_symbols([[GOOD, *broken, OUTSIDE, other, GOOD]], inside) == expected
     assert read_workspace_symbols([[other, OUTSIDE], [GOOD, {**GOOD, "tags": [1]}]], inside) == expected
@@ -44,11 +44,16 @@ def test_valid_symbols_inside_the_roots_are_kept_in_order_and_once() -> None:
 def test_a_reversed_range_is_swapped() -> None:
     reversed_range = {"start": {"line": 2, "character": 0}, "end": {"line": 1, "character": 0}}
 
-    assert read_workspace_symbols([[{**GOOD, "location": {"uri": URI, "range": reversed_range}}]], inside) == [GOOD]
+    assert read_workspace_symbols([[{**GOOD, "location": {"uri": URI, "range": reversed_range}}]], inside) == [
+        {"id": NO_ID, **GOOD}
+    ]
 
 
-def test_the_id_is_that_of_the_parts() -> None:
-    assert with_id(GOOD) == {"id": workspace_symbol_id(URI, "f", 12, PLACE, "m"), **GOOD}
+def test_the_id_is_that_of_the_parts_and_as_long_as_what_stands_for_it() -> None:
+    made = with_id({"id": NO_ID, **GOOD})
+
+    assert made == {"id": workspace_symbol_id(URI, "f", 12, PLACE, "m"), **GOOD}
+    assert (len(made["id"]), next(iter(made))) == (len(NO_ID), "id")
 
 
 _numbers = st.integers(-1, 3) | st.sampled_from([MAX_NUMBER, MAX_NUMBER + 1, 1.0, True, None, "1"])

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,20 @@ def test_ending_an_engine_ends_everything_it_started() -> None:
         pids = await the_whole_family(process.pid, 5)
         await process.end()
         return until_gone(pids, PATIENCE)
+
+    assert asyncio.run(scenario()) == []
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_a_start_that_is_cancelled_leaves_nothing_behind(turns: int) -> None:
+    async def scenario() -> list[int]:
+        starting = asyncio.create_task(launch(TREE))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await (await starting)[0].end()
+        return family(os.getpid())[1:]
 
     assert asyncio.run(scenario()) == []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct, ValidationError, convert
 
@@ -13,6 +13,9 @@ from strictwire.packs.code.answers.locations import Inside, maybe_location
 from strictwire.packs.code.answers.order import range_key, sort_unique, workspace_symbol_key
 from strictwire.packs.code.answers.ranges import MAX_NUMBER, Range
 from strictwire.packs.code.answers.texts import maybe_text
+
+NO_ID: Final = "sha256:" + 64 * "0"
+"""In the place of an id that is not made yet, and as long: a page is cut by the bytes of its items."""
 
 
 class _Position(Struct, forbid_unknown_fields=True, order=True):
@@ -44,7 +47,7 @@ class _Symbol(Struct):
 
 
 def read_workspace_symbols(values: Iterable[JsonValue], inside: Inside) -> list[JsonObject]:
-    """Every valid symbol inside the roots, in order and once each; `with_id` completes those that are shown.
+    """Every valid symbol inside the roots, in order and once each, with NO_ID; `with_id` completes those that are shown.
 
     Engines answer with thousands of symbols, and nearly always with valid ones: a list is checked as a whole first, and
     symbol by symbol, which takes three times as long, only if something in it is wrong.
@@ -64,7 +67,7 @@ def _read_symbols(value: JsonValue, inside: Inside) -> Iterator[JsonObject]:
         canonical = inside(location["uri"])
         if canonical is not None:
             place = {"uri": canonical, "range": location["range"]}
-            shown: JsonObject = {"name": entry["name"], "kind": entry["kind"], "location": place}
+            shown: JsonObject = {"id": NO_ID, "name": entry["name"], "kind": entry["kind"], "location": place}
             yield shown | {"containerName": container} if container else shown
 
 
@@ -81,4 +84,4 @@ def with_id(symbol: JsonObject) -> JsonObject:
     """A workspace symbol with its stable id."""
     uri, place = symbol["location"]["uri"], Range(*range_key(symbol["location"]["range"]))
     found = workspace_symbol_id(uri, symbol["name"], symbol["kind"], place, symbol.get("containerName"))
-    return {"id": found, **symbol}
+    return {**symbol, "id": found}

@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -126,9 +125,12 @@ async def _read_version(launch: Launch) -> str:
         process = await start(launch, output)
     except OSError:
         return UNKNOWN
-    with suppress(TimeoutError):
+    try:
         async with asyncio.timeout(_SECONDS):
             await output.done.wait()
-    await process.end()
+    except TimeoutError:
+        return UNKNOWN
+    finally:
+        await process.end()
     found = _VERSION.search(output.text.decode("utf-8", "replace"))
     return found[0] if found else UNKNOWN

@@ -147,9 +147,8 @@ async def start(launch: Launch, owner: Owner) -> Process:
     """Start an engine. Raises OSError: no process or pipe to be had."""
     read_end, write_end = os.pipe()
     process = Process(owner, write_end)
-    started = False
-    try:
-        await asyncio.get_running_loop().subprocess_exec(
+    spawning = asyncio.ensure_future(
+        asyncio.get_running_loop().subprocess_exec(
             lambda: process,
             sys.executable,
             *("-I", "-S", str(LEASH), str(read_end), str(launch.memory_bytes)),
@@ -159,9 +158,17 @@ async def start(launch: Launch, owner: Owner) -> Process:
             pass_fds=(read_end,),
             start_new_session=True,  # a Ctrl-C in the terminal is for the server, which then ends its engines
         )
-        started = True
+    )
+    try:
+        # Cancelled halfway, asyncio would kill the leash, and with it the only one who knows what to kill.
+        await asyncio.shield(spawning)
+    except asyncio.CancelledError:
+        await asyncio.wait([spawning])
+        await process.end()
+        raise
+    except OSError:
+        process.kill()
+        raise
     finally:
         os.close(read_end)
-        if not started:
-            process.kill()
     return process
