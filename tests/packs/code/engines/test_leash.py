@@ -43,6 +43,9 @@ class Heard:
         self.output += data
         self.changed.set()
 
+    def on_output_end(self) -> None:
+        self.changed.set()
+
     def on_line(self, line: str) -> None:
         self.lines.append(line)
 
@@ -236,6 +239,7 @@ from pathlib import Path
 from strictwire.packs.code.engines.process import Launch, start
 class Owner:
     def on_output(self, data): print("up", flush=True)
+    def on_output_end(self): pass
     def on_line(self, line): pass
     def on_exit(self, code): pass
 async def main():

@@ -112,6 +112,9 @@ class _Output:
     def on_output(self, data: bytes) -> None:
         self.text = (self.text + data)[:_MAX_OUTPUT]
 
+    def on_output_end(self) -> None:
+        pass
+
     def on_line(self, _line: str) -> None:
         pass
 

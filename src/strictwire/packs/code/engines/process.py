@@ -40,6 +40,9 @@ class Owner(Protocol):
     def on_output(self, data: bytes) -> None:
         """Bytes on stdout."""
 
+    def on_output_end(self) -> None:
+        """Nothing more comes on stdout: the process is at its end."""
+
     def on_line(self, line: str) -> None:
         """A line on stderr, cut at its limit."""
 
@@ -130,6 +133,7 @@ class Process(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:
         """Part of asyncio's interface. An engine that closes its stdout is at its end, and is helped if it goes on."""
         if fd == 1:
+            self._owner.on_output_end()
             asyncio.get_running_loop().call_later(_GRACE_SECONDS, self.kill)
 
     def process_exited(self) -> None:

@@ -77,6 +77,7 @@ class Session:
         self._pushed = PushedDiagnostics(hooks.diagnostics_changed)
         self.has_begun = False
         """Whether the engine is initialised."""
+        self._is_ending = False
         self._process: Process | None = None
         self._capabilities: JsonObject = {}
         self._settling: asyncio.Future[list[None]] | None = None
@@ -85,6 +86,12 @@ class Session:
     def pid(self) -> int | None:
         """The process of the leash."""
         return self._process.pid if self._process is not None else None
+
+    async def is_usable(self) -> bool:
+        """Whether it can be asked. One that is just ending is waited for, which takes half a second at most."""
+        if self._is_ending and self.failure is None and self._process is not None:
+            await self._process.wait()
+        return self.has_begun and self.failure is None and not self._is_ending
 
     @property
     def is_busy(self) -> bool:
@@ -171,6 +178,10 @@ class Session:
             self._client.receive(data)
         except Broken as exc:
             self.fail(exc.reason)
+
+    def on_output_end(self) -> None:
+        """See process.Owner. Its exit code, and so the reason, follows in a moment."""
+        self._is_ending = True
 
     def on_line(self, line: str) -> None:
         """See process.Owner."""

@@ -119,7 +119,7 @@ class Supervised:
 
     async def start(self) -> Session:
         """The running engine; it is started if it is not. Raises EngineFailed."""
-        if self._session is not None and self._session.has_begun and self._session.failure is None:
+        if self._session is not None and await self._session.is_usable():
             return self._session
         if self._starting is None:
             self._starting = asyncio.create_task(self._open())
@@ -157,6 +157,7 @@ class Supervised:
 
     async def _open(self) -> Session:
         if self._session is not None:
+            self._session.fail("it ended by itself")
             self._count_failure()
             await self._drop()
         if asyncio.get_running_loop().time() < self._not_before:
