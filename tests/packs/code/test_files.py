@@ -179,6 +179,19 @@ def test_a_git_checkout_is_in_the_next_refresh(tmp_path: Path, watch: Watch) -> 
     assert listing.changes() == expected | {"only/a.py": CREATED, "more/b.py": DELETED}
 
 
+def test_many_folders_that_come_and_go_at_once_are_found(tmp_path: Path, watch: Watch) -> None:
+    listing = Listing(write(tmp_path, {f"old{number}/m.py": "1" for number in range(40)} | {"a.py": "1"}), watch)
+    for number in range(40):
+        shutil.rmtree(tmp_path / f"old{number}")
+    write(tmp_path, {f"new{number}/m.py": "1" for number in range(40)} | {"a.py": "22"})
+    expected = {f"old{number}/m.py": DELETED for number in range(40)} | {
+        f"new{number}/m.py": CREATED for number in range(40)
+    }
+
+    assert listing.changes() == expected | {"a.py": CHANGED}
+    assert listing.changes() == {}
+
+
 def test_a_changed_ignore_file_changes_the_list(tmp_path: Path, watch: Watch) -> None:
     listing = Listing(write(tmp_path, {"a.py": "", "b.py": ""}), watch)
     write(tmp_path, {".gitignore": "a.py\n"})

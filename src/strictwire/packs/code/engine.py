@@ -88,9 +88,6 @@ class Epochs:
     """A file or folder was created, deleted or renamed."""
     diagnostics: int = 0
     """An engine may report other diagnostics: any of the above, or an engine said so."""
-    readiness: int = 0
-    """An engine became ready, or lost its readiness in a crash. Not one of A.4's; it keeps `warming` answers from being
-    retained once the engine is ready."""
 
 
 class EngineMissing(Exception):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
 from contextlib import suppress
 
 from strictwire.canon.json import JsonObject
@@ -15,13 +14,12 @@ from strictwire.packs.code.engines.spec import Hint, Sign
 
 
 class Barrier:
-    """Counts signs in their order. `changed` is called whenever `is_ready` becomes another."""
+    """Counts signs in their order."""
 
-    def __init__(self, signs: tuple[Sign, ...], changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, signs: tuple[Sign, ...]) -> None:
         self._signs = tuple((sign.hint, re.compile(sign.pattern)) for sign in signs)
         self._seen = 0
         self._running: dict[str, str] = {}
-        self._changed = changed
         self._open = asyncio.Event()
         self._update()
 
@@ -65,11 +63,7 @@ class Barrier:
         return self._open.is_set()
 
     def _update(self) -> None:
-        ready = self._seen == len(self._signs) and not self._running
-        if ready == self._open.is_set():
-            return
-        if ready:
+        if self._seen == len(self._signs) and not self._running:
             self._open.set()
         else:
             self._open.clear()
-        self._changed()

@@ -26,7 +26,7 @@ from strictwire.packs.code.engines.installed import Installed, Programs
 from strictwire.packs.code.engines.judged import judge
 from strictwire.packs.code.engines.needed import Key, Needed
 from strictwire.packs.code.engines.process import passed_on
-from strictwire.packs.code.engines.session import Answered, Hooks, Session
+from strictwire.packs.code.engines.session import Answered, Session
 from strictwire.packs.code.engines.spec import EngineSpec
 from strictwire.packs.code.engines.supervised import EngineLimits, Place, Supervised, Work
 from strictwire.packs.code.engines.table import BUILT_IN, DEFAULTS
@@ -68,9 +68,7 @@ class LanguageEngines:
         self._finding: dict[str, asyncio.Task[Installed | None]] = {}
         self._missing_until: dict[str, float] = {}
         self._engines: dict[Key, Supervised] = {}
-        self._answered_early: set[Key] = set()
         self._diagnostics = 0
-        self._readiness = 0
 
     async def ask(self, path: Path, method: str, params: JsonObject, *, seconds: float) -> Reply:
         """See Engines."""
@@ -106,7 +104,6 @@ class LanguageEngines:
             text=files.text,
             fs=files.fs,
             diagnostics=self._diagnostics + files.text + files.fs + files.root_changes,
-            readiness=self._readiness,
         )
 
     async def states(self) -> tuple[EngineState, ...]:
@@ -149,8 +146,6 @@ class LanguageEngines:
         work = self._work(engine, method, params, path)
         answered = await engine.run(work, seconds=seconds)
         completeness, note = judge(engine.spec, engine.note, method, answered)
-        if completeness is Completeness.WARMING:
-            self._answered_early.add((engine.place.root, engine.place.language))
         return Reply(value=answered.value, engine=engine.identity, completeness=completeness, note=note)
 
     def _work(self, engine: Supervised, method: str, params: JsonObject, path: str | None) -> Work:
@@ -196,8 +191,7 @@ class LanguageEngines:
         if installed is None or key in self._engines:
             return self._engines.get(key)
         place = Place(root=key[0], language=key[1], limits=self._choice.limits, variables=passed_on(self._choice.variables))
-        hooks = Hooks(readiness_changed=lambda: self._count_readiness(key), diagnostics_changed=self._count_diagnostics)
-        self._engines[key] = Supervised(installed, self._files, place, hooks)
+        self._engines[key] = Supervised(installed, self._files, place, self._count_diagnostics)
         return self._engines[key]
 
     async def _maybe_installed(self, spec: EngineSpec, seconds: float) -> Installed | None:
@@ -232,13 +226,6 @@ class LanguageEngines:
         identity = EngineIdentity(name=spec.name if spec is not None else "", version="", language=key[1])
         install = spec.install if spec is not None else ""
         return EngineState(identity=identity, root=key[0], status=EngineStatus.MISSING, install=install)
-
-    def _count_readiness(self, key: Key) -> None:
-        """An engine that answered before it was ready, and now is, would give another answer."""
-        engine = self._engines.get(key)
-        if engine is not None and engine.is_ready and key in self._answered_early:
-            self._answered_early.discard(key)
-            self._readiness += 1
 
     def _count_diagnostics(self) -> None:
         self._diagnostics += 1

@@ -46,14 +46,6 @@ _EXITS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hooks:
-    """What a session reports to its owner."""
-
-    readiness_changed: Callable[[], None] = lambda: None
-    diagnostics_changed: Callable[[], None] = lambda: None
-
-
 @dataclass(frozen=True, slots=True)
 class Answered:
     """A result, and whether the engine was ready from the request to the reply."""
@@ -65,16 +57,15 @@ class Answered:
 class Session:
     """See the module. Make one with `open_session`. Once `failure` is set, it is over."""
 
-    def __init__(self, spec: EngineSpec, root: Path, feed: Feed, hooks: Hooks) -> None:
+    def __init__(self, spec: EngineSpec, root: Path, feed: Feed, diagnostics_changed: Callable[[], None]) -> None:
         self.failure: str | None = None
-        self.barrier = Barrier(spec.ready, hooks.readiness_changed)
+        self.barrier = Barrier(spec.ready)
         self._spec = spec
         self._root = root
         self._feed = feed
-        self._hooks = hooks
         self._client = Client(self._write, self, answers(spec, root))
         self._sync = Sync(spec, self._notify)
-        self._pushed = PushedDiagnostics(hooks.diagnostics_changed)
+        self._pushed = PushedDiagnostics(diagnostics_changed)
         self.has_begun = False
         """Whether the engine is initialised."""
         self._is_ending = False
@@ -158,7 +149,6 @@ class Session:
                 self._process.kill()
             self._client.end(Broken(reason))
             self._pushed.end(EngineFailed(self._spec.name, reason))
-            self._hooks.readiness_changed()
 
     async def close(self) -> None:
         """Say goodbye, then end the process and everything it started."""

@@ -16,7 +16,7 @@ from strictwire.packs.code.engine import EngineFailed, EngineIdentity, EngineSta
 from strictwire.packs.code.engines.installed import Installed
 from strictwire.packs.code.engines.process import Launch
 from strictwire.packs.code.engines.projects import documents_to_load
-from strictwire.packs.code.engines.session import Answered, Hooks, Session
+from strictwire.packs.code.engines.session import Answered, Session
 from strictwire.packs.code.engines.spec import EngineSpec
 from strictwire.packs.code.files import Feed, Files
 
@@ -58,7 +58,7 @@ Work: TypeAlias = Callable[[Session, float], Awaitable[Answered]]
 class Supervised:
     """See the module."""
 
-    def __init__(self, installed: Installed, files: Files, place: Place, hooks: Hooks) -> None:
+    def __init__(self, installed: Installed, files: Files, place: Place, diagnostics_changed: Callable[[], None]) -> None:
         self.spec = installed.spec
         self.place = place
         self.note = _find_note(installed.spec, place.root)
@@ -66,7 +66,7 @@ class Supervised:
         self._installed = installed
         self._files = files
         self._limits = place.limits
-        self._hooks = hooks
+        self._diagnostics_changed = diagnostics_changed
         self._session: Session | None = None
         self._feed: Feed | None = None
         self._starting: asyncio.Task[Session] | None = None
@@ -178,7 +178,7 @@ class Supervised:
         self._feed = self._files.subscribe(self.place.root)
         # Without what its index needs, an engine gives no sign of being ready, and `note` says so instead.
         spec = replace(self.spec, ready=()) if self.note else self.spec
-        self._session = Session(spec, self.place.root, self._feed, self._hooks)
+        self._session = Session(spec, self.place.root, self._feed, self._diagnostics_changed)
         self._started_at = asyncio.get_running_loop().time()
         return self._session
 
