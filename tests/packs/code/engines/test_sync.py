@@ -13,6 +13,7 @@ from tests.packs.code.test_files import write
 
 from strictwire.packs.code.engine import Completeness, EngineFailed
 from strictwire.packs.code.engines import sync as sync_module
+from strictwire.packs.code.engines import workspace as workspace_module
 from strictwire.packs.code.engines.projects import documents_to_load
 from strictwire.packs.code.engines.registry import LanguageEngines
 from strictwire.packs.code.engines.spec import EngineSpec, Hint, Rereads, Sign
@@ -308,6 +309,37 @@ def test_workspace_diagnostics_are_gathered_file_by_file_where_the_engine_has_no
 
     items = [{"uri": (root / "a.py").as_uri(), "kind": "full", "items": [{"message": "m"}]}]
     assert run(scenario) == {"items": items}
+
+
+def test_a_file_that_an_engine_is_silent_about_makes_workspace_diagnostics_partial(
+    root: Path, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace_module, "_SECONDS", 0.2)
+    published = {"uri": (root / "a.py").as_uri(), "version": 1, "diagnostics": [{"message": "m"}]}
+    engine.play({"textDocument/didOpen": [{"notify": ["textDocument/publishDiagnostics", published]}]})
+
+    async def scenario() -> tuple[Completeness, str, int]:
+        async with opened(root, choose(spec_of(engine, opens=True))) as engines:
+            (reply,) = await engines.ask_all("workspace/diagnostic", {}, seconds=PATIENCE)
+            assert isinstance(reply.value, dict)
+            return reply.completeness, reply.note, len(reply.value["items"])
+
+    assert run(scenario) == (Completeness.PARTIAL, "the engine reports nothing for some files", 1)
+
+
+def test_more_files_than_are_looked_at_make_workspace_diagnostics_partial(
+    root: Path, engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace_module, "MAX_FILES", 1)
+    published = {"uri": (root / "a.py").as_uri(), "version": 1, "diagnostics": []}
+    engine.play({"textDocument/didOpen": [{"notify": ["textDocument/publishDiagnostics", published]}]})
+
+    async def scenario() -> tuple[Completeness, str]:
+        async with opened(root, choose(spec_of(engine, opens=True))) as engines:
+            (reply,) = await engines.ask_all("workspace/diagnostic", {}, seconds=PATIENCE)
+            return reply.completeness, reply.note
+
+    assert run(scenario) == (Completeness.PARTIAL, "only the first 1 files were looked at")
 
 
 def test_one_document_of_each_project_is_loaded() -> None:

@@ -21,8 +21,8 @@ def judge(spec: EngineSpec, note: str, method: str, answered: Answered) -> tuple
         return Completeness.COMPLETE, ""
     if not answered.ready:
         return Completeness.WARMING, note or WARMING
-    if note:
-        return Completeness.PARTIAL, note
+    if note or answered.gap:
+        return Completeness.PARTIAL, note or answered.gap
     return _judge_symbols(spec, answered.value) if method == "workspace/symbol" else (Completeness.COMPLETE, "")
 
 

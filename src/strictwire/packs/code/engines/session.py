@@ -52,17 +52,28 @@ class Answered:
 
     value: JsonValue
     ready: bool
+    gap: str = ""
+    """Why something is missing, although the engine was ready."""
 
 
 class Session:
-    """See the module. Make one with `open_session`. Once `failure` is set, it is over."""
+    """See the module. `begin` is called once; when `failure` is set, it is over."""
 
-    def __init__(self, spec: EngineSpec, root: Path, feed: Feed, diagnostics_changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        spec: EngineSpec,
+        root: Path,
+        feed: Feed,
+        diagnostics_changed: Callable[[], None] = lambda: None,
+        *,
+        request_seconds: float,
+    ) -> None:
         self.failure: str | None = None
         self.barrier = Barrier(spec.ready)
         self._spec = spec
         self._root = root
         self._feed = feed
+        self._request_seconds = request_seconds
         self._client = Client(self._write, self, answers(spec, root))
         self._sync = Sync(spec, self._notify)
         self._pushed = PushedDiagnostics(diagnostics_changed)
@@ -221,7 +232,10 @@ class Session:
     async def _request(self, method: str, params: JsonObject) -> JsonValue:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                return await self._client.request(method, params)
+                async with asyncio.timeout(self._request_seconds):
+                    return await self._client.request(method, params)
+            except TimeoutError:
+                raise self._failed("it does not answer") from None
             except RequestRefused as exc:
                 if exc.code == METHOD_NOT_FOUND:
                     raise EngineUnsupported(self._spec.name, f"{self._spec.name} does not offer {method}") from exc

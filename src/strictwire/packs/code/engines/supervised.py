@@ -20,6 +20,10 @@ from strictwire.packs.code.engines.session import Answered, Session
 from strictwire.packs.code.engines.spec import EngineSpec
 from strictwire.packs.code.files import Feed, Files
 
+PATIENCE_SECONDS: Final = 1.0
+"""To wait for an engine that is not ready. Enough for one that lists its files again; an answer that is called warming is
+more use than none, while one indexes for the first time."""
+
 _WARM_UP_SECONDS: Final = 0.3
 """Between the start of an engine and its warm-up: the first call often follows at once, and warms it too."""
 
@@ -82,11 +86,6 @@ class Supervised:
         return EngineIdentity(name=self.spec.name, version=self._installed.version, language=self.place.language)
 
     @property
-    def is_ready(self) -> bool:
-        """Whether the engine runs and has indexed everything."""
-        return self._session is not None and self._session.failure is None and self._session.barrier.is_ready
-
-    @property
     def state(self) -> EngineState:
         """What it is doing."""
         pid = self._session.pid if self._session is not None and self._session.failure is None else None
@@ -102,20 +101,13 @@ class Supervised:
     async def run(self, work: Work, *, seconds: float) -> Answered:
         """Do work with the running engine. `work` gets the session and how long to wait for readiness.
 
-        Raises EngineTimeout, EngineFailed, and what `work` raises. A caller that runs out of time cancels its request;
-        one that the engine has not answered within the limit of a request ends the engine.
+        Raises EngineTimeout, EngineFailed, and what `work` raises. A caller that runs out of time cancels its request.
         """
-        limit = min(seconds, self._limits.request_seconds)
-        session = None
         try:
-            async with asyncio.timeout(limit):
-                session = await self.start()
-                return await work(session, seconds / 2)
+            async with asyncio.timeout(seconds):
+                return await work(await self.start(), min(seconds / 2, PATIENCE_SECONDS))
         except TimeoutError:
-            if session is None or limit < self._limits.request_seconds:
-                raise EngineTimeout(self.spec.name, seconds) from None
-            session.fail("it does not answer")
-            raise EngineFailed(self.spec.name, "it does not answer") from None
+            raise EngineTimeout(self.spec.name, seconds) from None
 
     async def start(self) -> Session:
         """The running engine; it is started if it is not. Raises EngineFailed."""
@@ -178,7 +170,9 @@ class Supervised:
         self._feed = self._files.subscribe(self.place.root)
         # Without what its index needs, an engine gives no sign of being ready, and `note` says so instead.
         spec = replace(self.spec, ready=()) if self.note else self.spec
-        self._session = Session(spec, self.place.root, self._feed, self._diagnostics_changed)
+        self._session = Session(
+            spec, self.place.root, self._feed, self._diagnostics_changed, request_seconds=self._limits.request_seconds
+        )
         self._started_at = asyncio.get_running_loop().time()
         return self._session
 

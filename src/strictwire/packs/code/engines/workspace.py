@@ -12,6 +12,12 @@ from strictwire.packs.code.engine import EngineFailed, EngineTimeout, Reply
 from strictwire.packs.code.engines.session import Answered, Session
 from strictwire.packs.code.uri import render_file_uri
 
+MAX_FILES: Final = 2_000
+"""Documents asked about, of an engine that reports one document at a time."""
+
+_SECONDS: Final = 20.0
+"""For one document. An engine may leave one out that it does not take for source, and say nothing about it."""
+
 _AT_ONCE: Final = 8
 """Documents asked about at the same time, of an engine that reports one document at a time."""
 
@@ -22,18 +28,23 @@ async def ask_diagnostics(session: Session, paths: Sequence[str], patience: floa
         answered = await session.ask("workspace/diagnostic", {"previousResultIds": []}, path=None, patience=patience)
         return Answered({"items": _full_reports(answered.value)}, answered.ready)
     reports: list[JsonObject] = []
-    ready = True
-    for start in range(0, len(paths), _AT_ONCE):
-        part = paths[start : start + _AT_ONCE]
-        answers = await asyncio.gather(*(_diagnose(session, path) for path in part))
-        ready = ready and all(answered.ready for answered in answers)
-        reports += [_report(path, answered.value) for path, answered in zip(part, answers, strict=True)]
-    return Answered({"items": [report for report in reports if report["items"]]}, ready)
+    answers: list[Answered] = []
+    for start in range(0, min(len(paths), MAX_FILES), _AT_ONCE):
+        part = paths[start : min(start + _AT_ONCE, MAX_FILES)]
+        found = await asyncio.gather(*(_diagnose(session, path) for path in part))
+        answers += found
+        reports += [_report(path, answered.value) for path, answered in zip(part, found, strict=True) if answered.value]
+    gap = f"only the first {MAX_FILES} files were looked at" if len(paths) > MAX_FILES else ""
+    gaps = [gap, *(answered.gap for answered in answers)]
+    return Answered({"items": reports}, all(answered.ready for answered in answers), next(filter(None, gaps), ""))
 
 
 async def _diagnose(session: Session, path: str) -> Answered:
     try:
-        return await session.diagnose(path)
+        async with asyncio.timeout(_SECONDS):
+            return await session.diagnose(path)
+    except TimeoutError:
+        return Answered([], ready=True, gap="the engine reports nothing for some files")
     except OSError:
         return Answered([], ready=True)  # deleted meanwhile, or no text
 
