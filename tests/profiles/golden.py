@@ -45,7 +45,7 @@ async def record(root: Path) -> Path:
     clock = deterministic_clock()
     log = FileRunLog(root, now=clock.now)
     async with open_bench(clock) as bench:
-        endpoint = EnvelopeEndpoint(bench.pipeline, ids=Ids.DETERMINISTIC, log=log)
+        endpoint = EnvelopeEndpoint(bench.catalog, bench.pipeline, ids=Ids.DETERMINISTIC, log=log)
         async with over_http(endpoint, RESPONSE, path=ROUTE) as http:
             for raw in REQUESTS:
                 await http.ask(raw)

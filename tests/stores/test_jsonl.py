@@ -12,11 +12,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from strictwire.pipeline.soon import soon_of
 
 from strictwire.audit.event import Values
 from strictwire.audit.merkle import HASH_BYTES, stored_count
 from strictwire.fault.failure import Failure
-from strictwire.pipeline.soon import soon_of
 from strictwire.stores.jsonl import ENOUGH, GATHER_SECONDS, JsonlRecorder, Mode, Schedule, open_recorder
 from strictwire.stores.trail.disk import FolderDisk
 from strictwire.stores.trail.fault import LogFault

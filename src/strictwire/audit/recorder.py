@@ -1,36 +1,39 @@
-"""The seam between the pipeline and the audit store: what the pipeline may ask for.
+"""The seam between the pipeline and the audit store.
 
-A call of a read-only tool: run it, then `record(Call)`. Any other: `record(Intent)`, run it only if that gave None, then
-`record(Outcome)`. An answer leaves only after its record's None; a Failure goes to the caller in its place.
-Stores implement this (`stores.jsonl`, and `stores.memory` as its twin). Only types live here.
+A call of a read-only tool runs, then its record is committed. Any other call first commits an intent, runs, then commits its
+outcome. An answer leaves only after its record is committed; if that fails, the failure is the answer.
+Stores implement this: `stores.files`, and `stores.memory` as its twin. Only types live here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-from strictwire.audit.event import Event
 from strictwire.fault.failure import Failure
 
 Done: TypeAlias = Callable[[Failure | None], None]
-"""Told once how a record went: None when it is as durable as the store's mode promises."""
+"""Called once with how a commit went: None when it is as durable as the store's mode promises."""
 
 
 class Recorder(Protocol):
-    """Keeps records."""
+    """Commits records."""
 
     keeps: bool
-    """False where nothing is kept, so that nothing need be prepared."""
+    """False where nothing is kept, so that no record need be rendered."""
 
     keeps_values: bool
-    """Whether arguments and results are wanted, and not only their digests."""
+    """Whether records hold arguments and results, and not only their digests."""
 
-    async def record(self, event: Event) -> Failure | None:
-        """Keep one record. Returns when it is kept, or with an AUDIT_UNAVAILABLE Failure when it is not."""
+    def append(self, bodies: Sequence[bytes], done: Done) -> None:
+        """Commit records together; each body is a JSON object. Called on the event loop.
 
-    def submit(self, event: Event, done: Done) -> None:
-        """The same without a coroutine: `done` is called on the event loop, never before `submit` returns."""
+        `done` is called on the event loop too, at once or later, in the order of the commits: with None when all of them
+        are durable, with an AUDIT_UNAVAILABLE failure when none of them is kept.
+        """
 
     def count_malformed(self, kind: str) -> None:
-        """Count input that never became a call. One Flood record an interval holds the counts."""
+        """Count input that never became a call. One Flood record for each interval holds the counts."""
+
+    async def close(self) -> None:
+        """Commit what waits and free what is held. Later records are refused."""

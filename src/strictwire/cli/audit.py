@@ -318,8 +318,8 @@ async def _reissuer(server: Any) -> AsyncIterator[Callable[[Recorded], Any]]:
 
         async def reissue(call: Recorded) -> Answer:
             await client.request("tools/call", {"name": call.tool_name, "arguments": call.arguments})
-            end: Any = getattr(recorder.events[-1], "end", None)
-            return Answer(result_digest=end.result_digest, error_code=end.error_code)
+            record = recorder.records[-1]
+            return Answer(result_digest=record["result_digest"], error_code=record["error_code"])
 
         yield reissue
 

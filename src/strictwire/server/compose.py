@@ -15,19 +15,21 @@ from strictwire.audit.event import Values
 from strictwire.audit.recorder import Recorder
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, Limits
-from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import Caller
-from strictwire.pipeline.chain import Pipeline
 from strictwire.pipeline.clock import Clock, deterministic_clock
+from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
-from strictwire.pipeline.workers import Workers
+from strictwire.pipeline.run import HandlerRunner
+from strictwire.pipeline.threads import DaemonThreads
+from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.editor_v01 import EditorEndpoint, EditorInfo
+from strictwire.profiles.endpoint import Endpoint
 from strictwire.profiles.envelope_v1 import EnvelopeEndpoint
-from strictwire.profiles.exchange import Endpoint
-from strictwire.profiles.mcp import McpEndpoint
-from strictwire.profiles.mcp_core import Core
+from strictwire.profiles.mcp.core import Core
+from strictwire.profiles.mcp.endpoint import McpEndpoint
+from strictwire.profiles.mcp.own import OwnBackend
+from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.runlog import Ids, RunLog
-from strictwire.profiles.seal import Sealer
 from strictwire.server.author import Server
 from strictwire.server.system_user import system_user
 from strictwire.settings.model import AuditSettings, ServerSettings, Settings
@@ -47,7 +49,7 @@ class Runtime:
     server: Server
     settings: Settings
     core: Core
-    pipeline: Pipeline
+    batch: WriteBatch
     run_log: RunLog
     deterministic: bool = False
     session_prefix: str = ""
@@ -86,17 +88,18 @@ def gatekeeper_of(server: ServerSettings) -> Gatekeeper:
 
 
 def _mcp(runtime: Runtime) -> Endpoint:
-    return McpEndpoint(runtime.core, limits=runtime.limits, session_prefix=runtime.session_prefix)
+    return McpEndpoint(OwnBackend(runtime.core), limits=runtime.limits, session_prefix=runtime.session_prefix)
 
 
 def _envelope(runtime: Runtime) -> Endpoint:
     ids = Ids.DETERMINISTIC if runtime.deterministic else Ids.FRESH
-    return EnvelopeEndpoint(runtime.pipeline, ids=ids, log=runtime.run_log, limits=runtime.limits)
+    core = runtime.core
+    return EnvelopeEndpoint(core.catalog, core.pipeline, ids=ids, log=runtime.run_log, limits=runtime.limits)
 
 
 def _editor(runtime: Runtime) -> Endpoint:
     info = EditorInfo(server_version=runtime.server.identity.version, unity_version=NO_UNITY, platform=sys.platform)
-    return EditorEndpoint(runtime.pipeline, info=info, limits=runtime.limits)
+    return EditorEndpoint(runtime.core.catalog, runtime.core.pipeline, info=info, limits=runtime.limits)
 
 
 NO_UNITY: Final = "none"
@@ -147,26 +150,27 @@ async def open_runtime(
     clock = deterministic_clock() if deterministic else Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
-        executor = Workers(settings.server.worker_threads, name="strictwire-handler")
+        executor = DaemonThreads(settings.server.worker_threads, name="strictwire-handler")
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
-        policy = AllowAll()
-        journal = Journal(recorder=keeper, clock=clock, policy_version=policy.version)
-        pipeline = Pipeline(
-            catalog=server.catalog,
-            policy=policy,
-            journal=journal,
-            executor=executor,
-            debug_stack=settings.debug_stack,
-        )
+        batch = WriteBatch(keeper)
+        stack.callback(batch.flush)
+        journal = Journal(recorder=keeper, batch=batch, clock=clock)
+        pipeline = Pipeline(journal, HandlerRunner(executor, debug_stack=settings.debug_stack))
         key = hashlib.sha256(b"deterministic").digest() if deterministic else seal_key or secrets.token_bytes(32)
-        core = Core(identity=server.identity, pipeline=pipeline, sealer=Sealer(key, clock.now), clock=clock)
+        core = Core(
+            identity=server.identity,
+            catalog=server.catalog,
+            pipeline=pipeline,
+            sealer=Sealer(key, clock.now),
+            clock=clock,
+        )
         run_log = LazyRunLog(Path(settings.server.run_logs), clock.now)
         stack.callback(run_log.close)
         yield Runtime(
             server=server,
             settings=settings,
             core=core,
-            pipeline=pipeline,
+            batch=batch,
             run_log=run_log,
             deterministic=deterministic,
             session_prefix=session_prefix,

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -36,7 +35,6 @@ from strictwire.transport.handover import SEPARATOR, elsewhere_of
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio
-from strictwire.transport.wakeful import make_loop
 
 COLLECT_AFTER: Final = 20_000
 """Containers made between two collections: a few megabytes at most."""
@@ -162,7 +160,10 @@ async def _serve_stdio(runtime: Runtime, serving: Serving) -> None:
         await _serve_exact(runtime)
         return
     await serve_stdio(
-        runtime.endpoint(serving.profile), caller=runtime.caller, max_line=runtime.settings.server.max_request_bytes
+        runtime.endpoint(serving.profile),
+        runtime.batch,
+        caller=runtime.caller,
+        max_line=runtime.settings.server.max_request_bytes,
     )
 
 
@@ -174,8 +175,8 @@ async def _serve_exact(runtime: Runtime) -> None:
         surface = open_surface(os.environ, runtime.settings.packs.get("context", {}))
     except ValueError as exc:
         raise StartRefused(str(exc)) from exc
-    endpoint = ExactEndpoint(surface, runtime.pipeline.journal)
-    await serve_stdio(endpoint, caller=runtime.caller, max_line=endpoint.max_line)
+    endpoint = ExactEndpoint(surface, runtime.core.pipeline.journal)
+    await serve_stdio(endpoint, runtime.batch, caller=runtime.caller, max_line=endpoint.max_line)
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
@@ -184,6 +185,7 @@ async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) 
         endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
         gatekeeper=runtime.gatekeeper(),
         max_body=runtime.settings.server.max_request_bytes,
+        batch=runtime.batch,
         elsewhere=None if share is None else elsewhere_of(share.doors, share.number),
     )
     http = HttpServer(site)
@@ -303,8 +305,7 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
 
 def _serve_until_stopped(server: Server, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
     try:
-        with asyncio.Runner(loop_factory=partial(make_loop, wakeful=serving.share is None)) as runner:
-            runner.run(serve(server, settings, serving, packs))
+        asyncio.run(serve(server, settings, serving, packs))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

@@ -23,10 +23,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from strictwire.audit.event import Event, Values, render_body, write_digested
+from strictwire.audit.event import Values
 from strictwire.audit.recorder import Done
 from strictwire.fault.failure import Failure
-from strictwire.pipeline.soon import soon_of
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.log import TrailLog
 from strictwire.stores.trail.opening import SYSTEM_CLOCK, Clock, Mode, Schedule, Trail, open_log
@@ -82,13 +81,10 @@ class JsonlRecorder:
         """With `mirrors`, what is synced is synced in a mirror of the log once there is one."""
         self._log = log
         self._syncs = mode is Mode.SYNC
-        self._render = write_digested if values is Values.DIGESTED else partial(render_body, values=values)
         self.keeps_values = values is Values.STORED
         self._schedule = schedule
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self._soon = soon_of(self._loop)
-        self._soon.is_dear = self._syncs
         self._busy = threading.Lock()
         """Held by whichever thread uses the log."""
         self._ready = threading.Condition()
@@ -121,18 +117,10 @@ class JsonlRecorder:
         trouble = self._upkeep.trouble
         return None if trouble is None else trouble.as_failure()
 
-    async def record(self, event: Event) -> Failure | None:
-        """Keep one record. Returns when it is as durable as the mode promises, or a Failure when it is not kept."""
-        kept: asyncio.Future[Failure | None] = self._loop.create_future()
-        self.submit(event, partial(_resolve, kept))
-        return await kept
-
-    def submit(self, event: Event, done: Done) -> None:
-        """The same without a coroutine: `done` is called on the event loop, never before this returns."""
-        if not self._gathered:
-            self._soon.call(self._commit_gathered)
-        self._gathered.append(self._render(event))
-        self._gathered_dones.append(done)
+    def append(self, bodies, done) -> None:  # type: ignore[no-untyped-def]
+        self._gathered += bodies
+        self._gathered_dones += [_ignore] * (len(bodies) - 1) + [done]
+        self._commit_gathered()
 
     def _enqueue(self, bodies: list[bytes], dones: list[Done]) -> None:
         """Leave records to the thread, as many as there is room for."""
@@ -154,9 +142,6 @@ class JsonlRecorder:
 
     def _commit_gathered(self) -> None:
         """On the event loop: write what was gathered, or leave it to the thread."""
-        if self._awaits_more():
-            self._loop.call_soon(self._commit_gathered)
-            return
         bodies, dones = self._take_gathered()
         if not bodies:
             return
@@ -186,25 +171,6 @@ class JsonlRecorder:
                     self._log.tidy()
             finally:
                 self._busy.release()
-
-    def _awaits_more(self) -> bool:
-        """Calls are coming at once: a commit that waits while turns of the event loop bring more costs each of them less.
-
-        Not if a transport has just handed on all that came: then nobody else is near.
-        Not if the thread is to sync: it can begin with what there is, and takes the rest after that.
-        """
-        if self._soon.depth or self._soon.is_quiet:
-            self._seen = 0
-            return False
-        count, now, threaded = len(self._gathered), self._clock.monotonic(), self._syncs and not self._quick
-        late = self._seen > 0 and now - self._since >= GATHER_SECONDS
-        if threaded or late or count == self._seen or count >= ENOUGH:
-            self._seen = 0
-            return False
-        if not self._seen:
-            self._since = now
-        self._seen = count
-        return True
 
     def _write(self, bodies: list[bytes], dones: list[Done]) -> tuple[list[Done], Failure | None] | None:
         """Write a batch, and sync it if that is quick: whom to tell what, now. None: somebody else tells them.
@@ -273,7 +239,6 @@ class JsonlRecorder:
             self._ready.notify()
         await asyncio.shield(self._ended)
         self._thread.join()
-        self._soon.is_dear = False
 
     def _run(self) -> None:
         """The writer's thread. Whatever ends it, nobody is left waiting."""
@@ -347,18 +312,8 @@ class JsonlRecorder:
 
     def _deliver(self, dones: list[Done], failure: Failure | None) -> None:
         """On the event loop. A callback that raises does not keep the others from theirs."""
-        if len(dones) == 1 and self._soon.depth:
-            dones[0](failure)
-            return
-        left = iter(dones)
-        try:
-            with self._soon:
-                for done in left:
-                    done(failure)
-        finally:
-            untold = list(left)
-            if untold:
-                self._loop.call_soon(self._deliver, untold, failure)
+        for done in dones:
+            done(failure)
 
     def _call_loop(self, callback: Callable[[], object]) -> None:
         try:
@@ -371,3 +326,7 @@ class JsonlRecorder:
 def _resolve(future: asyncio.Future[Failure | None], failure: Failure | None) -> None:
     if not future.done():
         future.set_result(failure)
+
+
+def _ignore(_failure: object) -> None:
+    pass

@@ -1,44 +1,43 @@
-"""The audit trail in memory: the twin of `stores.jsonl` for tests and trials, and the recorder that records nothing."""
+"""The audit trail in memory: the twin of the trail on disk for tests and trials, and the recorder that records nothing."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from functools import partial
+from collections.abc import Sequence
 
 from strictwire.audit.chain import GENESIS, seal_batch
-from strictwire.audit.event import Brief, Event, Values, render_body
 from strictwire.audit.recorder import Done
+from strictwire.canon.json import JsonObject, parse_object
 from strictwire.fault.failure import Failure
-from strictwire.pipeline.soon import soon_of
 
 
 class MemoryRecorder:
     """A Recorder that keeps everything in lists. Set `failure` to have every record refused with it."""
 
-    keeps = keeps_values = True
+    keeps = True
 
-    def __init__(self, values: Values = Values.DIGESTED) -> None:
-        self._values = values
+    def __init__(self, *, keeps_values: bool = True) -> None:
+        self.keeps_values = keeps_values
         self._head = GENESIS
-        self._events: list[Event] = []
+        self.bodies: list[bytes] = []
         self.lines: list[bytes] = []
         """What the file would hold, without line breaks."""
         self.malformed: Counter[str] = Counter()
         self.failure: Failure | None = None
 
     @property
-    def events(self) -> list[Event]:
-        """What was recorded, in full."""
-        return [event.as_event() if isinstance(event, Brief) else event for event in self._events]
+    def records(self) -> list[JsonObject]:
+        """What was recorded, without its place in the chain."""
+        return [parse_object(body) for body in self.bodies]
 
-    async def record(self, event: Event) -> Failure | None:
-        """Keep one record, or give the failure that was set."""
-        return self._keep(event)
-
-    def submit(self, event: Event, done: Done) -> None:
-        """The same; `done` is called on the event loop."""
-        soon_of(asyncio.get_running_loop()).call(partial(done, self._keep(event)))
+    def append(self, bodies: Sequence[bytes], done: Done) -> None:
+        """Keep records, or give the failure that was set."""
+        if self.failure is None:
+            sealed = seal_batch(bodies, first=len(self.lines), head=self._head)
+            self._head = sealed.leaves[-1]
+            self.bodies += bodies
+            self.lines += sealed.lines.splitlines()
+        done(self.failure)
 
     def count_malformed(self, kind: str) -> None:
         """Count by kind."""
@@ -47,30 +46,18 @@ class MemoryRecorder:
     async def close(self) -> None:
         """Nothing is held."""
 
-    def _keep(self, event: Event) -> Failure | None:
-        if self.failure is None:
-            sealed = seal_batch([render_body(event, self._values)], first=len(self.lines), head=self._head)
-            self._head = sealed.leaves[-1]
-            self._events.append(event)
-            self.lines.append(sealed.lines[:-1])
-        return self.failure
-
 
 class NoRecorder:
-    """For `audit.mode = off`: keeps nothing and says it went well, as whoever set the mode asked for."""
+    """For `audit.mode = off`: keeps nothing and reports success, as the mode says."""
 
     keeps = keeps_values = False
 
-    async def record(self, _event: Event) -> Failure | None:
-        """Nothing."""
-        return None
-
-    def submit(self, _event: Event, done: Done) -> None:
-        """Nothing; `done` is called on the event loop."""
-        soon_of(asyncio.get_running_loop()).call(partial(done, None))
+    def append(self, bodies: Sequence[bytes], done: Done) -> None:  # noqa: ARG002 - nothing is kept
+        """Keep nothing."""
+        done(None)
 
     def count_malformed(self, kind: str) -> None:
-        """Nothing."""
+        """Count nothing."""
 
     async def close(self) -> None:
         """Nothing is held."""

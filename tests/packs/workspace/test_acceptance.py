@@ -16,7 +16,7 @@ from tests.packs.workspace.desk import BUILDER, ENVELOPE, open_desk, report, run
 from tests.packs.workspace.office import Office, open_office
 from tests.stores.trails import remove_folder
 
-from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.audit.event import Call, render_body
 from strictwire.canon.json import JsonObject, parse_object
 from strictwire.fault.dialects.system_v1 import SYSTEM_ERROR_CODES, GovernedError
 from strictwire.fault.failure import Facts
@@ -73,7 +73,7 @@ def test_acceptance_1_whatever_is_thrown_becomes_one_whole_envelope(tmp_path: Pa
 
 
 def body(name: str) -> bytes:
-    return render_body(Call(timestamp="2026-01-01T00:00:00.000Z", origin=Origin(principal=name), end=End(duration_us=1)))
+    return render_body(Call(timestamp="2026-01-01T00:00:00.000Z", principal=name, duration_us=1))
 
 
 @pytest.mark.clause("S7", "S8", "S14")

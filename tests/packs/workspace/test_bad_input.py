@@ -14,8 +14,6 @@ import pytest
 from tests.packs.workspace.desk import BUILDER, PLANNER, open_desk, run, sha256
 from tests.packs.workspace.test_writing import Bench, open_bench
 
-from strictwire.audit.event import Call, Outcome
-
 ZERO = "0" * 64
 OUT, UP, BAD = "OUTSIDE_WORKSPACE", "PATH_TRAVERSAL_BLOCKED", "INVALID_PATH"
 
@@ -68,15 +66,15 @@ READERS = frozenset({"read_file", "list_files", "search_text"})
 
 async def refused(bench: Bench, tool: str, more: dict[str, Any]) -> str:
     """The code, after seeing that it was recorded."""
-    before = len(bench.desk.recorder.events)
+    before = len(bench.desk.recorder.records)
     arguments = {"session_id": bench.session, **more} if tool in READERS else more
     code, _ = await bench.desk.code(BUILDER, tool, **arguments) if tool in READERS else await bench.fails(tool, **arguments)
     if tool in READERS:
         status = await bench.desk.call(BUILDER, "session_status", session_id=bench.session)
         if status["locked"]:
             await bench.fails("write_file", path="src/locked", content="x")
-    ends = [each.end for each in bench.desk.recorder.events[before:] if isinstance(each, Call | Outcome)]
-    assert code in [end.envelope["error_code"] for end in ends if end.envelope], (tool, more)
+    ends = [each for each in bench.desk.recorder.records[before:] if each["kind"] in ("call", "outcome")]
+    assert code in [end["envelope"]["error_code"] for end in ends if "envelope" in end], (tool, more)
     return str(code)
 
 
@@ -273,8 +271,8 @@ def test_a_plan_and_its_approval_copied_from_another_workspace_open_nothing(tmp_
             got = await desk.code(BUILDER, "write_file", **base, path="src/a", content="x")
             assert got == ("PLAN_ENFORCEMENT_FAILED", "other_workspace")
             assert list((other / "src").iterdir()) == []
-            last = [each for each in desk.recorder.events if isinstance(each, Outcome)][-1]
-            assert last.end.error_code == "PLAN_ENFORCEMENT_FAILED"
+            last = [each for each in desk.recorder.records if each["kind"] == "outcome"][-1]
+            assert last["error_code"] == "PLAN_ENFORCEMENT_FAILED"
 
     run(use())
 

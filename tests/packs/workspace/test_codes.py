@@ -20,7 +20,7 @@ from tests.packs.workspace.desk import BUILDER, ENVELOPE, PLANNER, STRANGER, Too
 from tests.packs.workspace.office import Office, open_office
 
 from strictwire import Server
-from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.audit.event import Call, render_body
 from strictwire.contract.handler import CallContext
 from strictwire.fault.dialects.system_v1 import SYSTEM_ERROR_CODES
 from strictwire.packs.workspace.pack import WorkspacePack
@@ -162,7 +162,7 @@ async def damaged_trail(office: Office) -> Envelope:
     folder = office.root.parent
     trail = Trail(folder=folder / "damaged", key_path=folder / "damaged.key")
     log = open_log(trail)
-    log.append([render_body(Call(timestamp="t", origin=Origin(), end=End(duration_us=0)))] * 3)
+    log.append([render_body(Call(timestamp="t"))] * 3)
     log.sign()
     log.close()
     lines = (trail.folder / "audit-log.jsonl").read_bytes().splitlines(keepends=True)
