@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.audit import chain, event, merkle
+from strictwire.audit import event
 from strictwire.canon import digest, json
 from strictwire.native import speed
 from strictwire.pipeline import prime
@@ -28,9 +28,9 @@ def test_the_module_was_made_with_the_package() -> None:
     assert speed is not None
     ours = mcp_results.word_result, json.keeps_colons, prime.step
     assert ours == (speed.word_result, speed.keeps_colons, speed.step)
-    hashing = digest.sha256, event.write_call, chain.seal, merkle.grow
-    in_python = digest.sha256_in_python, event.write_call_in_python, chain.seal_in_python, merkle.grow_in_python
-    assert hashing in ((*(getattr(speed, name, None) for name in ("sha256", "write_call", "seal", "grow")),), in_python)
+    hashing = digest.sha256, event.write_call
+    in_python = digest.sha256_in_python, event.write_call_in_python
+    assert hashing in ((*(getattr(speed, name, None) for name in ("sha256", "write_call")),), in_python)
 
 
 @given(JSON, st.integers() | st.text(), st.binary(max_size=40))
@@ -91,26 +91,6 @@ def test_records_of_calls_are_written_alike(stamp: str, opening: str, args: byte
     given_to_both = stamp, opening, args, raw, duration
 
     assert event.write_call(*given_to_both) == event.write_call_in_python(*given_to_both)
-
-
-@given(st.lists(st.binary(min_size=1, max_size=200), max_size=5), st.integers(0, 2**63), st.binary(min_size=32, max_size=32))
-def test_batches_are_sealed_alike(bodies: list[bytes], first: int, head: bytes) -> None:
-    assert chain.seal(bodies, first, head) == chain.seal_in_python(bodies, first, head)
-
-
-@given(st.integers(0, 2**62 - 1), st.lists(st.binary(min_size=32, max_size=32), max_size=70), st.randoms())
-def test_trees_grow_alike(size: int, leaves: list[bytes], random: Any) -> None:
-    peaks = [random.randbytes(32) for _ in range(size.bit_count())]
-
-    assert merkle.grow(size, peaks, leaves) == merkle.grow_in_python(size, peaks, leaves)
-
-
-@pytest.mark.parametrize("size", [3, 2**62, 2**63])
-def test_a_tree_without_all_of_its_peaks_does_not_grow(size: int) -> None:
-    peaks = [bytes(32)] * (size.bit_count() - (size == 3))
-    if hasattr(speed, "grow"):
-        with pytest.raises(ValueError):
-            speed.grow(size, peaks, [bytes(32)])
 
 
 class LikeACoroutine:
@@ -196,15 +176,6 @@ def test_what_cannot_be_made_of_one_that_waits_is_raised() -> None:
         ("write_call", (b"t", "o", b"a", b"r", 1)),
         ("write_call", ("t", "o", "a", b"r", 1)),
         ("write_call", ("t", "o", b"a", b"r", "1")),
-        ("seal", ((b"{}",), 0, bytes(32))),
-        ("seal", ([b"{}"], 0, bytes(31))),
-        ("seal", ([b"{}", "text"], 0, bytes(32))),
-        ("seal", ([b""], 0, bytes(32))),
-        ("seal", ([b"{}"], "0", bytes(32))),
-        ("grow", (0, (), [])),
-        ("grow", (0, [], [bytes(31)])),
-        ("grow", (1, ["text"], [])),
-        ("grow", ("0", [], [])),
     ],
 )
 def test_other_types_are_refused(function: str, arguments: tuple[Any, ...]) -> None:
@@ -221,10 +192,6 @@ def _refuse(*_arguments: object) -> None:
     [
         ("write_call", ("t", "o", b"a", b"r", -1)),
         ("write_call", ("t", "o", b"a", b"r", 2**64)),
-        ("seal", ([b"{}"], -1, bytes(32))),
-        ("seal", ([b"{}"], 2**64, bytes(32))),
-        ("grow", (-1, [], [])),
-        ("grow", (2**64, [bytes(32)], [])),
     ],
 )
 def test_numbers_out_of_range_are_refused(function: str, arguments: tuple[Any, ...]) -> None:

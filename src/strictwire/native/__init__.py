@@ -4,10 +4,8 @@
     word_result           profiles.mcp_results
     Judge                 contract.judge
     step                  pipeline.prime
-    Through               stores.trail.disk
     sha256                canon.digest; like the rest only where the processor has instructions for it
-    write_call, seal      audit.event, audit.chain
-    grow                  audit.merkle
+    write_call            audit.event
 
 The module `_speed` is made where the package is installed, if there is a C compiler; `speed` is None where there was none,
 and everything works without it, more slowly. Tests hold the two ways against each other.

@@ -15,8 +15,6 @@ static PyMethodDef functions[] = {
 static PyMethodDef hashing[] = {
     {"sha256", FAST(sha256), "The SHA-256 of some bytes one after the other."},
     {"write_call", FAST(write_call), "The body of the record of a call that went well."},
-    {"seal", FAST(seal), "The lines of bodies, chained, and their hashes."},
-    {"grow", FAST(grow), "The peaks of a tree that grew, and the hashes that became known."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -35,7 +33,7 @@ static int
 fill(PyObject *module)
 {
     prepare_text();
-    if (add_type(module, &judge_spec) < 0 || add_type(module, &through_spec) < 0)
+    if (add_type(module, &judge_spec) < 0)
         return -1;
     return has_sha256() ? PyModule_AddFunctions(module, hashing) : 0;
 }

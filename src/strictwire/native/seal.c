@@ -1,5 +1,4 @@
-/* Records of the audit trail: the body of a call that went well, and the lines of a batch. Twins: `audit/event.py` and
-   `audit/chain.py`, which have the words. Only where there is `sha256`. */
+/* The audit record of a successful call. Twin: `audit/event.py`. Only where there is `sha256`. */
 
 #include "speed.h"
 
@@ -70,67 +69,4 @@ write_call(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     *to++ = '}';
     _PyBytes_Resize(&made, to - start);
     return made;
-}
-
-#define SEQ "{\"seq\":"
-#define PREV ",\"prev\":\""
-#define COMMA "\","
-#define AROUND ((Py_ssize_t)sizeof(SEQ PREV COMMA) + DIGITS + 2 * HASH)
-
-/* The size of the lines of bodies, or more; -1 with an exception. */
-static Py_ssize_t
-measure(PyObject *bodies)
-{
-    Py_ssize_t size = 0;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(bodies); i++) {
-        PyObject *body = PyList_GET_ITEM(bodies, i);
-        if (!PyBytes_CheckExact(body) || PyBytes_GET_SIZE(body) == 0) {
-            PyErr_SetString(PyExc_TypeError, "bodies are bytes, and not empty");
-            return -1;
-        }
-        size += PyBytes_GET_SIZE(body) + AROUND;
-    }
-    return size;
-}
-
-/* seal(bodies, first, head): the lines of bodies, chained to a log of `first` records that ends in `head`, and their hashes. */
-PyObject *
-seal(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
-{
-    if (count != 3 || !PyList_CheckExact(args[0]) || !PyBytes_CheckExact(args[2]) || PyBytes_GET_SIZE(args[2]) != HASH) {
-        PyErr_SetString(PyExc_TypeError, "a list, a number and a hash are wanted");
-        return NULL;
-    }
-    unsigned long long seq = PyLong_AsUnsignedLongLong(args[1]);
-    Py_ssize_t size = PyErr_Occurred() ? -1 : measure(args[0]);
-    PyObject *lines = size < 0 ? NULL : PyBytes_FromStringAndSize(NULL, size);
-    PyObject *hashes = lines == NULL ? NULL : PyList_New(PyList_GET_SIZE(args[0]));
-    if (hashes == NULL) {
-        Py_XDECREF(lines);
-        return NULL;
-    }
-    unsigned char head[HASH];
-    memcpy(head, PyBytes_AS_STRING(args[2]), HASH);
-    char *start = PyBytes_AS_STRING(lines), *to = start;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[0]); i++) {
-        PyObject *body = PyList_GET_ITEM(args[0], i);
-        char *line = to;
-        to = put_number(PUT(to, SEQ), seq++);
-        to = put_hex(PUT(to, PREV), head);
-        to = put(PUT(to, COMMA), PyBytes_AS_STRING(body) + 1, PyBytes_GET_SIZE(body) - 1);
-        hash_bytes(head, "", 1, line, to - line);
-        *to++ = '\n';
-        PyObject *hash = PyBytes_FromStringAndSize((char *)head, HASH);
-        if (hash == NULL) {
-            Py_DECREF(lines);
-            Py_DECREF(hashes);
-            return NULL;
-        }
-        PyList_SET_ITEM(hashes, i, hash);
-    }
-    if (_PyBytes_Resize(&lines, to - start) < 0) {
-        Py_DECREF(hashes);
-        return NULL;
-    }
-    return Py_BuildValue("NN", lines, hashes);
 }

@@ -27,9 +27,6 @@ put(char *to, const void *from, Py_ssize_t size)
 /* judge.c */
 extern PyType_Spec judge_spec;
 
-/* through.c */
-extern PyType_Spec through_spec;
-
 /* step.c */
 PyObject *step(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
@@ -47,10 +44,6 @@ PyObject *sha256(PyObject *module, PyObject *const *parts, Py_ssize_t count);
 /* seal.c */
 #define DIGITS 20 /* of the largest number of 64 bits */
 PyObject *write_call(PyObject *module, PyObject *const *args, Py_ssize_t count);
-PyObject *seal(PyObject *module, PyObject *const *args, Py_ssize_t count);
-
-/* tree.c */
-PyObject *grow(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

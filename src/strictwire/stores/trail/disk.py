@@ -13,8 +13,6 @@ from typing import Final, Protocol
 
 import msgspec
 
-from strictwire.native import speed
-
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 """The trail says who did what: its owner alone may look."""
@@ -85,13 +83,10 @@ class Disk(Protocol):
 class _FolderFile:
     """A file descriptor."""
 
-    __slots__ = ("_fd", "_plainly", "_through", "ident")
+    __slots__ = ("_fd", "ident")
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._through: speed.Through | None = None
-        self._plainly = speed is None
-        """Whether what is written through is written and synced: where nothing better is to be had."""
         found = os.fstat(fd)
         self.ident = (found.st_dev, found.st_ino)
 
@@ -110,16 +105,6 @@ class _FolderFile:
         os.fdatasync(self._fd)
 
     def write_through(self, offset: int, data: bytes) -> None:
-        if not self._plainly:
-            try:
-                if self._through is None:
-                    self._through = speed.Through(self._fd)
-                self._through.write(offset, data)
-            except OSError:
-                # Whatever it was that could not be done this way: the other one does it, or tells what is wrong.
-                self._plainly = True
-            else:
-                return
         self.write(offset, data)
         self.sync()
 
@@ -134,8 +119,6 @@ class _FolderFile:
         return True
 
     def close(self) -> None:
-        if self._through is not None:
-            self._through.close()
         os.close(self._fd)
 
 

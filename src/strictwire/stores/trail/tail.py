@@ -68,7 +68,7 @@ class Tail:
         hashes that a crash has lost again from the records."""
         if self.fresh:
             tree = self.tree.copy()
-            known = tree.push_all(self.fresh)
+            known = tree.extend(self.fresh)
             self.hashes.write(stored_count(self.tree.size) * HASH_BYTES, known)
             self.tree, self.fresh = tree, []
 
