@@ -24,8 +24,7 @@ def _python(program: str, *, given: bytes = b"") -> subprocess.CompletedProcess[
     "paths",
     [
         ("tests/profiles/test_mcp_lane.py", "tests/profiles/test_mcp_lane_large.py"),
-        ("tests/canon", "tests/audit", "tests/contract/test_conform.py", "tests/stores/test_jsonl.py"),
-        ("tests/stores/test_disk.py", "tests/stores/test_mirror.py"),
+        ("tests/canon", "tests/audit", "tests/contract/test_conform.py", "tests/stores/files/test_trail.py"),
     ],
 )
 def test_the_same_tests_pass(paths: tuple[str, ...]) -> None:

@@ -25,7 +25,7 @@ from strictwire.pipeline.clock import deterministic_clock
 from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.offers import Catalog, Offers
 from strictwire.pipeline.record import Journal
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 
 INPUT = {
     "type": "object",

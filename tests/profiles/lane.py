@@ -15,7 +15,7 @@ from strictwire.profiles.exchange import Headers, Inbound, Reply, Silent
 from strictwire.profiles.mcp import McpEndpoint
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 
 MODERN = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

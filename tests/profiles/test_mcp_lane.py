@@ -29,7 +29,7 @@ from strictwire.server.compose import open_runtime
 from strictwire.server.content import Text
 from strictwire.server.context import Context
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from tests.profiles.lane import MODERN, OPENING, by_answering, by_serving, call, converse
 
 INTEGERS = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}

@@ -28,7 +28,7 @@ from strictwire.pipeline.clock import Clock, deterministic_clock
 from strictwire.pipeline.offers import Catalog, Offers
 from strictwire.pipeline.record import Journal
 from strictwire.profiles.exchange import Endpoint
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.gatekeeper import Gatekeeper
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site

@@ -10,13 +10,14 @@ from strictwire.audit.checkpoint import Checkpoint, SigningKey, open_checkpoint
 from strictwire.audit.event import Call, End, Origin, render_body
 from strictwire.audit.verify import Verdict
 from strictwire.canon.json import JsonObject, parse_object
-from strictwire.stores.jsonl import Clock, Trail
-from strictwire.stores.trail.amnesia import AmnesiaDisk, Survival
-from strictwire.stores.trail.disk import Disk
-from strictwire.stores.trail.judge import verify_disk
-from strictwire.stores.trail.layout import read_records
-from strictwire.stores.trail.lock import NoLock
-from strictwire.stores.trail.log import Place, TrailLog
+from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.crash_disk import CrashDisk, Survival
+from strictwire.stores.files.disk import Disk
+from strictwire.stores.files.layout import read_records
+from strictwire.stores.files.lock import NoLock
+from strictwire.stores.files.verify import verify_disk
+from strictwire.stores.files.writer import TrailLocation, TrailWriter
+from strictwire.stores.schedule import Clock
 
 KEY = SigningKey(name="test.local/log", seed=bytes(range(32)))
 TIME = "2026-01-01T00:00:00.000Z"
@@ -41,14 +42,14 @@ class Machine:
     """A computer with two forgetful disks that share one power cord."""
 
     rotate_bytes: int = 1 << 40
-    disk: AmnesiaDisk = field(default_factory=AmnesiaDisk)
-    anchors: AmnesiaDisk = field(default_factory=AmnesiaDisk)
+    disk: CrashDisk = field(default_factory=CrashDisk)
+    anchors: CrashDisk = field(default_factory=CrashDisk)
 
     def __post_init__(self) -> None:
         self.anchors.cord = self.disk.cord
 
-    def log(self) -> TrailLog:
-        place = Place(
+    def log(self) -> TrailWriter:
+        place = TrailLocation(
             disk=self.disk,
             lock=NoLock(),
             anchors=self.anchors,
@@ -56,7 +57,7 @@ class Machine:
             stamp=stamp,
             rotate_bytes=self.rotate_bytes,
         )
-        return TrailLog(place, KEY)
+        return TrailWriter(place, KEY)
 
     def reboot(self, survival: Survival) -> None:
         self.disk.reboot(survival)
@@ -84,9 +85,9 @@ def call_ids(records: list[JsonObject]) -> list[str]:
     return [record["call_id"] for record in records if record["kind"] == "call"]
 
 
-def trail_in(folder: Path, **changes: object) -> Trail:
+def trail_in(folder: Path, **changes: object) -> TrailConfig:
     """A real trail below a folder, with its key beside it."""
-    return Trail(folder=folder / "audit", key_path=folder / "keys" / "audit.key", **changes)
+    return TrailConfig(folder=folder / "audit", key_path=folder / "keys" / "audit.key", **changes)
 
 
 class HandClock:

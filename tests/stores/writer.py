@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 from strictwire.audit.event import Call, End, Origin
-from strictwire.stores.jsonl import Mode, Schedule, Trail, open_recorder
+from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.trail import open_trail
+from strictwire.stores.schedule import Mode, Schedule
 
 
 async def main(root: Path, label: str, count: int, mode: str) -> None:
-    trail = Trail(
+    trail = TrailConfig(
         folder=root / "audit",
         key_path=root / "keys" / "audit.key",
         mode=Mode(mode),
@@ -19,7 +21,7 @@ async def main(root: Path, label: str, count: int, mode: str) -> None:
         schedule=Schedule(checkpoint_records=50),
         lock_seconds=30.0,
     )
-    recorder = await open_recorder(trail)
+    recorder = await open_trail(trail)
     print("opened", flush=True)
     names = iter(range(count))
 

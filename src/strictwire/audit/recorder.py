@@ -2,7 +2,7 @@
 
 A call of a read-only tool: run it, then `record(Call)`. Any other: `record(Intent)`, run it only if that gave None, then
 `record(Outcome)`. An answer leaves only after its record's None; a Failure goes to the caller in its place.
-Stores implement this (`stores.jsonl`, and `stores.memory` as its twin). Only types live here.
+Stores implement this (`stores.files.trail`, and `stores.memory.recorder` as its twin). Only types live here.
 """
 
 from __future__ import annotations

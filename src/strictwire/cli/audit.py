@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from strictwire.cli import sourcing
 
 if TYPE_CHECKING:
-    from strictwire.stores.jsonl import Trail
-    from strictwire.stores.trail.reading import Filters
-    from strictwire.stores.trail.replay import Recorded
+    from strictwire.stores.files.config import TrailConfig
+    from strictwire.stores.files.reading import Filters
+    from strictwire.stores.replay import Recorded
 
 EXAMPLES: Final = """examples:
   strictwire audit verify                               exit 0 if the trail holds, 100 if not, naming the first bad record
@@ -97,10 +97,10 @@ def run(arguments: argparse.Namespace) -> int:
     from strictwire.audit.checkpoint import NoteRefused
     from strictwire.audit.proof import ProofRefused
     from strictwire.settings.read import SettingsRefused
-    from strictwire.stores.trail.export import NoParquet
-    from strictwire.stores.trail.fault import LogFault
-    from strictwire.stores.trail.keys import KeyUnsafe
-    from strictwire.stores.trail.proofs import NoProof
+    from strictwire.stores.export import NoParquet
+    from strictwire.stores.fault import LogFault
+    from strictwire.stores.files.keys import KeyUnsafe
+    from strictwire.stores.files.proofs import NoProof
 
     try:
         return _VERBS[arguments.verb](arguments, _trail(arguments))
@@ -123,7 +123,7 @@ def _fail(arguments: argparse.Namespace, text: str, exit_code: int) -> int:
     return exit_code
 
 
-def _trail(arguments: argparse.Namespace) -> Trail:
+def _trail(arguments: argparse.Namespace) -> TrailConfig:
     from dataclasses import replace
 
     from strictwire.server.compose import trail_of, worker_folder
@@ -137,24 +137,24 @@ def _trail(arguments: argparse.Namespace) -> Trail:
 
 
 def _filters(arguments: argparse.Namespace) -> Filters:
-    from strictwire.stores.trail.reading import Filters
+    from strictwire.stores.files.reading import Filters
 
     names = ("since", "until", "tool", "code", "principal", "session", "kind")
     return Filters(**{name: getattr(arguments, name) for name in names})
 
 
-def _public_key(trail: Trail) -> Any:
-    from strictwire.stores.trail.keys import public_path, read_public_key
+def _public_key(trail: TrailConfig) -> Any:
+    from strictwire.stores.files.keys import public_path, read_public_key
 
     return read_public_key(public_path(trail.key_path))
 
 
-def _verify(_arguments: argparse.Namespace, trail: Trail) -> int:
+def _verify(_arguments: argparse.Namespace, trail: TrailConfig) -> int:
     """The trail, and those of the workers beside it: every one of them has to hold."""
     from dataclasses import replace
 
     from strictwire.server.compose import worker_folders
-    from strictwire.stores.trail.layout import ACTIVE
+    from strictwire.stores.files.layout import ACTIVE
 
     workers = [replace(trail, folder=folder) for folder in worker_folders(trail.folder)]
     if not workers:
@@ -166,8 +166,8 @@ def _verify(_arguments: argparse.Namespace, trail: Trail) -> int:
     return max(codes)
 
 
-def _verify_one(trail: Trail) -> int:
-    from strictwire.stores.trail.judge import verify_trail
+def _verify_one(trail: TrailConfig) -> int:
+    from strictwire.stores.files.verify import verify_trail
 
     anchor = trail.anchor_path
     verdict = verify_trail(
@@ -185,14 +185,14 @@ def _verify_one(trail: Trail) -> int:
     return 0
 
 
-def _prove(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.proofs import prove_record
+def _prove(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.proofs import prove_record
 
     return _write_proof(arguments, prove_record(trail.folder, _public_key(trail), arguments.record))
 
 
-def _prove_growth(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.proofs import prove_growth
+def _prove_growth(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.proofs import prove_growth
 
     proof = prove_growth(trail.folder, _public_key(trail), old=arguments.old, new=arguments.new)
     return _write_proof(arguments, proof)
@@ -206,9 +206,9 @@ def _write_proof(arguments: argparse.Namespace, proof: bytes) -> int:
     return 0
 
 
-def _check(arguments: argparse.Namespace, trail: Trail) -> int:
+def _check(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.audit.proof import CONSISTENCY, check_consistency, check_inclusion
-    from strictwire.stores.trail.keys import read_public_key
+    from strictwire.stores.files.keys import read_public_key
 
     key = read_public_key(arguments.public_key) if arguments.public_key else _public_key(trail)
     proof = arguments.proof.read_bytes()
@@ -222,16 +222,16 @@ def _check(arguments: argparse.Namespace, trail: Trail) -> int:
     return 0
 
 
-def _show(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import read_trail
+def _show(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import read_trail
 
     for entry in read_trail(trail.folder, _filters(arguments)):
         print(entry.line.decode())
     return 0
 
 
-def _follow(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import follow_trail
+def _follow(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import follow_trail
 
     for entry in follow_trail(trail.folder, _filters(arguments), wait=_pause):
         print(entry.line.decode(), flush=True)
@@ -243,8 +243,8 @@ def _pause() -> bool:
     return True
 
 
-def _stats(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import count_trail
+def _stats(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import count_trail
 
     stats = count_trail(trail.folder, _filters(arguments), progress=_show_bytes)
     print(f"records      {stats.records} ({stats.size} bytes), {stats.first} to {stats.last}")
@@ -257,9 +257,9 @@ def _stats(arguments: argparse.Namespace, trail: Trail) -> int:
     return 0
 
 
-def _export(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.export import export_csv, export_jsonl, export_parquet
-    from strictwire.stores.trail.reading import read_trail
+def _export(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.export import export_csv, export_jsonl, export_parquet
+    from strictwire.stores.files.reading import read_trail
 
     write = {"jsonl": export_jsonl, "csv": export_csv, "parquet": export_parquet}[arguments.format]
     with arguments.out.open("wb") as target:
@@ -268,15 +268,15 @@ def _export(arguments: argparse.Namespace, trail: Trail) -> int:
     return 0
 
 
-def _prune(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.pruning import prune_trail
+def _prune(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.prune import prune_trail
 
     pruned = prune_trail(trail, arguments.before, progress=_show_bytes)
     print(f"removed {pruned.removed} records; the trail begins with record {pruned.first}")
     return 0
 
 
-def _replay(arguments: argparse.Namespace, trail: Trail) -> int:
+def _replay(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.cli.serve import load_server
     from strictwire.server.run import StartRefused
 
@@ -287,9 +287,9 @@ def _replay(arguments: argparse.Namespace, trail: Trail) -> int:
     return asyncio.run(_replay_with(server, _filters(arguments), trail))
 
 
-async def _replay_with(server: Any, filters: Filters, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import read_trail
-    from strictwire.stores.trail.replay import Verdict, replay_calls
+async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import read_trail
+    from strictwire.stores.replay import Verdict, replay_calls
 
     tools = server.catalog.offers.registry.tools
     counts = dict.fromkeys(Verdict, 0)
@@ -310,8 +310,8 @@ async def _reissuer(server: Any) -> AsyncIterator[Callable[[Recorded], Any]]:
     """Calls through the whole pipeline, recorded in memory, so that the digest is made the same way."""
     from strictwire.pipeline.call import Caller
     from strictwire.server.testing import MemoryClient
-    from strictwire.stores.memory import MemoryRecorder
-    from strictwire.stores.trail.replay import Answer
+    from strictwire.stores.memory.recorder import MemoryRecorder
+    from strictwire.stores.replay import Answer
 
     recorder = MemoryRecorder()
     async with MemoryClient(server, recorder=recorder, caller=Caller(tier="enterprise")) as client:

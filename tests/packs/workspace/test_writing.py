@@ -15,7 +15,7 @@ from tests.packs.workspace.desk import BUILDER, PLANNER, Desk, open_desk, report
 
 from strictwire.audit.event import Event, Intent, Outcome
 from strictwire.fault.failure import Failure, fail
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 
 EMPTY = sha256(b"")
 SEEN = {"previousHash": EMPTY}
