@@ -6,7 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from strictwire.audit.event import Call, End, Origin
+from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.fault.failure import Failure
 from strictwire.stores.files.config import TrailConfig
 from strictwire.stores.files.trail import open_trail
 from strictwire.stores.schedule import Mode, Schedule
@@ -28,8 +29,10 @@ async def main(root: Path, label: str, count: int, mode: str) -> None:
     async def caller() -> None:
         for number in names:
             name = f"{label}-{number}"
-            call = Call(timestamp="T", origin=Origin(call_id=name), end=End(duration_us=1))
-            failure = await recorder.record(call)
+            body = render_body(Call(timestamp="T", origin=Origin(call_id=name), end=End(duration_us=1)))
+            kept: asyncio.Future[Failure | None] = asyncio.get_running_loop().create_future()
+            recorder.append([body], kept.set_result)
+            failure = await kept
             # One write: a line of the parent is whole or absent.
             sys.stdout.write(f"{name}\n" if failure is None else f"failed {failure.details['reason']}\n")
             sys.stdout.flush()

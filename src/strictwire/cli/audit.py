@@ -16,8 +16,8 @@ from strictwire.cli import sourcing
 
 if TYPE_CHECKING:
     from strictwire.stores.files.config import TrailConfig
-    from strictwire.stores.files.reading import Filters
-    from strictwire.stores.replay import Recorded
+    from strictwire.stores.records import Filters
+    from strictwire.stores.replay import RecordedCall
 
 EXAMPLES: Final = """examples:
   strictwire audit verify                               exit 0 if the trail holds, 100 if not, naming the first bad record
@@ -137,7 +137,7 @@ def _trail(arguments: argparse.Namespace) -> TrailConfig:
 
 
 def _filters(arguments: argparse.Namespace) -> Filters:
-    from strictwire.stores.files.reading import Filters
+    from strictwire.stores.records import Filters
 
     names = ("since", "until", "tool", "code", "principal", "session", "kind")
     return Filters(**{name: getattr(arguments, name) for name in names})
@@ -244,9 +244,10 @@ def _pause() -> bool:
 
 
 def _stats(arguments: argparse.Namespace, trail: TrailConfig) -> int:
-    from strictwire.stores.files.reading import count_trail
+    from strictwire.stores.files.reading import read_trail
+    from strictwire.stores.records import count_records
 
-    stats = count_trail(trail.folder, _filters(arguments), progress=_show_bytes)
+    stats = count_records(read_trail(trail.folder, _filters(arguments), progress=_show_bytes))
     print(f"records      {stats.records} ({stats.size} bytes), {stats.first} to {stats.last}")
     print(f"malformed    {stats.malformed} inputs counted")
     print(f"unfinished   {stats.open_intents} calls with an intent and no outcome")
@@ -258,12 +259,11 @@ def _stats(arguments: argparse.Namespace, trail: TrailConfig) -> int:
 
 
 def _export(arguments: argparse.Namespace, trail: TrailConfig) -> int:
-    from strictwire.stores.export import export_csv, export_jsonl, export_parquet
+    from strictwire.stores.export import EXPORTERS
     from strictwire.stores.files.reading import read_trail
 
-    write = {"jsonl": export_jsonl, "csv": export_csv, "parquet": export_parquet}[arguments.format]
     with arguments.out.open("wb") as target:
-        number = write(read_trail(trail.folder, _filters(arguments), progress=_show_bytes), target)
+        number = EXPORTERS[arguments.format](read_trail(trail.folder, _filters(arguments), progress=_show_bytes), target)
     print(f"wrote {number} records to {arguments.out}", file=sys.stderr)
     return 0
 
@@ -289,37 +289,37 @@ def _replay(arguments: argparse.Namespace, trail: TrailConfig) -> int:
 
 async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int:
     from strictwire.stores.files.reading import read_trail
-    from strictwire.stores.replay import Verdict, replay_calls
+    from strictwire.stores.replay import Comparison, replay_calls
 
     tools = server.catalog.offers.registry.tools
-    counts = dict.fromkeys(Verdict, 0)
+    counts = dict.fromkeys(Comparison, 0)
     async with _reissuer(server) as reissue:
         entries = read_trail(trail.folder, filters)
         async for line in replay_calls(
             entries, is_idempotent=lambda name: name in tools and tools[name].safety.value == "read-only", reissue=reissue
         ):
-            counts[line.verdict] += 1
-            if line.verdict is not Verdict.SAME:
-                print(f"{line.seq} {line.tool_name} {line.verdict.value} {line.reason}".rstrip())
-    print(", ".join(f"{number} {verdict.value}" for verdict, number in counts.items()))
-    return FINDINGS if counts[Verdict.DIFFERENT] else 0
+            counts[line.comparison] += 1
+            if line.comparison is not Comparison.SAME:
+                print(f"{line.seq} {line.tool_name} {line.comparison.value} {line.reason}".rstrip())
+    print(", ".join(f"{number} {comparison.value}" for comparison, number in counts.items()))
+    return FINDINGS if counts[Comparison.DIFFERENT] else 0
 
 
 @asynccontextmanager
-async def _reissuer(server: Any) -> AsyncIterator[Callable[[Recorded], Any]]:
+async def _reissuer(server: Any) -> AsyncIterator[Callable[[RecordedCall], Any]]:
     """Calls through the whole pipeline, recorded in memory, so that the digest is made the same way."""
     from strictwire.pipeline.call import Caller
     from strictwire.server.testing import MemoryClient
     from strictwire.stores.memory.recorder import MemoryRecorder
-    from strictwire.stores.replay import Answer
+    from strictwire.stores.replay import CallResult
 
     recorder = MemoryRecorder()
     async with MemoryClient(server, recorder=recorder, caller=Caller(tier="enterprise")) as client:
 
-        async def reissue(call: Recorded) -> Answer:
+        async def reissue(call: RecordedCall) -> CallResult:
             await client.request("tools/call", {"name": call.tool_name, "arguments": call.arguments})
             end: Any = getattr(recorder.events[-1], "end", None)
-            return Answer(result_digest=end.result_digest, error_code=end.error_code)
+            return CallResult(result_digest=end.result_digest, error_code=end.error_code)
 
         yield reissue
 

@@ -1,6 +1,6 @@
-"""Taking records out of a trail: as they are, as CSV, as Parquet. Streams.
+"""Exports records: as they are, as CSV, as Parquet. Streams.
 
-CSV and Parquet have the columns below, the same for every record; what is nested is JSON text in its column.
+CSV and Parquet have the columns below, the same for every record; nested values are JSON text in their column.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 from strictwire.canon.json import JsonObject, render
-from strictwire.stores.files.reading import Entry
+from strictwire.stores.records import StoredRecord
 
 COLUMNS: Final[Mapping[str, type]] = MappingProxyType(
     {
@@ -48,43 +48,43 @@ COLUMNS: Final[Mapping[str, type]] = MappingProxyType(
         "more": str,
     }
 )
-"""Name and type of each column. `more` holds the members of records the log makes itself (flood, recovery, prune)."""
+"""Name and type of each column. `more` holds members that only records of the store itself have (flood, prune)."""
 
 GROUP_ROWS: Final = 10_000
-"""Rows of one Parquet row group: what is held in memory at once."""
+"""Rows of one Parquet row group, which are held in memory together."""
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins like this is run as a formula by spreadsheets."""
+"""Spreadsheets run a cell that starts like this as a formula."""
 
 
 class NoParquet(Exception):
     """Parquet needs the extra `strictwire[parquet]`."""
 
 
-def export_jsonl(entries: Iterable[Entry], target: BinaryIO) -> int:
-    """Write the exact lines. Returns how many."""
+def export_jsonl(records: Iterable[StoredRecord], target: BinaryIO) -> int:
+    """Write the exact lines. Returns the number of records."""
     count = 0
-    for entry in entries:
-        target.write(entry.line + b"\n")
+    for stored in records:
+        target.write(stored.line + b"\n")
         count += 1
     return count
 
 
-def export_csv(entries: Iterable[Entry], target: BinaryIO) -> int:
-    """Write CSV (RFC 4180, UTF-8) with a row of names. Returns the number of records."""
+def export_csv(records: Iterable[StoredRecord], target: BinaryIO) -> int:
+    """Write CSV (RFC 4180, UTF-8) with a header row. Returns the number of records."""
     text = io.TextIOWrapper(target, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
     count = 0
-    for entry in entries:
-        writer.writerow([_cell(value) for value in as_row(entry.record).values()])
+    for stored in records:
+        writer.writerow([_as_cell(value) for value in as_row(stored.record).values()])
         count += 1
     text.detach()
     return count
 
 
-def export_parquet(entries: Iterable[Entry], target: BinaryIO) -> int:
-    """Write Parquet. Returns the number of records. Raises NoParquet where the extra is not installed."""
+def export_parquet(records: Iterable[StoredRecord], target: BinaryIO) -> int:
+    """Write Parquet. Returns the number of records. Raises NoParquet if the extra is not installed."""
     try:
         import pyarrow as pa  # type: ignore[import-not-found, import-untyped, unused-ignore]
         import pyarrow.parquet as pq  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -94,13 +94,13 @@ def export_parquet(entries: Iterable[Entry], target: BinaryIO) -> int:
     schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
     count = 0
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
-        for rows in _groups(as_row(entry.record) for entry in entries):
+        for rows in _groups(as_row(stored.record) for stored in records):
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
             count += len(rows)
     return count
 
 
-EXPORTERS: Final[Mapping[str, Callable[[Iterable[Entry], BinaryIO], int]]] = MappingProxyType(
+EXPORTERS: Final[Mapping[str, Callable[[Iterable[StoredRecord], BinaryIO], int]]] = MappingProxyType(
     {"jsonl": export_jsonl, "csv": export_csv, "parquet": export_parquet}
 )
 """Format to function."""
@@ -108,18 +108,18 @@ EXPORTERS: Final[Mapping[str, Callable[[Iterable[Entry], BinaryIO], int]]] = Map
 
 def as_row(record: JsonObject) -> dict[str, Any]:
     """A record as one row."""
-    row = {name: _plain(record.get(name), kind) for name, kind in COLUMNS.items() if name != "more"}
-    rest = {name: value for name, value in record.items() if name not in COLUMNS}
-    return {**row, "more": render(rest).decode() if rest else None}
+    row = {name: _as_type(record.get(name), kind) for name, kind in COLUMNS.items() if name != "more"}
+    more = {name: value for name, value in record.items() if name not in COLUMNS}
+    return {**row, "more": render(more).decode() if more else None}
 
 
-def _plain(value: Any, kind: type) -> Any:
+def _as_type(value: Any, kind: type) -> Any:
     if value is None or isinstance(value, kind):
         return value
     return render(value).decode()
 
 
-def _cell(value: Any) -> Any:
+def _as_cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 

@@ -1,7 +1,7 @@
-"""Sending recorded calls again, to see whether the answers are still the same.
+"""Sends recorded calls again and compares the results.
 
-Only calls that can be sent again without harm are: of tools that are idempotent, recorded with their arguments, and whose
-stored arguments are the original ones, not a redacted copy. How a call is sent is the caller's affair.
+Only calls that can be repeated without harm are sent: of idempotent tools, recorded with their arguments, and whose stored
+arguments are the original ones, not a redacted copy. How a call is sent is up to the caller.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 from strictwire.audit.redact import is_whole
 from strictwire.canon.json import JsonObject
-from strictwire.stores.files.reading import Entry
+from strictwire.stores.records import StoredRecord
 
 
-class Verdict(StrEnum):
-    """How a replayed call compares."""
+class Comparison(StrEnum):
+    """How the result of a replayed call compares with the recorded one."""
 
     SAME = "same"
     DIFFERENT = "different"
@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class RecordedCall:
     """A call to send again."""
 
     seq: int
@@ -36,50 +36,50 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What the call gave this time: a digest as `audit.event.End` has it, or the code of its failure."""
+class CallResult:
+    """The digest of a result, as in `audit.event.End`, or the code of a failure."""
 
     result_digest: str | None = None
     error_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class ReplayedCall:
     """One line of the report."""
 
     seq: int
     tool_name: str
-    verdict: Verdict
+    comparison: Comparison
     reason: str = ""
     """Why it was skipped: not_idempotent, no_arguments, redacted."""
-    recorded: Answer | None = None
-    answered: Answer | None = None
+    recorded: CallResult | None = None
+    repeated: CallResult | None = None
 
 
-Reissue: TypeAlias = Callable[[Recorded], Awaitable[Answer]]
+Reissue: TypeAlias = Callable[[RecordedCall], Awaitable[CallResult]]
 """Sends a call again."""
 
 
 async def replay_calls(
-    entries: Iterable[Entry], *, is_idempotent: Callable[[str], bool], reissue: Reissue
-) -> AsyncIterator[Replayed]:
-    """Send the recorded calls again, one after another, and compare. Records that are no calls are passed over."""
-    for entry in entries:
-        record = entry.record
+    records: Iterable[StoredRecord], *, is_idempotent: Callable[[str], bool], reissue: Reissue
+) -> AsyncIterator[ReplayedCall]:
+    """Send the recorded calls again, one after another, and compare. Records of other kinds are skipped."""
+    for stored in records:
+        record = stored.record
         tool = record.get("tool_name")
         if record.get("kind") != "call" or not isinstance(tool, str):
             continue
-        seq, reason = int(record["seq"]), _find_obstacle(record, is_idempotent(tool))
+        seq, reason = int(record["seq"]), _find_obstacle(record, idempotent=is_idempotent(tool))
         if reason:
-            yield Replayed(seq=seq, tool_name=tool, verdict=Verdict.SKIPPED, reason=reason)
+            yield ReplayedCall(seq=seq, tool_name=tool, comparison=Comparison.SKIPPED, reason=reason)
             continue
-        before = Answer(result_digest=record.get("result_digest"), error_code=record.get("error_code"))
-        now = await reissue(_as_recorded(record))
-        verdict = Verdict.SAME if now == before else Verdict.DIFFERENT
-        yield Replayed(seq=seq, tool_name=tool, verdict=verdict, recorded=before, answered=now)
+        before = CallResult(result_digest=record.get("result_digest"), error_code=record.get("error_code"))
+        now = await reissue(_as_call(record))
+        comparison = Comparison.SAME if now == before else Comparison.DIFFERENT
+        yield ReplayedCall(seq=seq, tool_name=tool, comparison=comparison, recorded=before, repeated=now)
 
 
-def _find_obstacle(record: JsonObject, idempotent: bool) -> str:
+def _find_obstacle(record: JsonObject, *, idempotent: bool) -> str:
     if not idempotent:
         return "not_idempotent"
     arguments: Any = record.get("arguments")
@@ -88,8 +88,8 @@ def _find_obstacle(record: JsonObject, idempotent: bool) -> str:
     return "" if is_whole(arguments, record.get("args_digest")) else "redacted"
 
 
-def _as_recorded(record: JsonObject) -> Recorded:
-    return Recorded(
+def _as_call(record: JsonObject) -> RecordedCall:
+    return RecordedCall(
         seq=record["seq"],
         tool_name=record["tool_name"],
         arguments=record["arguments"],

@@ -47,6 +47,3 @@ class Schedule:
     """`batched`: how much a power cut may lose."""
     flood_seconds: float = 10.0
     """How often the counts of malformed input become one record."""
-    quick_seconds: float = 0.002
-    """`sync`: a disk that syncs within this is waited for by the event loop itself, which takes less than waking a thread
-    and being woken by it. A slower one never holds the loop up twice."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from functools import partial
 
 import pytest
 
@@ -32,21 +31,12 @@ def _work(log: TrailWriter, answered: list[str], append: Callable[[TrailWriter],
     log.close()
 
 
-def _append_with_a_mirror(log: TrailWriter, size: int = 16 * 1024) -> Callable[[list[bytes]], None]:
-    """The same, where what was written is synced in a file that does not grow."""
-
-    mirror = log.maybe_open_mirror(size)
-    assert mirror is not None
-    log.use_mirror(mirror)
-    return _append_in_two_steps(log)
-
-
 def _append_in_two_steps(log: TrailWriter) -> Callable[[list[bytes]], None]:
-    """As the recorder does on a quick disk: write at once if that needs no waiting, then sync."""
+    """Write as the event loop does, then sync as the thread does."""
 
     def append(bodies: list[bytes]) -> None:
         if log.try_append_unsynced(bodies):
-            log.sync_written()
+            log.sync()
         else:
             log.append(bodies)
 
@@ -56,16 +46,13 @@ def _append_in_two_steps(log: TrailWriter) -> Callable[[list[bytes]], None]:
 WAYS: dict[str, Callable[[TrailWriter], Callable[[list[bytes]], None]]] = {
     "in one step": lambda log: log.append,
     "in two steps": _append_in_two_steps,
-    "with a mirror": _append_with_a_mirror,
-    "with a mirror for three frames": partial(_append_with_a_mirror, size=4 * 512 + 3 * 512),
-    "with a mirror that is too small": partial(_append_with_a_mirror, size=1024),
 }
 
 
 def _steps_of_a_whole_run(rotate_bytes: int, way: str = "in one step") -> int:
     machine = Machine(rotate_bytes)
     _work(machine.log(), [], WAYS[way])
-    return machine.disk.cord.steps
+    return machine.disk.power.steps
 
 
 CASES = [
@@ -84,7 +71,7 @@ def test_no_answered_call_is_missing_after_a_power_cut_in_sync_mode(
     way: str, rotate_bytes: int, step: int, survival: Survival
 ):
     machine = Machine(rotate_bytes)
-    machine.disk.cord.cut_after = step
+    machine.disk.power.cut_after = step
     answered: list[str] = []
     with contextlib.suppress(PowerCut):
         _work(machine.log(), answered, WAYS[way])
@@ -99,12 +86,12 @@ def test_a_second_power_cut_at_every_step_of_the_repair_loses_nothing_either(fir
     second = 0
     while True:
         machine = Machine()
-        machine.disk.cord.cut_after = first_cut
+        machine.disk.power.cut_after = first_cut
         answered: list[str] = []
         with pytest.raises(PowerCut):
             _work(machine.log(), answered, lambda log: log.append)
         machine.reboot(Survival.PART)
-        machine.disk.cord.cut_after = machine.disk.cord.steps + second
+        machine.disk.power.cut_after = machine.disk.power.steps + second
         try:
             machine.log().open()
         except PowerCut:
@@ -113,7 +100,7 @@ def test_a_second_power_cut_at_every_step_of_the_repair_loses_nothing_either(fir
             second += 1
             continue
         break
-    machine.disk.cord.cut_after = None
+    machine.disk.power.cut_after = None
 
     _assert_whole(machine, answered)
 
@@ -122,7 +109,7 @@ def test_a_second_power_cut_at_every_step_of_the_repair_loses_nothing_either(fir
 def test_batched_mode_loses_nothing_when_only_the_process_dies(step: int):
     """kill -9: what was written stays with the system."""
     machine = Machine()
-    machine.disk.cord.cut_after = step
+    machine.disk.power.cut_after = step
     answered: list[str] = []
     with contextlib.suppress(PowerCut):
         _work(machine.log(), answered, lambda log: log.append_unsynced)
@@ -176,6 +163,6 @@ def test_a_torn_line_is_set_aside_and_recorded():
 
 
 def log_size(disk: CrashDisk) -> int:
-    look = disk.look("audit-log.jsonl")
-    assert look is not None
-    return look.size
+    found = disk.stat("audit-log.jsonl")
+    assert found is not None
+    return found.size

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from strictwire.stores.files.crash_disk import CrashDisk, PowerCut, Survival
-from strictwire.stores.files.disk import Disk, FolderDisk, ReadingDisk, write_whole
+from strictwire.stores.files.disk import Disk, FileInfo, FolderDisk, ReadingDisk, replace_file
 
 
 @pytest.fixture(params=["real", "forgetful"])
@@ -22,39 +22,20 @@ def test_what_is_written_is_read(disk: Disk):
     file.write(7, b"there")
     file.truncate(10)
     file.sync()
-    look = disk.look("a")
 
     assert file.read(0, 99) == b"hello\x00\x00the"
-    assert look is not None
-    assert (look.ident, look.size) == (file.ident, 10)
+    assert (disk.stat("a"), file.size()) == (FileInfo(file.ident, 10), 10)
     file.close()
 
 
-def test_what_is_written_through_is_read(disk: Disk):
-    file = disk.open("a", create=True)
-    file.write(0, bytes(8192))
-    file.sync()
-    for number in range(8):
-        file.write_through(number * 1024, bytes([number]) * 1024)
-    file.write_through(100, b"no sector")
-    file.write_through(512, b"x" * 512)
+def test_one_process_at_a_time_has_a_file_locked(tmp_path: Path):
+    disk = FolderDisk(tmp_path)
+    first, second = disk.open("a", create=True), disk.open("a")
 
-    first = bytes(100) + b"no sector" + bytes(512 - 109) + b"x" * 512
-    assert file.read(0, 9999) == first + b"".join(bytes([number]) * 1024 for number in range(1, 8))
-    file.close()
-
-
-def test_what_is_written_through_survives_alone():
-    disk = CrashDisk()
-    file = disk.open("a", create=True)
-    disk.sync()
-    file.write(0, b"12345678")
-    file.sync()
-    file.write(0, b"ab")
-    file.write_through(4, b"cd")
-    disk.reboot(Survival.NOTHING)
-
-    assert file.read(0, 9) == b"1234cd78"
+    assert (first.try_lock(), second.try_lock()) == (True, False)
+    first.close()
+    assert second.try_lock()
+    second.close()
 
 
 def test_names_come_and_go(disk: Disk):
@@ -64,15 +45,15 @@ def test_names_come_and_go(disk: Disk):
     disk.remove("b")
     disk.sync()
 
-    assert (disk.names(), disk.look("a")) == (["c"], None)
-    assert disk.look(".") is not None
+    assert (disk.names(), disk.stat("a")) == (["c"], None)
+    assert disk.stat(".") is not None
     with pytest.raises(FileNotFoundError):
         disk.open("a")
 
 
 def test_a_whole_file_takes_the_place_of_another(disk: Disk):
-    write_whole(disk, "a", b"long text")
-    write_whole(disk, "a", b"short")
+    replace_file(disk, "a", b"long text")
+    replace_file(disk, "a", b"short")
     file = disk.open("a")
 
     assert (file.read(0, 99), disk.names()) == (b"short", ["a"])
@@ -120,6 +101,27 @@ def test_what_was_not_synced_is_as_the_crash_left_it(survival: Survival, expecte
     assert disk.open("a").read(0, 99) == expected
 
 
+@pytest.mark.parametrize(
+    ("survival", "expected"),
+    [
+        (Survival.NOTHING, b"12345678"),
+        (Survival.EVERYTHING, b"1abcdef8"),
+        (Survival.PART, b"1abc5678"),
+        (Survival.HOLE, b"1234def8"),
+    ],
+)
+def test_bytes_that_were_overwritten_and_not_synced_are_as_the_crash_left_them(survival: Survival, expected: bytes):
+    disk = CrashDisk()
+    file = disk.open("a", create=True)
+    disk.sync()
+    file.write(0, b"12345678")
+    file.sync()
+    file.write(1, b"abcdef")
+    disk.reboot(survival)
+
+    assert disk.open("a").read(0, 99) == expected
+
+
 def test_a_name_that_was_not_synced_is_gone_and_a_truncation_undone():
     disk = CrashDisk()
     disk.open("a", create=True).write(0, b"text")
@@ -135,7 +137,7 @@ def test_a_name_that_was_not_synced_is_gone_and_a_truncation_undone():
 
 def test_after_the_power_failed_nothing_works_until_it_is_back():
     disk = CrashDisk()
-    disk.cord.cut_after = 1
+    disk.power.cut_after = 1
     file = disk.open("a", create=True)
     for _ in range(2):
         with pytest.raises(PowerCut):
@@ -160,7 +162,7 @@ def test_a_folder_that_is_gone_has_nothing():
     disk = CrashDisk()
     disk.gone = True
 
-    assert disk.look(".") is None
+    assert disk.stat(".") is None
     for use in (disk.names, disk.sync, lambda: disk.open("a", create=True)):
         with pytest.raises(FileNotFoundError):
             use()

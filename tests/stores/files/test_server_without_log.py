@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from strictwire.stores.files.disk import FolderDisk
-from strictwire.stores.files.keys import read_public_key
 from strictwire.stores.files.layout import ACTIVE
-from strictwire.stores.files.mirror import MIRROR, MIRROR_BYTES
-from strictwire.stores.files.verify import verify_trail
-from tests.stores.trails import TrailConfig, records_of, remove_folder, trail_in
+from tests.stores.trails import TrailConfig, records_of, remove_folder, trail_in, verify
 
 SERVER = Path(__file__).parent.parent / "served.py"
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 AT_ONCE = 32
+ROOM = 40 * 1024
+RECORD = 1024
+"""Bytes that a record has at most."""
 
 
 @contextmanager
@@ -91,11 +91,7 @@ def test_calls_that_come_at_once_are_all_told_that_there_is_no_log(tmp_path: Pat
     kinds = [each["kind"] for each in records_of(FolderDisk(trail.folder))]
     halves = AT_ONCE // 2
     assert [kinds.count(kind) for kind in ("call", "intent", "outcome")] == [2 * halves] * 3
-    assert verify_trail(trail.folder, read_public_key(trail.key_path), anchor=trail.anchor_path).ok
-
-
-FRAME = 1024
-"""Bytes of the mirror that a record takes; it takes fewer of the log, so that the mirror comes first to where files end."""
+    assert verify(trail).ok
 
 
 def call(process: subprocess.Popen[bytes], number: int) -> dict[str, Any]:
@@ -104,27 +100,23 @@ def call(process: subprocess.Popen[bytes], number: int) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="no limit can be set for a process that runs")
-def test_calls_are_recorded_while_the_mirror_cannot_be_written_and_told_when_the_log_cannot_either(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["sync", "batched"])
+def test_calls_are_told_when_the_log_cannot_grow_and_recorded_again_when_it_can(tmp_path: Path, mode: str) -> None:
+    """A limit on the size of files is to the process what a full disk is."""
     trail = trail_in(tmp_path)
-    log, mirror = trail.folder / ACTIVE, trail.folder / MIRROR
     answers, refused = [], []
-    with served(trail, "sync") as process:
-        while not mirror.exists() or mirror.stat().st_size < MIRROR_BYTES:
-            answers.append(call(process, len(answers)))
-        room = 40 * FRAME + log.stat().st_size // FRAME * 4 * FRAME  # what was recorded before is not in the mirror
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    with served(trail, mode) as process:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (ROOM, resource.RLIM_INFINITY))
         while not refused:
             answer = call(process, len(answers))
             (refused if answer["result"].get("isError") else answers).append(answer)
-        recorded, mirrored = log.stat().st_size, mirror.read_bytes()
+        recorded = (trail.folder / ACTIVE).stat().st_size
+        refused.append(call(process, len(answers)))
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         answers.append(call(process, len(answers)))
 
-    assert recorded > room - FRAME, "the log was written up to its last record that fits"
-    assert mirrored.count(b"mirror ") <= room // FRAME < len(answers) - 10, "those behind them are in the log alone"
-    assert not any(mirrored[room:])
-    assert code_of(refused[0]) == "AUDIT_UNAVAILABLE"
+    assert ROOM - RECORD < recorded <= ROOM, "the log was written up to its last record that fits"
+    assert [code_of(each) for each in refused] == ["AUDIT_UNAVAILABLE"] * 2
     assert [each["result"]["structuredContent"]["result"] for each in answers] == list(range(len(answers)))
     assert [each["kind"] for each in records_of(FolderDisk(trail.folder))].count("call") == len(answers)
-    assert verify_trail(trail.folder, read_public_key(trail.key_path), anchor=trail.anchor_path).ok
+    assert verify(trail).ok

@@ -1,7 +1,8 @@
-"""A disk in memory that forgets: the twin of `FolderDisk` that a crash can be tried on at every step.
+"""A disk in memory that can crash: the test twin of `FolderDisk`.
 
-Each file and the table of names remember how to undo what was not synced. `reboot` undoes it, wholly or in the ways real
-disks do. The `cord` lets the power fail at the n-th change; `room` and `refusal` make the disk full, read-only or broken.
+Every file and the table of names remember how to undo what was not synced. `reboot` undoes it, completely or in the ways
+real disks do. `power.cut_after` stops the machine at the n-th change; `room` and `refusal` make the disk full, read-only
+or broken.
 """
 
 from __future__ import annotations
@@ -10,24 +11,24 @@ import errno
 from collections.abc import Callable
 from enum import StrEnum
 
-from strictwire.stores.files.disk import Look
+from strictwire.stores.files.disk import FileInfo
 
 
 class PowerCut(BaseException):
-    """The machine stopped here. Not an Exception: nothing that handles errors may go on after it."""
+    """The machine stopped here. Not an Exception: no error handling may continue after it."""
 
 
 class Survival(StrEnum):
-    """What an unsynced change is after the power comes back."""
+    """What a reboot finds of unsynced changes."""
 
     NOTHING = "nothing"
-    """Everything not synced is gone."""
+    """Every unsynced change is gone."""
     EVERYTHING = "everything"
-    """The disk happened to write it all."""
+    """The disk happened to write everything."""
     PART = "part"
-    """The last unsynced write of each file came half way."""
+    """Of the unsynced writes to a file, only the first half of the last one was written."""
     HOLE = "hole"
-    """The file grew, but the first half of its last unsynced write was never written: zeros."""
+    """... only the second half of the last one: zeros, or the old bytes, stand before it."""
 
 
 class _Inode:
@@ -36,44 +37,37 @@ class _Inode:
     def __init__(self, number: int) -> None:
         self.ident = (0, number)
         self.data = bytearray()
-        self.undo: list[tuple[int, bytes, int]] = []
-        """(offset, what stood there, size) before each change since the last sync."""
+        self._undo: list[tuple[int, bytes, int]] = []
+        """(offset, the bytes that were there, the size) before each change since the last sync."""
+        self._last_write: tuple[int, bytes] | None = None
 
-    def change(self, offset: int, data: bytes) -> None:
+    def write(self, offset: int, data: bytes) -> None:
         end = offset + len(data)
-        self.undo.append((offset, bytes(self.data[offset:end]), len(self.data)))
-        if len(self.data) < offset:
-            self.data.extend(bytes(offset - len(self.data)))
+        self._undo.append((offset, bytes(self.data[offset:end]), len(self.data)))
+        self._last_write = (offset, data)
+        self.data.extend(bytes(max(0, offset - len(self.data))))
         self.data[offset:end] = data
 
-    def cut(self, size: int) -> None:
-        self.undo.append((size, bytes(self.data[size:]), len(self.data)))
+    def truncate(self, size: int) -> None:
+        self._undo.append((size, bytes(self.data[size:]), len(self.data)))
+        self._last_write = None
         del self.data[size:]
 
-    def settle(self, survival: Survival) -> None:
-        if survival is Survival.EVERYTHING or not self.undo:
-            self.undo.clear()
-            return
-        last = (self.undo[-1], bytes(self.data))
-        while self.undo:
-            offset, stood, size = self.undo.pop()
-            self.data[offset : offset + len(stood)] = stood
-            del self.data[size:]
-        if survival is not Survival.NOTHING:
-            self._half_survives(survival, *last)
-        self.undo.clear()
+    def sync(self) -> None:
+        self._undo.clear()
+        self._last_write = None
 
-    def _half_survives(self, survival: Survival, change: tuple[int, bytes, int], after: bytes) -> None:
-        offset, stood, size = change
-        if len(after) == size and stood:  # written over: the other half is what stood there
-            middle, end = offset + len(stood) // 2, offset + len(stood)
-            halves = slice(offset, middle) if survival is Survival.PART else slice(middle, end)
-            self.data[halves] = after[halves]
-            return
-        if len(after) <= size or len(self.data) < offset:
-            return
-        middle = offset + (len(after) - offset) // 2
-        self.data[offset:] = after[offset:middle] if survival is Survival.PART else bytes(middle - offset) + after[middle:]
+    def reboot(self, survival: Survival) -> None:
+        last = self._last_write
+        while self._undo and survival is not Survival.EVERYTHING:
+            offset, before, size = self._undo.pop()
+            self.data[offset : offset + len(before)] = before
+            del self.data[size:]
+        if last is not None and survival in (Survival.PART, Survival.HOLE):
+            offset, data = last
+            half = len(data) // 2
+            self.write(*((offset, data[:half]) if survival is Survival.PART else (offset + half, data[half:])))
+        self.sync()
 
 
 class _CrashFile:
@@ -82,41 +76,37 @@ class _CrashFile:
         self._inode = inode
         self.ident = inode.ident
 
+    def size(self) -> int:
+        return len(self._inode.data)
+
     def read(self, offset: int, count: int) -> bytes:
         return bytes(self._inode.data[offset : offset + count])
 
     def write(self, offset: int, data: bytes) -> None:
         room = self._disk.room
         if room is not None and offset + len(data) - len(self._inode.data) > room:
-            self._disk.step("write", lambda: self._inode.change(offset, data[:room]), len(data))
+            self._disk.step("write", lambda: self._inode.write(offset, data[:room]), len(data))
             self._disk.room = 0
             raise OSError(errno.ENOSPC, "no space left")
-        self._disk.step("write", lambda: self._inode.change(offset, data), len(data))
+        self._disk.step("write", lambda: self._inode.write(offset, data), len(data))
         if room is not None:
             self._disk.room = room - len(data)
 
     def truncate(self, size: int) -> None:
-        self._disk.step("truncate", lambda: self._inode.cut(size))
+        self._disk.step("truncate", lambda: self._inode.truncate(size))
 
     def sync(self) -> None:
-        self._disk.step("sync", self._inode.undo.clear)
+        self._disk.step("sync", self._inode.sync)
 
-    def write_through(self, offset: int, data: bytes) -> None:
-        self.write(offset, data)
-        self._disk.step("sync", self._inode.undo.pop)  # what was written before goes on waiting for a sync of the file
-
-    def is_named(self) -> bool:
-        return self._disk.has(self._inode)
-
-    def hold(self) -> bool:
+    def try_lock(self) -> bool:
         return True
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
-class PowerCord:
-    """What several disks of one machine hang on: the power fails for all of them at once."""
+class Power:
+    """The power supply of one machine: it fails for all of its disks at once."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -129,79 +119,75 @@ class CrashDisk:
     """One folder in memory."""
 
     def __init__(self) -> None:
-        self.cord = PowerCord()
+        self.power = Power()
         self._names: dict[str, _Inode] = {}
         self._synced_names: dict[str, _Inode] = {}
         self._count = 0
         self.calls: list[tuple[str, int]] = []
-        """(what, bytes) of each change and sync so far."""
+        """(operation, bytes) of each change and sync so far."""
         self.room: int | None = None
-        """Bytes that still fit; None: no end."""
+        """Bytes that still fit; None: unlimited."""
         self.refusal: int | None = None
-        """An errno that every change is refused with."""
+        """An errno with which every change fails."""
         self.gone = False
         """Whether the folder was deleted."""
 
     def open(self, name: str, *, create: bool = False) -> _CrashFile:
-        self._find_gone()
+        self._check_exists()
         if name not in self._names:
             if not create:
                 raise FileNotFoundError(errno.ENOENT, "no such file", name)
             self.step("create", lambda: self._names.update({name: self._inode()}))
         return _CrashFile(self, self._names[name])
 
-    def look(self, name: str) -> Look | None:
+    def stat(self, name: str) -> FileInfo | None:
         if name == "." or self.gone:
-            return None if self.gone else Look((0, 0), 0)
+            return None if self.gone else FileInfo((0, 0), 0)
         inode = self._names.get(name)
-        return None if inode is None else Look(inode.ident, len(inode.data))
-
-    def has(self, inode: _Inode) -> bool:
-        """Whether a file has a name here."""
-        return any(each is inode for each in self._names.values())
+        return None if inode is None else FileInfo(inode.ident, len(inode.data))
 
     def names(self) -> list[str]:
-        self._find_gone()
+        self._check_exists()
         return list(self._names)
 
     def rename(self, old: str, new: str) -> None:
-        self._find_gone()
+        self._check_exists()
         self.step("rename", lambda: self._names.update({new: self._names.pop(old)}))
 
     def remove(self, name: str) -> None:
-        self._find_gone()
+        self._check_exists()
         self.step("remove", lambda: self._names.pop(name))
 
     def sync(self) -> None:
-        self._find_gone()
-        self.step("sync_folder", self._settle_names)
+        self._check_exists()
+        self.step("sync_folder", self._sync_names)
 
     def step(self, what: str, change: Callable[[], object], size: int = 0) -> None:
-        """Do one change, unless the power fails before it or the disk refuses."""
-        if self.cord.cut_after is not None and self.cord.steps >= self.cord.cut_after:
+        """Make one change, unless the power fails before it or the disk refuses it."""
+        if self.power.cut_after is not None and self.power.steps >= self.power.cut_after:
             raise PowerCut
         if self.refusal is not None:
             raise OSError(self.refusal, "refused")
-        self.cord.steps += 1
+        self.power.steps += 1
         self.calls.append((what, size))
         change()
 
     def reboot(self, survival: Survival) -> None:
-        """The power is back: what was not synced is as `survival` says."""
+        """Switch the power on again."""
         if survival is Survival.NOTHING:
             self._names = dict(self._synced_names)
         for inode in self._names.values():
-            inode.settle(survival)
-        self._settle_names()
-        self.cord.cut_after = None
+            inode.reboot(survival)
+        self._sync_names()
+        self.power.cut_after = None
 
     def _inode(self) -> _Inode:
         self._count += 1
         return _Inode(self._count)
 
-    def _settle_names(self) -> None:
+    def _sync_names(self) -> None:
         self._synced_names = dict(self._names)
 
-    def _find_gone(self) -> None:
+    def _check_exists(self) -> None:
         if self.gone:
             raise FileNotFoundError(errno.ENOENT, "no such folder")

@@ -1,7 +1,7 @@
-"""The seam to the file system: one folder, flat, and the few things a log has to do in it.
+"""The seam to the file system: one flat folder and the operations a log needs.
 
-`FolderDisk` is the real one. Its twin, which forgets whatever was not synced, is `stores.files.crash_disk`. Errors are the
-operating system's own (OSError); the log maps them in one table (`stores.fault`).
+`FolderDisk` is the real one. Its test twin, which can forget unsynced writes, is `stores.files.crash_disk`. Errors are
+OSError; callers map them with `stores.fault.mapped_errors`.
 """
 
 from __future__ import annotations
@@ -9,53 +9,45 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from typing import Final, Protocol
-
-import msgspec
+from typing import Final, NamedTuple, Protocol
 
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
-"""The trail says who did what: its owner alone may look."""
+"""The trail says who did what, so only its owner may read it."""
 
 
-class Look(msgspec.Struct, frozen=True):
-    """Which file stands under a name, and how long it is."""
+class FileInfo(NamedTuple):
+    """Which file has a name, and its size. The identity is (device, inode)."""
 
     ident: tuple[int, int]
     size: int
 
 
 class OpenFile(Protocol):
-    """One file, read and written at places."""
+    """One open file, read and written at offsets."""
 
     ident: tuple[int, int]
 
+    def size(self) -> int:
+        """The current size in bytes."""
+
     def read(self, offset: int, count: int) -> bytes:
-        """Up to `count` bytes; fewer at the end."""
+        """Up to `count` bytes; fewer at the end of the file."""
 
     def write(self, offset: int, data: bytes) -> None:
-        """All of the bytes, or an OSError after some of them."""
+        """Write all of the bytes, or raise OSError after some of them."""
 
     def truncate(self, size: int) -> None:
         """Cut to a size."""
 
     def sync(self) -> None:
-        """Return when what was written survives a power cut."""
+        """Return when everything written so far survives a power cut."""
 
-    def write_through(self, offset: int, data: bytes) -> None:
-        """Write whole sectors and return when they survive a power cut; what was written before may not.
-
-        All of the bytes, or an OSError after some of them.
-        """
-
-    def is_named(self) -> bool:
-        """Whether the file still has a name: one that was deleted goes with whoever has it open."""
-
-    def hold(self) -> bool:
-        """Keep others from holding it until it is closed; False if another process does."""
+    def try_lock(self) -> bool:
+        """Lock the file until it is closed; False if another process has it locked."""
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
 
 
 class Disk(Protocol):
@@ -64,20 +56,20 @@ class Disk(Protocol):
     def open(self, name: str, *, create: bool = False) -> OpenFile:
         """Open for reading and writing. FileNotFoundError unless `create`."""
 
-    def look(self, name: str) -> Look | None:
-        """What stands under a name, or None; `.` is the folder itself."""
+    def stat(self, name: str) -> FileInfo | None:
+        """The file with this name, or None; `.` is the folder itself."""
 
     def names(self) -> list[str]:
         """Every name in the folder."""
 
     def rename(self, old: str, new: str) -> None:
-        """Move over whatever stands under the new name."""
+        """Rename, replacing a file that has the new name."""
 
     def remove(self, name: str) -> None:
         """Delete."""
 
     def sync(self) -> None:
-        """Return when the names survive a power cut."""
+        """Return when creations, renames and deletions so far survive a power cut."""
 
 
 class _FolderFile:
@@ -89,6 +81,9 @@ class _FolderFile:
         self._fd = fd
         found = os.fstat(fd)
         self.ident = (found.st_dev, found.st_ino)
+
+    def size(self) -> int:
+        return os.fstat(self._fd).st_size
 
     def read(self, offset: int, count: int) -> bytes:
         return os.pread(self._fd, count, offset)
@@ -104,14 +99,7 @@ class _FolderFile:
     def sync(self) -> None:
         os.fdatasync(self._fd)
 
-    def write_through(self, offset: int, data: bytes) -> None:
-        self.write(offset, data)
-        self.sync()
-
-    def is_named(self) -> bool:
-        return os.fstat(self._fd).st_nlink > 0
-
-    def hold(self) -> bool:
+    def try_lock(self) -> bool:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -123,22 +111,23 @@ class _FolderFile:
 
 
 class FolderDisk:
-    """A folder of the real file system. It is not made here: see `make_folder`."""
+    """A real folder. It must exist: see `make_folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._base = f"{folder}{os.sep}"
 
     def open(self, name: str, *, create: bool = False) -> OpenFile:
+        # A link planted in the folder must not redirect writes to another file.
         flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
         return _FolderFile(os.open(self._base + name, flags, FILE_MODE))
 
-    def look(self, name: str) -> Look | None:
+    def stat(self, name: str) -> FileInfo | None:
         try:
             found = os.stat(self._base + name)  # noqa: PTH116 - in every commit; a Path costs more than the call
         except FileNotFoundError:
             return None
-        return Look((found.st_dev, found.st_ino), found.st_size)
+        return FileInfo((found.st_dev, found.st_ino), found.st_size)
 
     def names(self) -> list[str]:
         return [path.name for path in self._folder.iterdir()]
@@ -158,7 +147,7 @@ class FolderDisk:
 
 
 class ReadingDisk(FolderDisk):
-    """The same folder for those who only read: works on a read-only copy and can change nothing."""
+    """A real folder for readers: works on a read-only copy and changes nothing."""
 
     def open(self, name: str, *, create: bool = False) -> OpenFile:
         if create:
@@ -167,12 +156,12 @@ class ReadingDisk(FolderDisk):
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder, and those above it, for the owner alone. One that is there is left as it is."""
+    """Create the folder and its parents for the owner alone. An existing folder is left as it is."""
     folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
 
 
-def write_whole(disk: Disk, name: str, data: bytes) -> None:
-    """Put a whole file under a name, so that a reader sees the old one or the new one and nothing between."""
+def replace_file(disk: Disk, name: str, data: bytes) -> None:
+    """Write a whole file durably, so that a reader sees the old content or the new, never a mix."""
     draft = f"{name}.new"
     file = disk.open(draft, create=True)
     try:

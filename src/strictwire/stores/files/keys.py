@@ -1,4 +1,4 @@
-"""The signing key of the trail: made on first use, kept outside the folder it vouches for."""
+"""The signing key of a trail: created on first use, kept outside the folder that it signs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from strictwire.audit.checkpoint import KeyRefused, PublicKey, SigningKey, parse
 from strictwire.stores.files.disk import FILE_MODE, FolderDisk, make_folder
 
 ORIGIN: Final = "strictwire.local/audit/"
-"""A log is named after its key: two logs never share a name by accident, and the name tells nothing about the machine."""
+"""A log is named after its key: two logs never share a name by accident, and the name reveals nothing about the machine."""
 
 MAX_KEY_BYTES: Final = 4096
-"""A key is about 150 bytes."""
+"""A key has about 150 bytes."""
 
 
 class KeyUnsafe(Exception):
-    """The key cannot be used where and as it is. `reason`: inside_the_log, readable_by_others, not_a_key."""
+    """The key cannot be used. `reason`: inside_the_log, readable_by_others, not_a_key."""
 
     def __init__(self, reason: str, path: Path) -> None:
         super().__init__(reason, path)
@@ -32,7 +32,7 @@ class KeyUnsafe(Exception):
 
 
 def load_or_make_key(path: Path, *, log_folder: Path) -> SigningKey:
-    """The signing key at `path`; if there is none, a new one, with the public half beside it as `<path>.pub`.
+    """The signing key at `path`; if there is none, a new one, with its public half beside it as `<path>.pub`.
 
     Raises KeyUnsafe, OSError.
     """
@@ -41,13 +41,17 @@ def load_or_make_key(path: Path, *, log_folder: Path) -> SigningKey:
     make_folder(path.parent)
     if not path.exists():
         _make(path)
-    return _load(path)
+    if path.stat().st_mode & 0o077:
+        raise KeyUnsafe("readable_by_others", path)
+    try:
+        return parse_signing_key(_read(path))
+    except KeyRefused:
+        raise KeyUnsafe("not_a_key", path) from None
 
 
 def read_public_key(path: Path) -> PublicKey:
-    """A public key from a file: `<key>.pub`, or the secret key's own file. Raises KeyUnsafe, OSError."""
-    with path.open("rb") as file:
-        text = file.read(MAX_KEY_BYTES).decode("utf-8", "replace").strip()
+    """A public key from `<key>.pub`, or from the file of the secret key. Raises KeyUnsafe, OSError."""
+    text = _read(path).strip()
     try:
         return parse_signing_key(text).public if text.startswith("PRIVATE+") else parse_public_key(text)
     except KeyRefused:
@@ -55,12 +59,12 @@ def read_public_key(path: Path) -> PublicKey:
 
 
 def public_path(path: Path) -> Path:
-    """Where the public half of the key at `path` stands."""
+    """The file of the public half of the key at `path`."""
     return path.with_name(path.name + ".pub")
 
 
 def anchor_name(key_path: Path, log_folder: Path) -> str:
-    """The file beside the key that holds the newest checkpoint of one log."""
+    """The name of the file beside the key that holds the newest checkpoint of one log."""
     return f"{key_path.name}.{hashlib.sha256(os.fsencode(log_folder.resolve())).hexdigest()[:16]}.checkpoint"
 
 
@@ -70,12 +74,17 @@ def _make(path: Path) -> None:
     key = SigningKey(name=name, seed=seed)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     _write(draft, key.render())
-    # A link fails where a name is taken: of two processes that make a key at once, both use the first one's.
+    # `link` fails if the name is taken: of two processes that create a key at once, both use the first one's.
     with contextlib.suppress(FileExistsError):
         os.link(draft, path)
         _write(public_path(path), key.public.render())
     draft.unlink()
     FolderDisk(path.parent).sync()
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(MAX_KEY_BYTES).decode("utf-8", "replace")
 
 
 def _write(path: Path, text: str) -> None:
@@ -84,14 +93,3 @@ def _write(path: Path, text: str) -> None:
         file.write(text + "\n")
         file.flush()
         os.fsync(fd)
-
-
-def _load(path: Path) -> SigningKey:
-    if path.stat().st_mode & 0o077:
-        raise KeyUnsafe("readable_by_others", path)
-    with path.open("rb") as file:
-        text = file.read(MAX_KEY_BYTES).decode("utf-8", "replace")
-    try:
-        return parse_signing_key(text)
-    except KeyRefused:
-        raise KeyUnsafe("not_a_key", path) from None

@@ -1,11 +1,10 @@
-"""The files of a trail and how to find records in them.
+"""The files of a trail, and how to find records, hashes and checkpoints in them.
 
-audit-log.jsonl                 the records, one line each: the newest file
-audit-log-<first>.jsonl         older files, by the number of their first record
-audit-log.hashes                every hash of the tree, in stored order (`audit.merkle`)
-audit-log.mirror                the last bytes of the newest file once more (`mirror`)
+audit-log.jsonl                 the active file: the newest records, one line each
+audit-log-<first>.jsonl         older files, named after their first record
+audit-log.hashes                every hash of the Merkle tree, in stored order (`audit.merkle`)
 audit-log.checkpoints           signed notes, one after another
-audit-log.torn-<seq>            an unfinished line that a crash left, where record <seq> would have been
+audit-log.torn-<seq>            an incomplete line that a crash left where record <seq> would have been
 audit-log.lock                  see `lock`
 """
 
@@ -13,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,27 +24,29 @@ from strictwire.stores.files.disk import Disk, OpenFile
 ACTIVE: Final = "audit-log.jsonl"
 HASHES: Final = "audit-log.hashes"
 CHECKPOINTS: Final = "audit-log.checkpoints"
+
 BLOCK: Final = 1 << 20
-"""Bytes read at once: large enough that calls do not count, small enough that memory does not."""
+"""Bytes per read: large enough that system calls do not matter, small enough that memory does not."""
 
-_SEALED: Final = re.compile(r"audit-log-([0-9]{12})\.jsonl")
 MAX_LINE_BYTES: Final = 32 << 20
-"""Far above a record with its largest arguments and result: what is longer is handed over in pieces, none a record."""
+"""Far above a record with the largest arguments and result. A longer line is split; no piece of it is a record."""
 
-_MOVES: Final = 100
-"""How often in a row a file may move away between listing and opening; a rotation takes place once in minutes."""
+_OLDER: Final = re.compile(r"audit-log-([0-9]{12})\.jsonl")
+
+_MAX_MOVES: Final = 100
+"""How often in a row a file may be renamed between listing and opening. A rotation happens once in minutes."""
 
 _FIRST_LINE_BYTES: Final = 256
-"""A line shows its number in its first hundred bytes."""
+"""A record states its number in its first hundred bytes."""
 
 
-def sealed_name(first: int) -> str:
+def older_name(first: int) -> str:
     """The name of an older file whose first record is `first`."""
     return f"audit-log-{first:012d}.jsonl"
 
 
 def torn_name(seq: int) -> str:
-    """Where the unfinished line that stood in place of record `seq` is kept."""
+    """The name of the file for the incomplete line found in place of record `seq`."""
     return f"audit-log.torn-{seq:012d}"
 
 
@@ -55,27 +56,30 @@ class Segment:
 
     name: str
     first: int | None
-    """Its first record; None where it has none, or does not begin with one."""
+    """Its first record; None if it is empty or does not start with a record."""
 
 
 def list_segments(disk: Disk) -> list[Segment]:
-    """The older files by their first record, then the newest if there is one."""
+    """The older files by first record, then the active one if it exists."""
     names = disk.names()
-    sealed = sorted((int(match[1]), name) for name in names if (match := _SEALED.fullmatch(name)))
-    segments = [Segment(name, first) for first, name in sealed]
+    older = sorted((int(match[1]), name) for name in names if (match := _OLDER.fullmatch(name)))
+    segments = [Segment(name, first) for first, name in older]
     return [*segments, Segment(ACTIVE, read_first(disk, ACTIVE))] if ACTIVE in names else segments
 
 
+def first_record(disk: Disk) -> int:
+    """The oldest record that is still there; 0 if there is none."""
+    return next((segment.first for segment in list_segments(disk) if segment.first is not None), 0)
+
+
 def read_first(disk: Disk, name: str) -> int | None:
-    """The number of the first record of a file, or None where it is absent or does not begin with a record."""
+    """The number of a file's first record; None if the file is absent or does not start with a record."""
     try:
         file = disk.open(name)
     except FileNotFoundError:
         return None
-    try:
+    with closing(file):
         return _first_in(file)
-    finally:
-        file.close()
 
 
 def _first_in(file: OpenFile) -> int | None:
@@ -84,7 +88,7 @@ def _first_in(file: OpenFile) -> int | None:
 
 
 def read_lines(file: OpenFile, offset: int = 0, end: int | None = None) -> Iterator[bytes]:
-    """The lines from a place on, with their line breaks; the last may have none. Memory: one block and one line."""
+    """The lines from an offset on, with their line breaks; the last may lack one. Memory: one block and one line."""
     rest = b""
     while end is None or offset < end:
         block = file.read(offset, BLOCK if end is None else min(BLOCK, end - offset))
@@ -102,7 +106,7 @@ def read_lines(file: OpenFile, offset: int = 0, end: int | None = None) -> Itera
 
 
 def _split_lines(data: bytes) -> list[bytes]:
-    """Cut after each line feed. `splitlines` is faster, but a carriage return is a line break to it too."""
+    # `splitlines` is faster, but also splits at carriage returns.
     if b"\r" not in data:
         return data.splitlines(keepends=True)
     *lines, rest = data.split(b"\n")
@@ -110,15 +114,16 @@ def _split_lines(data: bytes) -> list[bytes]:
 
 
 def read_records(disk: Disk, first: int, advance: Callable[[int], None] | None = None) -> Iterator[bytes]:
-    """The lines from record `first` on, through every file, also while a writer goes on and moves to a new file.
+    """The lines from record `first` on, through all files, also while a writer appends and rotates.
 
-    `advance` is told the bytes read. A file that is missing is passed over: the numbers in the lines tell.
+    `advance` is called with the bytes read. A missing file is skipped: the numbers in the lines reveal it.
     """
     due = first
     seen: set[tuple[int, int]] = set()
     while (file := _open_holding(disk, due, seen)) is not None:
-        try:
+        with closing(file):
             start = _first_in(file)
+            # Lines are counted, not searched by number: a verifier must not be misled by numbers that were tampered with.
             skip = max(0, due - start) if start is not None else 0
             due = max(due, start or 0)
             for line in read_lines(file):
@@ -130,15 +135,13 @@ def read_records(disk: Disk, first: int, advance: Callable[[int], None] | None =
                 due += 1
                 yield line
             seen.add(file.ident)
-        finally:
-            file.close()
 
 
 def _open_holding(disk: Disk, due: int, seen: set[tuple[int, int]]) -> OpenFile | None:
-    """Open the file that holds record `due`, else the next one that was not `seen` yet, else None."""
-    for _ in range(_MOVES):
+    """Open the file that holds record `due`, else the next one not yet `seen`, else None."""
+    for _ in range(_MAX_MOVES):
         for segment in _candidates(list_segments(disk), due):
-            file = _maybe_open(disk, segment)
+            file = open_segment(disk, segment)
             if file is None:
                 break
             if file.ident not in seen:
@@ -146,23 +149,23 @@ def _open_holding(disk: Disk, due: int, seen: set[tuple[int, int]]) -> OpenFile 
             file.close()
         else:
             return None
-    raise FileNotFoundError("the files of the log do not stay in place long enough to be read")
+    raise FileNotFoundError("the files of the log are renamed faster than they can be read")
 
 
 def _candidates(segments: list[Segment], due: int) -> list[Segment]:
-    """Where record `due` would be, then where to go on if it is not there."""
+    """Where record `due` would be, then where to continue if it is not there."""
     holding = [segment for segment in segments if segment.first is not None and segment.first <= due][-1:]
     later = [segment for segment in segments if segment.first is None or segment.first > due]
     return holding + later
 
 
-def _maybe_open(disk: Disk, segment: Segment) -> OpenFile | None:
-    """The file, unless a writer or a prune moved it since it was listed."""
+def open_segment(disk: Disk, segment: Segment) -> OpenFile | None:
+    """The file, or None if a rotation or a prune moved it since it was listed."""
     try:
         file = disk.open(segment.name)
     except FileNotFoundError:
         return None
-    # The name of an older file never comes to stand for other records; the newest one's does.
+    # An older file keeps its name for life; the active name passes on to the next file.
     if segment.name == ACTIVE and segment.first is not None and _first_in(file) != segment.first:
         file.close()
         return None
@@ -170,72 +173,53 @@ def _maybe_open(disk: Disk, segment: Segment) -> OpenFile | None:
 
 
 def read_notes(disk: Disk) -> Iterator[bytes]:
-    """The signed notes in the order they were made, as far as the file goes now."""
-    found = disk.look(CHECKPOINTS)
-    if found is None:
-        return
-    file = disk.open(CHECKPOINTS)
+    """The signed notes in the order they were made, up to the present end of the file."""
     try:
-        yield from split_notes(read_lines(file, 0, found.size))
-    finally:
-        file.close()
+        file = disk.open(CHECKPOINTS)
+    except FileNotFoundError:
+        return
+    with closing(file):
+        yield from split_notes(read_lines(file, 0, file.size()))
 
 
 def read_last_note(disk: Disk) -> tuple[bytes | None, int]:
-    """The last whole note and where it ends; (None, 0) where there is none."""
-    found = disk.look(CHECKPOINTS)
-    if found is None:
-        return None, 0
-    file = disk.open(CHECKPOINTS)
+    """The last complete note and its end offset; (None, 0) if there is none."""
     try:
-        base = max(0, found.size - 2 * MAX_NOTE_BYTES)
-        tail = file.read(base, found.size - base)
-    finally:
-        file.close()
+        file = disk.open(CHECKPOINTS)
+    except FileNotFoundError:
+        return None, 0
+    with closing(file):
+        base = max(0, file.size() - 2 * MAX_NOTE_BYTES)
+        tail = file.read(base, 2 * MAX_NOTE_BYTES)
     place = find_last_note(tail)
     return (None, 0) if place is None else (tail[slice(*place)], base + place[1])
 
 
 def write_note(disk: Disk, note: bytes) -> None:
-    """Put a note behind the last whole one, durable."""
+    """Append a note durably, replacing an incomplete one that a crash left."""
     _, end = read_last_note(disk)
-    found = disk.look(CHECKPOINTS)
-    file = disk.open(CHECKPOINTS, create=True)
-    try:
-        if found is not None and found.size > end:
+    is_new = disk.stat(CHECKPOINTS) is None
+    with closing(disk.open(CHECKPOINTS, create=True)) as file:
+        if file.size() > end:
             file.truncate(end)
         file.write(end, note)
         file.sync()
-    finally:
-        file.close()
-    if found is None:
+    if is_new:
         disk.sync()
 
 
 def read_hash(file: OpenFile, level: int, index: int) -> bytes:
-    """A stored hash; short or empty where the file does not reach."""
+    """A stored hash; short or empty beyond the end of the file."""
     return file.read(stored_index(level, index) * HASH_BYTES, HASH_BYTES)
 
 
 @contextmanager
-def maybe_open_hashes(disk: Disk) -> Iterator[OpenFile | None]:
-    """The file of hashes, or None where there is none."""
+def stored_hashes(disk: Disk) -> Iterator[ReadHash]:
+    """Reads stored hashes. Missing ones are zeros: they match no signed root, so a verifier reports them."""
     try:
         file = disk.open(HASHES)
     except FileNotFoundError:
-        yield None
+        yield lambda _level, _index: bytes(HASH_BYTES)
         return
-    try:
-        yield file
-    finally:
-        file.close()
-
-
-def reading(hashes: OpenFile | None) -> ReadHash:
-    """Stored hashes, or zeros where there are none: they lead to no signed root, and whoever judges says so."""
-
-    def read(level: int, index: int) -> bytes:
-        found = b"" if hashes is None else read_hash(hashes, level, index)
-        return found.ljust(HASH_BYTES, b"\x00")
-
-    return read
+    with closing(file):
+        yield lambda level, index: read_hash(file, level, index).ljust(HASH_BYTES, b"\x00")

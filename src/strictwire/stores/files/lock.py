@@ -1,7 +1,7 @@
-"""The lock that lets several processes write one log: held for one commit, never longer.
+"""The lock that lets several processes write one log. Held for one commit, never longer.
 
-It is the kernel's (`flock`), so it goes with the process that held it, however that process ended; nothing is ever stale.
-The lock file names its last owner for people and for the failure, and is not what excludes others.
+It is the kernel's `flock`, so it disappears with the process that held it and never becomes stale. The text in the lock file
+names the last owner, for people and for failures; it does not exclude anyone.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ import time
 from pathlib import Path
 from typing import Final, Protocol
 
-from strictwire.stores.fault import LOCK_FAILED, LogFault, fault_of, mapped_errors
+from strictwire.stores.fault import LOCK_FAILED, LogFault
 from strictwire.stores.files.disk import FILE_MODE
 
 LOCK_NAME: Final = "audit-log.lock"
+
 _FIRST_PAUSE: Final = 0.0002
+"""About the time that another process needs for a commit on a fast disk."""
+
 _LONGEST_PAUSE: Final = 0.02
 _OWNER_BYTES: Final = 32
 
@@ -25,58 +28,60 @@ class Lock(Protocol):
     """Excludes other writers."""
 
     def acquire(self) -> None:
-        """Wait for the lock. LogFault `lock_held` when another keeps it too long."""
+        """Wait for the lock. Raises OSError, and LogFault `lock_held` if another process keeps it too long."""
 
     def try_acquire(self) -> bool:
-        """Take the lock if it is free; do not wait."""
+        """Take the lock if it is free. Raises OSError."""
 
     def release(self) -> None:
-        """Let others in."""
+        """Let other processes write."""
 
     def close(self) -> None:
-        """Give the lock file back."""
+        """Close the lock file."""
 
 
 class NoLock:
-    """For a log that nobody else can reach."""
+    """For a log that no other process can reach."""
 
     def acquire(self) -> None:
-        """There is nobody to wait for."""
+        """Nothing to wait for."""
 
     def try_acquire(self) -> bool:
-        """It is always free."""
+        """Always free."""
         return True
 
     def release(self) -> None:
-        """There is nobody to let in."""
+        """Nothing to release."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to close."""
 
 
 class FolderLock:
-    """The lock of one folder. Not for several threads at once: each writer has its own."""
+    """The lock of one folder. Each writer has its own; not for several threads at once."""
 
     def __init__(self, folder: Path, *, patience: float) -> None:
         self._path = f"{folder}{os.sep}{LOCK_NAME}"
         self._patience = patience
         self._owner = f"pid {os.getpid()}\n".ljust(_OWNER_BYTES).encode()
         self._fd = -1
-        self._held = (0, 0)
-        """Which file the descriptor is."""
+        self._ident = (0, 0)
 
     def acquire(self) -> None:
-        with mapped_errors():
-            self._wait()
-            self._sign()
+        deadline = time.monotonic() + self._patience
+        pause = _FIRST_PAUSE
+        while not self.try_acquire():
+            if time.monotonic() >= deadline:
+                raise LogFault("lock_held", code=LOCK_FAILED, owner=self._read_owner())
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
 
     def try_acquire(self) -> bool:
-        try:
-            if not self._try():
-                return False
-            self._sign()
-        except OSError as exc:
-            raise fault_of(exc) from exc
+        if not self._try_flock():
+            return False
+        # Reading the owner costs less than writing it every time.
+        if os.pread(self._fd, _OWNER_BYTES, 0) != self._owner:
+            os.pwrite(self._fd, self._owner, 0)
         return True
 
     def release(self) -> None:
@@ -87,32 +92,18 @@ class FolderLock:
             os.close(self._fd)
             self._fd = -1
 
-    def _sign(self) -> None:
-        """Leave our name, unless it is there from last time: looking costs less than writing."""
-        if os.pread(self._fd, _OWNER_BYTES, 0) != self._owner:
-            os.pwrite(self._fd, self._owner, 0)
-
-    def _wait(self) -> None:
-        deadline = time.monotonic() + self._patience
-        pause = _FIRST_PAUSE
-        while not self._try():
-            if time.monotonic() >= deadline:
-                raise LogFault("lock_held", code=LOCK_FAILED, owner=self._read_owner())
-            time.sleep(pause)
-            pause = min(pause * 2, _LONGEST_PAUSE)
-
-    def _try(self) -> bool:
+    def _try_flock(self) -> bool:
         if self._fd < 0:
             self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-            held = os.fstat(self._fd)
-            self._held = (held.st_dev, held.st_ino)
+            found = os.fstat(self._fd)
+            self._ident = (found.st_dev, found.st_ino)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         if self._is_current():
             return True
-        # The folder was deleted or replaced: a lock on the old file excludes nobody.
+        # The folder was deleted or replaced: a lock on the old file excludes no one.
         self.close()
         return False
 
@@ -121,7 +112,7 @@ class FolderLock:
             found = os.stat(self._path)  # noqa: PTH116 - in every commit; a Path costs more than the call
         except FileNotFoundError:
             return False
-        return self._held == (found.st_dev, found.st_ino)
+        return self._ident == (found.st_dev, found.st_ino)
 
     def _read_owner(self) -> str:
-        return os.pread(self._fd, _OWNER_BYTES, 0).decode("ascii", "replace").strip()
+        return "" if self._fd < 0 else os.pread(self._fd, _OWNER_BYTES, 0).decode("ascii", "replace").strip()

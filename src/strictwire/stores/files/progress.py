@@ -1,4 +1,4 @@
-"""How far a long reading has come."""
+"""Reports how far a long read has come."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from strictwire.stores.files.disk import Disk
 from strictwire.stores.files.layout import list_segments
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told now and then how many bytes of how many are done."""
+"""Called now and then with the bytes read so far and the total."""
 
 _STEP: Final = 8 << 20
-"""Bytes between two calls: some hundred for the largest logs."""
+"""Bytes between two calls: about a hundred calls per gigabyte."""
 
 
-class Meter:
-    """Adds up the bytes of lines and tells the progress now and then."""
+class ProgressMeter:
+    """Adds up bytes and calls `progress` every few megabytes."""
 
-    __slots__ = ("_done", "_progress", "_told", "_total")
+    __slots__ = ("_done", "_progress", "_reported", "_total")
 
     def __init__(self, disk: Disk, progress: Progress | None) -> None:
-        looks = [disk.look(segment.name) for segment in list_segments(disk)]
-        self._total = sum(look.size for look in looks if look is not None)
+        found = [disk.stat(segment.name) for segment in list_segments(disk)]
+        self._total = sum(info.size for info in found if info is not None)
         self._progress = progress
-        self._done = self._told = 0
+        self._done = self._reported = 0
 
     def advance(self, count: int) -> None:
-        """More was read."""
+        """Add bytes."""
         self._done += count
-        if self._done - self._told >= _STEP:
-            self.tell()
+        if self._done - self._reported >= _STEP:
+            self.report()
 
-    def tell(self) -> None:
-        """Tell it now. A log that is being written may have grown beyond its total."""
-        self._told = self._done
+    def report(self) -> None:
+        """Call `progress` now. A log that is being written may have grown beyond the total."""
+        self._reported = self._done
         if self._progress is not None:
             self._progress(self._done, max(self._total, self._done))

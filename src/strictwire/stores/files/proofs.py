@@ -1,4 +1,4 @@
-"""Making proofs from a trail: a few hashes are read, however long the log is."""
+"""Makes proofs from a trail. Only a few hashes are read, however long the log is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
 from strictwire.audit.merkle import prove_consistency, prove_inclusion
 from strictwire.audit.proof import (
-    Extension,
-    Inclusion,
     ProofRefused,
     check_consistency,
     check_inclusion,
@@ -16,9 +14,7 @@ from strictwire.audit.proof import (
     render_inclusion,
 )
 from strictwire.stores.files.disk import Disk, ReadingDisk
-from strictwire.stores.files.layout import maybe_open_hashes, read_hash, read_last_note, read_notes, read_records
-
-__all__ = ["Extension", "Inclusion", "NoProof", "check_consistency", "check_inclusion", "prove_growth", "prove_record"]
+from strictwire.stores.files.layout import read_last_note, read_notes, read_records, stored_hashes
 
 
 class NoProof(Exception):
@@ -30,9 +26,9 @@ class NoProof(Exception):
 
 
 def prove_record(folder: Path, key: PublicKey, index: int) -> bytes:
-    """The file that proves record `index` to anybody who has the public key.
+    """A proof file that shows record `index` to anyone with the public key.
 
-    Raises NoProof: the record is not there (any more), no checkpoint covers it yet, or the trail does not hold.
+    Raises NoProof: the record is absent or pruned, no checkpoint covers it yet, or the trail is damaged.
     """
     disk = ReadingDisk(folder)
     note, _ = read_last_note(disk)
@@ -42,10 +38,8 @@ def prove_record(folder: Path, key: PublicKey, index: int) -> bytes:
     line = next(read_records(disk, index), b"").removesuffix(b"\n")
     if not line.startswith(b'{"seq":%d,' % index):
         raise NoProof("no_such_record")
-    with maybe_open_hashes(disk) as hashes:
-        if hashes is None:
-            raise NoProof("damaged")
-        path = prove_inclusion(index, checkpoint.size, lambda level, place: read_hash(hashes, level, place))
+    with stored_hashes(disk) as read:
+        path = prove_inclusion(index, checkpoint.size, read)
     proof = render_inclusion(line, index=index, hashes=path, checkpoint=checkpoint)
     try:
         check_inclusion(proof, key)
@@ -55,16 +49,14 @@ def prove_record(folder: Path, key: PublicKey, index: int) -> bytes:
 
 
 def prove_growth(folder: Path, key: PublicKey, *, old: int, new: int | None = None) -> bytes:
-    """The file that proves that the checkpoint of `new` records (by default the last) only added to that of `old`.
+    """A proof file that shows that the checkpoint of `new` records (default: the last) only added to that of `old`.
 
-    Raises NoProof: there is no checkpoint of that size, or the trail does not hold.
+    Raises NoProof: there is no checkpoint of that size, or the trail is damaged.
     """
     disk = ReadingDisk(folder)
     earlier, later = _find_checkpoints(disk, key, old, new)
-    with maybe_open_hashes(disk) as hashes:
-        if hashes is None:
-            raise NoProof("damaged")
-        path = prove_consistency(earlier.size, later.size, lambda level, place: read_hash(hashes, level, place))
+    with stored_hashes(disk) as read:
+        path = prove_consistency(earlier.size, later.size, read)
     proof = render_consistency(earlier, later, hashes=path)
     try:
         check_consistency(proof, key)
@@ -74,7 +66,7 @@ def prove_growth(folder: Path, key: PublicKey, *, old: int, new: int | None = No
 
 
 def list_checkpoints(folder: Path, key: PublicKey) -> list[int]:
-    """The sizes that were signed for, in order. Raises NoProof for a note that is not signed by the key as it stands."""
+    """The signed sizes, in order. Raises NoProof for a note that is not signed by the key."""
     return [_open(note, key).size for note in read_notes(ReadingDisk(folder))]
 
 

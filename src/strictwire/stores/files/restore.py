@@ -1,42 +1,53 @@
-"""Putting back the files of a trail that were deleted while its writer has them open."""
+"""Puts back files of a trail that were deleted while the writer has them open."""
 
 from __future__ import annotations
 
+from hashlib import sha256
+
+from strictwire.audit.checkpoint import PublicKey
+from strictwire.audit.event import Recovery
 from strictwire.audit.merkle import HASH_BYTES, stored_count
-from strictwire.canon.digest import digest_bytes
+from strictwire.canon.digest import PREFIX
 from strictwire.stores.files.disk import Disk, OpenFile
-from strictwire.stores.files.layout import ACTIVE, BLOCK, HASHES, read_lines, sealed_name
-from strictwire.stores.files.state import Tail
+from strictwire.stores.files.layout import ACTIVE, BLOCK, HASHES, older_name
+from strictwire.stores.files.location import TrailLocation
+from strictwire.stores.files.recovery import read_checkpoint
+from strictwire.stores.files.state import TrailState
 
 
-def was_rotated(disk: Disk, tail: Tail) -> bool:
-    """Whether the newest file that we know is an older one by now, and so not gone."""
-    older = disk.look(sealed_name(tail.first))
-    return older is not None and older.ident == tail.file.ident
+def was_deleted(location: TrailLocation, key: PublicKey, state: TrailState) -> bool:
+    """Whether the active file, which has no name now, was deleted: not rotated, and not continued by another process."""
+    older = location.disk.stat(older_name(state.first))
+    if older is not None and older.ident == state.file.ident:
+        return False
+    anchor = location.read_anchor()
+    return anchor is None or read_checkpoint(anchor, key).size <= state.records
 
 
-def restore(disk: Disk, tail: Tail) -> str:
-    """Put the log back, in a folder that is there again: the digest of what the newest file holds."""
-    tail.store_hashes()
-    keep_hashes(disk, tail)
-    tail.file = _copy(disk, tail.file, ACTIVE, tail.size)
-    tail.signed = 0
-    return digest_bytes(b"".join(read_lines(tail.file, 0, tail.size)))
+def restore_files(location: TrailLocation, state: TrailState) -> None:
+    """Put the active file and the hashes back into a folder that exists again."""
+    restore_hashes(location.disk, state)
+    state.file, digest = _copy(location.disk, state.file, ACTIVE, state.end.size)
+    state.signed, state.durable_size, state.fsync_failed = 0, state.end.size, False
+    recovery = Recovery(timestamp=location.stamp(), reason="restored", size=state.end.size, digest=digest, kept_as=ACTIVE)
+    state.recoveries.append(recovery)
 
 
-def keep_hashes(disk: Disk, tail: Tail) -> None:
-    """Put the file of hashes back, if it is not there any more."""
-    found = disk.look(HASHES)
-    if found is None or found.ident != tail.hashes.ident:
-        tail.hashes = _copy(disk, tail.hashes, HASHES, stored_count(tail.tree.size) * HASH_BYTES)
+def restore_hashes(disk: Disk, state: TrailState) -> None:
+    """Put the hashes file back if it was deleted."""
+    found = disk.stat(HASHES)
+    if found is None or found.ident != state.hashes.ident:
+        state.hashes, _ = _copy(disk, state.hashes, HASHES, stored_count(state.records) * HASH_BYTES)
 
 
-def _copy(disk: Disk, source: OpenFile, name: str, size: int) -> OpenFile:
-    """A new file with the first `size` bytes of another, durable; the other is given back."""
-    target = disk.open(name, create=True)
+def _copy(disk: Disk, source: OpenFile, name: str, size: int) -> tuple[OpenFile, str]:
+    """Copy the first `size` bytes of an open file to a name, durably. Returns the copy and the digest of the bytes."""
+    target, digest = disk.open(name, create=True), sha256()
     for offset in range(0, size, BLOCK):
-        target.write(offset, source.read(offset, min(BLOCK, size - offset)))
+        block = source.read(offset, min(BLOCK, size - offset))
+        digest.update(block)
+        target.write(offset, block)
     target.sync()
     disk.sync()
     source.close()
-    return target
+    return target, PREFIX + digest.hexdigest()

@@ -1,13 +1,13 @@
-"""Run logs as files: one a run, the last five kept, and a link to the newest (V11).
+"""Run logs as files: one per run, the last five kept, and a link to the newest (clause V11).
 
     <root>/mcp_server/envelope_validation/
-      000017.20260101T000000Z.jsonl    one event a line; numbered, so that their order needs no clock
-      .latest -> 000017.…              replaced in one step, relative, so that the folder can be moved
+      000017.20260101T000000Z.jsonl    one event per line; numbered, so that the order does not depend on the clock
+      .latest -> 000017.…              replaced atomically; relative, so that the folder can be moved
 
-A run log tells how requests went; the audit trail is what proves it. So a run log never stops a call: what it cannot keep
-(no folder, a full disk, a file past its bound) it says once on standard error through `logging`, counts, and says with
-`metadata.lost` in the next event that it can write. A line that was written in part is taken back. Two servers may share
-the folder; each has a file of its own.
+A run log shows how requests went; the audit trail proves it. So a run log never stops a call. If it cannot write (no
+folder, a full disk, a file at its limit), it warns once through `logging`, counts the lost events, and reports them as
+`metadata.lost` in the next event it can write. A partly written line is removed. Several servers may share the folder;
+each has its own file.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from strictwire.canon.json import JsonObject, render_sorted
 log = logging.getLogger("strictwire.runlog")
 
 FOLDER: Final = Path("mcp_server") / "envelope_validation"
-"""Below the root, which is `runs` unless it is set."""
+"""Below the root, which is `runs` by default."""
 
 LATEST: Final = ".latest"
 KEPT: Final = 5
-"""Runs that are kept, the current one among them."""
+"""Runs that are kept, the current one included (clause V11)."""
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""One file: some 150,000 events. Whoever sends garbage for days shall not fill the disk with it."""
+"""Of one file: about 150,000 events. A client that sends garbage for days must not fill the disk."""
 
 _NAME: Final = re.compile(r"(?P<number>[0-9]{6,})\.[0-9]{8}T[0-9]{6}Z\.jsonl")
+
 _ATTEMPTS: Final = 100
-"""Numbers tried while other servers take them at the same moment."""
+"""Numbers to try while other servers take them at the same moment."""
 
 
 class FileRunLog:
-    """The log of one run. Opening it never fails; see the module."""
+    """The log of one run. Opening it never fails."""
 
     def __init__(self, root: Path, *, now: Callable[[], float], max_bytes: int = MAX_BYTES) -> None:
         self._folder = root / FOLDER
@@ -50,11 +51,11 @@ class FileRunLog:
         self._size = 0
         self._lost = 0
         self.path: Path | None = None
-        """The file of this run; None if there could be none."""
+        """The file of this run; None if it could not be created."""
         try:
             self._open(f"{datetime.fromtimestamp(int(now()), UTC):%Y%m%dT%H%M%SZ}")
         except OSError as exc:
-            self._complain("cannot be opened", exc.strerror)
+            self._warn("cannot be opened", exc.strerror)
 
     def write(self, event: JsonObject) -> None:
         """Append one event, or count it as lost."""
@@ -66,9 +67,9 @@ class FileRunLog:
             self._lose(f"has reached {self._max_bytes} bytes", None)
             return
         try:
-            _write_whole(self._file, line)
+            _write_all(self._file, line)
         except OSError as exc:
-            with suppress(OSError):  # a torn line is the lesser evil
+            with suppress(OSError):  # an incomplete line is better than no log
                 os.ftruncate(self._file, self._size)
             self._lose("cannot be written", exc.strerror)
             return
@@ -76,7 +77,7 @@ class FileRunLog:
         self._lost = 0
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -84,14 +85,14 @@ class FileRunLog:
     def _open(self, stamp: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         self.path = self._create(stamp)
-        _point(self._folder / LATEST, self.path.name)
-        for _, old in _runs(self._folder)[:-KEPT]:
+        _replace_link(self._folder / LATEST, self.path.name)
+        for _, old in _list_runs(self._folder)[:-KEPT]:
             if old != self.path.name:
                 (self._folder / old).unlink(missing_ok=True)
 
     def _create(self, stamp: str) -> Path:
-        """A file that nobody else has. Raises OSError."""
-        number = max((taken for taken, _ in _runs(self._folder)), default=0)
+        """Create a file that no other server has. Raises OSError."""
+        number = max((taken for taken, _ in _list_runs(self._folder)), default=0)
         for attempt in range(1, _ATTEMPTS + 1):
             path = self._folder / f"{number + attempt:06d}.{stamp}.jsonl"
             with suppress(FileExistsError):
@@ -102,28 +103,28 @@ class FileRunLog:
     def _lose(self, what: str, reason: str | None) -> None:
         self._lost += 1
         if self._lost == 1:
-            self._complain(what, reason)
+            self._warn(what, reason)
 
-    def _complain(self, what: str, reason: str | None) -> None:
+    def _warn(self, what: str, reason: str | None) -> None:
         more = f": {reason}" if reason else ""
         log.warning("the run log in %s %s%s; requests are served without it", self._folder, what, more)
 
 
-def _runs(folder: Path) -> list[tuple[int, str]]:
+def _list_runs(folder: Path) -> list[tuple[int, str]]:
     """The runs in a folder, oldest first."""
-    names = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - names are all that is needed
+    names = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - only the names are needed
     return sorted((int(found["number"]), found.string) for found in names if found is not None)
 
 
-def _point(link: Path, target: str) -> None:
-    """Replace a link in one step: whoever reads it finds the old run or the new one."""
+def _replace_link(link: Path, target: str) -> None:
+    """Replace a link atomically: a reader finds the old run or the new one."""
     fresh = link.with_name(f"{link.name}.{target}")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target)
     fresh.replace(link)
 
 
-def _write_whole(file: int, line: bytes) -> None:
+def _write_all(file: int, line: bytes) -> None:
     rest = memoryview(line)
     while rest:
         rest = rest[os.write(file, rest) :]

@@ -1,7 +1,7 @@
-"""A trail for those who only read (`audit.view`): from the end backwards, judged in stretches, proved.
+"""A trail for readers (`audit.view.TrailView`): newest first, verified in stretches, proved.
 
-A record is found by bisection over its file, since lines show their numbers: no call reads more of a log because the log
-is long. Nothing here keeps a file open between calls.
+A record is found by binary search in its file, since lines state their numbers: no call reads more of a log because the
+log is long. No file stays open between calls.
 """
 
 from __future__ import annotations
@@ -29,61 +29,66 @@ from strictwire.audit.merkle import (
 from strictwire.audit.verify import Finding, Reason, Verifier
 from strictwire.audit.view import Judged, Proof, Proven
 from strictwire.fault.failure import Refused
-from strictwire.stores.fault import LogFault, mapped_errors
+from strictwire.stores.fault import DAMAGED, LogFault, mapped_errors
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.disk import Disk, OpenFile, ReadingDisk
 from strictwire.stores.files.keys import KeyUnsafe, public_path, read_public_key
 from strictwire.stores.files.layout import (
     HASHES,
     Segment,
+    first_record,
     list_segments,
-    maybe_open_hashes,
+    older_name,
+    open_segment,
     read_last_note,
     read_notes,
     read_records,
-    reading,
-    sealed_name,
+    stored_hashes,
 )
 
 _BLOCK: Final = 1 << 18
-"""Bytes read at once from the end: a few hundred records."""
+"""Bytes per read from the end: a few hundred records, about what one page of results needs."""
 
 _PEEK: Final = 4096
-"""Bytes read to find where a line begins and which one it is."""
+"""Bytes read to find the next line start and the number of that line: most lines are shorter."""
 
-_AHEAD: Final = frozenset({Reason.TRUNCATED, Reason.CHECKPOINT_MISSING})
-"""Findings about the end of a log, which a judgement that stops before it has not seen."""
+_AT_END: Final = frozenset({Reason.TRUNCATED, Reason.CHECKPOINT_MISSING})
+"""Findings about the end of a log, which a verification that stops earlier has not seen."""
 
 
 class FileTrailView:
-    """See audit.view.TrailView. The folder and the key need not be there before the first call."""
+    """See audit.view.TrailView. Folder and key need not exist before the first call. Every method can raise Refused."""
 
-    def __init__(self, trail: TrailConfig) -> None:
-        self._trail = trail
+    def __init__(self, config: TrailConfig) -> None:
+        self._config = config
 
     @cached_property
     def key(self) -> PublicKey:
-        """See TrailView. Raises Refused."""
+        """See TrailView."""
         with _refusing():
             try:
-                return read_public_key(public_path(self._trail.key_path))
+                return read_public_key(public_path(self._config.key_path))
             except KeyUnsafe as unsafe:
                 raise LogFault(f"key_{unsafe.reason}") from unsafe
 
     def lines_back(self, before: int | None = None) -> Iterator[bytes]:
-        """See TrailView. Raises Refused."""
+        """See TrailView."""
         with _refusing():
-            disk = ReadingDisk(self._trail.folder)
+            disk = ReadingDisk(self._config.folder)
             for segment in reversed(list_segments(disk)):
-                if segment.first is not None and (before is None or segment.first < before):
-                    yield from _segment_back(disk, segment, before)
+                if segment.first is None or (before is not None and segment.first >= before):
+                    continue
+                file = _open(disk, segment)
+                if file is not None:
+                    with closing(file):
+                        yield from _lines_back(file, file.size() if before is None else find_line(file, before))
 
     def judge(self, after: Judged | None = None, *, limit: int) -> Judged:
-        """See TrailView. Raises Refused."""
+        """See TrailView."""
         with _refusing():
-            anchor = self._maybe_anchor()
-            disk = ReadingDisk(self._trail.folder)
-            first = next((segment.first for segment in list_segments(disk) if segment.first is not None), 0)
+            anchor = self._read_anchor()
+            disk = ReadingDisk(self._config.folder)
+            first = first_record(disk)
             start = max(first, after.size if after is not None else 0)
             tree, head = _tree_at(disk, start, signed=first if after is None else after.signed)
             if after is not None and start == after.size and tree.root() != after.root:
@@ -93,70 +98,66 @@ class FileTrailView:
             verdict = verifier.finish()
         is_whole = verdict.size - start < limit
         finding = verdict.finding
-        if finding is not None and not _is_told(finding, is_whole=is_whole, is_continued=start > first):
+        if finding is not None and not _is_about_stretch(finding, is_whole=is_whole, is_continued=start > first):
             finding = None
         return Judged(size=verdict.size, root=verdict.root, signed=verdict.signed, is_whole=is_whole, finding=finding)
 
     def prove(self, indexes: Sequence[int]) -> Proven:
-        """See TrailView. Raises Refused: also `damaged`, where what is stored does not lead to what was signed."""
+        """See TrailView. Refused with `damaged` if the stored hashes do not lead to the signed root."""
         with _refusing():
-            disk = ReadingDisk(self._trail.folder)
+            disk = ReadingDisk(self._config.folder)
             checkpoint = self._covering(disk, max(indexes, default=0))
-            with maybe_open_hashes(disk) as hashes:
-                read = reading(hashes)
-                return Proven(
-                    checkpoint=checkpoint,
-                    proofs=tuple(_prove(disk, index, checkpoint, read) for index in indexes),
-                )
+            with stored_hashes(disk) as read:
+                proofs = tuple(_prove(disk, index, checkpoint, read) for index in indexes)
+            return Proven(checkpoint=checkpoint, proofs=proofs)
 
     def _covering(self, disk: Disk, index: int) -> Checkpoint:
-        checkpoint = self._maybe_last(disk)
+        """A checkpoint that covers a record; if there is none yet, one is signed now."""
+        checkpoint = self._read_last(disk)
         if checkpoint is None or checkpoint.size <= index:
-            with closing(open_writer(self._trail)) as log:
-                log.sign()
-            checkpoint = self._maybe_last(disk)
+            with closing(open_writer(self._config)) as writer:
+                writer.sign()
+            checkpoint = self._read_last(disk)
         if checkpoint is None or checkpoint.size <= index:
             raise LogFault("no_such_record", record=index)
         return checkpoint
 
-    def _maybe_last(self, disk: Disk) -> Checkpoint | None:
+    def _read_last(self, disk: Disk) -> Checkpoint | None:
         note, _ = read_last_note(disk)
-        return None if note is None else self._open(note)
+        return None if note is None else self._read_checkpoint(note)
 
-    def _maybe_anchor(self) -> Checkpoint | None:
-        path = self._trail.anchor_path
-        return self._open(path.read_bytes()) if path.is_file() else None
+    def _read_anchor(self) -> Checkpoint | None:
+        path = self._config.anchor_path
+        return self._read_checkpoint(path.read_bytes()) if path.is_file() else None
 
-    def _open(self, note: bytes) -> Checkpoint:
+    def _read_checkpoint(self, note: bytes) -> Checkpoint:
         try:
             return open_checkpoint(note, self.key)
         except NoteRefused as refused:
-            raise LogFault("damaged") from refused
+            raise LogFault(DAMAGED) from refused
 
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """What goes wrong with the trail becomes the failure that a caller of a tool gets."""
+    """Turn what goes wrong with the trail into the failure for the caller of a tool."""
     try:
         with mapped_errors():
             yield
     except LogFault as fault:
-        raise Refused(
-            structs.replace(fault.as_failure(), text="The audit log could not be read, or does not hold")
-        ) from fault
+        text = "The audit log could not be read, or does not hold"
+        raise Refused(structs.replace(fault.as_failure(), text=text)) from fault
 
 
 def _tree_at(disk: Disk, size: int, *, signed: int) -> tuple[Frontier, bytes]:
-    """The tree over the first records and the hash of the last of them, as they are stored.
+    """The tree over the first `size` records and the hash of the last of them, from the stored hashes.
 
-    Those behind the last checkpoint need not be stored yet: theirs are made from the lines.
+    Hashes after the last checkpoint may be missing after a crash; those are computed from the lines.
     """
-    found = disk.look(HASHES)
+    found = disk.stat(HASHES)
     stored = min(size, stored_size(0 if found is None else found.size // HASH_BYTES))
     if stored < signed:
         stored = size
-    with maybe_open_hashes(disk) as hashes:
-        read = reading(hashes)
+    with stored_hashes(disk) as read:
         tree = read_frontier(stored, read)
         head = read(0, stored - 1) if stored else GENESIS
     if stored < size:
@@ -167,58 +168,32 @@ def _tree_at(disk: Disk, size: int, *, signed: int) -> tuple[Frontier, bytes]:
 
 
 def _changed_since(after: Judged, first: int) -> Judged:
-    """What was judged before no longer has the root it had: somebody wrote there since."""
+    """The records verified before no longer have the root they had: they were changed since."""
     finding = Finding(reason=Reason.FORGED, record=first, last=after.size - 1)
     return Judged(size=after.size, root=after.root, signed=after.signed, is_whole=False, finding=finding)
 
 
-def _is_told(finding: Finding, *, is_whole: bool, is_continued: bool) -> bool:
-    """Whether the finding is one about the stretch that was judged."""
+def _is_about_stretch(finding: Finding, *, is_whole: bool, is_continued: bool) -> bool:
+    """Whether a finding is about the stretch that was verified."""
     if finding.reason is Reason.PRUNED_UNSAID:
-        # The record that says so may stand before, or still ahead.
+        # The prune record may be in an earlier or a later stretch.
         return is_whole and not is_continued
-    return is_whole or finding.reason not in _AHEAD
+    return is_whole or finding.reason not in _AT_END
 
 
-def _segment_back(disk: Disk, segment: Segment, before: int | None) -> Iterator[bytes]:
-    file = _maybe_open(disk, segment)
-    if file is None:
-        return
-    with closing(file):
-        end = _size(disk, segment, file) if before is None else find_line(file, before, size=_size(disk, segment, file))
-        yield from _lines_back(file, end)
-
-
-def _maybe_open(disk: Disk, segment: Segment) -> OpenFile | None:
-    """The file, under its own name or the one a rotation gave it since it was listed; None if it was pruned."""
-    for name in (segment.name, sealed_name(segment.first or 0)):
-        try:
-            file = disk.open(name)
-        except FileNotFoundError:
-            continue
-        link = maybe_link(file.read(0, _PEEK))
-        if link is not None and link.seq == segment.first:
-            return file
-        file.close()
-    return None
-
-
-def _size(disk: Disk, segment: Segment, file: OpenFile) -> int:
-    for name in (segment.name, sealed_name(segment.first or 0)):
-        look = disk.look(name)
-        if look is not None and look.ident == file.ident:
-            return look.size
-    return 0
+def _open(disk: Disk, segment: Segment) -> OpenFile | None:
+    """The file, under its listed name or the one that a rotation gave it since; None if it was pruned."""
+    return open_segment(disk, segment) or open_segment(disk, Segment(older_name(segment.first or 0), segment.first))
 
 
 def _lines_back(file: OpenFile, end: int) -> Iterator[bytes]:
-    """The whole lines before a place, last first, without their line breaks. What a crash left unfinished is no line."""
+    """The complete lines before an offset, last first, without their line breaks."""
     rest: bytes | None = None
     while end > 0:
         start = max(0, end - _BLOCK)
         parts = (file.read(start, end - start) + (rest or b"")).split(b"\n")
         if rest is None:
-            # Behind the last line break there is nothing, or a line that is not finished.
+            # After the last line break there is nothing, or a line that is still incomplete.
             parts.pop()
             if not parts:
                 end = start
@@ -230,8 +205,9 @@ def _lines_back(file: OpenFile, end: int) -> Iterator[bytes]:
         yield rest
 
 
-def find_line(file: OpenFile, seq: int, *, size: int) -> int:
-    """Where the line of the first record that is not before `seq` begins; the end where there is none."""
+def find_line(file: OpenFile, seq: int) -> int:
+    """The offset of the first line whose record is not before `seq`; the file's end if there is none."""
+    size = file.size()
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -245,7 +221,7 @@ def find_line(file: OpenFile, seq: int, *, size: int) -> int:
 
 
 def _line_start(file: OpenFile, offset: int, size: int) -> int:
-    """Where the first line that begins at a place or behind it begins."""
+    """The start of the first line that starts at an offset or after it."""
     if offset == 0:
         return 0
     at = offset - 1
@@ -264,21 +240,21 @@ def _prove(disk: Disk, index: int, checkpoint: Checkpoint, read: ReadHash) -> Pr
     line = _read_line(disk, index)
     hashes = tuple(prove_inclusion(index, checkpoint.size, read))
     if fold_inclusion(leaf_hash(line), index=index, size=checkpoint.size, proof=hashes) != checkpoint.root:
-        raise LogFault("damaged", record=index)
+        raise LogFault(DAMAGED, record=index)
     return Proof(index=index, line=line, hashes=hashes)
 
 
 def _read_line(disk: Disk, index: int) -> bytes:
-    holding = [each for each in list_segments(disk) if each.first is not None and each.first <= index][-1:]
-    for segment in holding:
-        file = _maybe_open(disk, segment)
-        if file is None:
+    for segment in reversed(list_segments(disk)):
+        if segment.first is None or segment.first > index:
             continue
+        file = _open(disk, segment)
+        if file is None:
+            break
         with closing(file):
-            size = _size(disk, segment, file)
-            start = find_line(file, index, size=size)
-            end = _line_start(file, start + 1, size)
-            line = file.read(start, end - start).removesuffix(b"\n")
-            if line.startswith(b'{"seq":%d,' % index):
-                return line
+            start = find_line(file, index)
+            line = file.read(start, _line_start(file, start + 1, file.size()) - start).removesuffix(b"\n")
+        if line.startswith(b'{"seq":%d,' % index):
+            return line
+        break
     raise LogFault("no_such_record", record=index)

@@ -1,4 +1,4 @@
-"""A trail in memory for those who only read it: the twin of `stores.files.view`, over the records of a MemoryRecorder."""
+"""A trail in memory for readers: the twin of `stores.files.view`, over the records of a MemoryRecorder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MemoryTrailView:
         return reversed(self._recorder.lines[:before])
 
     def judge(self, after: Judged | None = None, *, limit: int) -> Judged:
-        """See TrailView. Always from the start: what is in memory is at hand."""
+        """See TrailView. Always from the start: reading memory again costs little."""
         size = limit + (0 if after is None else after.size)
         verifier = Verifier(key=self.key, notes=(), start=Frontier(), head=GENESIS)
         verifier.feed(line + b"\n" for line in self._recorder.lines[:size])
@@ -44,24 +44,15 @@ class MemoryTrailView:
 
     def prove(self, indexes: Sequence[int]) -> Proven:
         """See TrailView. Raises Refused: there is no such record."""
-        tree, hashes = Frontier(), list[bytes]()
-        for line in self._recorder.lines:
+        lines, tree, hashes = self._recorder.lines, Frontier(), list[bytes]()
+        for line in lines:
             hashes += tree.push(leaf_hash(line))
         missing = [index for index in indexes if index >= tree.size]
         if missing:
             raise Refused(LogFault("no_such_record", record=missing[0]).as_failure())
 
-        def read(level: int, index: int) -> bytes:
-            return hashes[stored_index(level, index)]
+        def prove(index: int) -> Proof:
+            path = prove_inclusion(index, tree.size, lambda level, place: hashes[stored_index(level, place)])
+            return Proof(index=index, line=lines[index], hashes=tuple(path))
 
-        return Proven(
-            checkpoint=MEMORY_KEY.sign(size=tree.size, root=tree.root()),
-            proofs=tuple(
-                Proof(
-                    index=index,
-                    line=self._recorder.lines[index],
-                    hashes=tuple(prove_inclusion(index, tree.size, read)),
-                )
-                for index in indexes
-            ),
-        )
+        return Proven(checkpoint=MEMORY_KEY.sign(size=tree.size, root=tree.root()), proofs=tuple(map(prove, indexes)))
