@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from strictwire.audit.event import Event, Values, render_body
 from strictwire.audit.recorder import Done
-from strictwire.fault.failure import Failure
 from strictwire.pipeline.soon import soon_of
 
 
@@ -17,9 +17,9 @@ class EventAdapter:
     values = Values.DIGESTED
     _gathered: Any = ()
 
-    async def record(self: Any, event: Event) -> Failure | None:
+    async def record(self: Any, event: Event) -> Any:
         """Commit one event by itself."""
-        kept: asyncio.Future[Failure | None] = asyncio.get_running_loop().create_future()
+        kept: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.append([render_body(event, self.values)], lambda failure: None if kept.done() else kept.set_result(failure))
         return await kept
 
@@ -32,9 +32,9 @@ class EventAdapter:
     def _commit_events(self: Any) -> None:
         gathered, self._gathered, soon = self._gathered, (), soon_of(asyncio.get_running_loop())
 
-        def tell(failure: Failure | None) -> None:
+        def tell(failure: Any) -> None:
             with soon:
                 for _, done in gathered:
-                    soon.call(lambda done=done: done(failure))
+                    soon.call(partial(done, failure))
 
         self.append([body for body, _ in gathered], tell)
