@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from strictwire.audit.chain import GENESIS, seal_batch
 from strictwire.audit.event import Brief, Event, Values
@@ -45,7 +46,7 @@ class MemoryRecorder(EventAdapter):
             self.lines += sealed.lines.split(b"\n")[:-1]
         done(self.failure)
 
-    async def record(self, event: Event) -> Failure | None:
+    async def record(self, event: Event) -> Any:
         """Transition: see audit.recorder."""
         self._events += [event] if self.failure is None else []
         return await super().record(event)
