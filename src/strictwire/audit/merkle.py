@@ -50,18 +50,23 @@ class Frontier:
 
     def push(self, leaf: bytes) -> list[bytes]:
         """Append a leaf hash. Returns the hashes that became known, in stored order: the leaf, then completed subtrees."""
-        known, rest = [leaf], self.size
-        while rest & 1:
-            leaf = sha256(NODE_PREFIX + self.peaks.pop() + leaf).digest()
-            known.append(leaf)
-            rest >>= 1
-        self.peaks.append(leaf)
-        self.size += 1
-        return known
+        return self.extend((leaf,))
 
-    def extend(self, leaves: Iterable[bytes]) -> bytes:
-        """Append leaf hashes. Returns the hashes that became known, in stored order, as one piece."""
-        return b"".join([known for leaf in leaves for known in self.push(leaf)])
+    def extend(self, leaves: Iterable[bytes]) -> list[bytes]:
+        """Append leaf hashes. Returns the hashes that became known, in stored order."""
+        known: list[bytes] = []
+        peaks, size = self.peaks, self.size
+        for leaf in leaves:
+            known.append(leaf)
+            node, rest = leaf, size
+            while rest & 1:
+                node = sha256(NODE_PREFIX + peaks.pop() + node).digest()
+                known.append(node)
+                rest >>= 1
+            peaks.append(node)
+            size += 1
+        self.size = size
+        return known
 
     def root(self) -> bytes:
         """The root of the tree."""

@@ -220,7 +220,7 @@ def test_a_forger_who_replaces_the_hashes_too_is_found_out_within_one_checkpoint
     lines = _log(trail).read_bytes().splitlines(keepends=True)
     sealed = seal_batch(_bodies(edit_a_value(lines)), first=0, head=GENESIS)
     _log(trail).write_bytes(sealed.lines)
-    (trail.folder / "audit-log.hashes").write_bytes(Frontier().extend(sealed.leaves))
+    (trail.folder / "audit-log.hashes").write_bytes(b"".join(Frontier().extend(sealed.leaves)))
 
     assert _verify(trail).finding == _at(Reason.FORGED, 4, 7)
 

@@ -184,7 +184,7 @@ class TrailWriter:
         sealed = seal_batch(bodies, first=end.tree.size, head=end.head)
         tree = end.tree.copy()
         # Hashes first: hashes without their record are overwritten later, but a record without its hashes has no proof.
-        state.hashes.write(stored_count(end.tree.size) * HASH_BYTES, tree.extend(sealed.leaves))
+        state.hashes.write(stored_count(end.tree.size) * HASH_BYTES, b"".join(tree.extend(sealed.leaves)))
         try:
             state.file.write(end.size, sealed.lines)
         except OSError:
