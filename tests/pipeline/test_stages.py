@@ -26,7 +26,7 @@ from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
 from strictwire.pipeline.run import HandlerRunner
 from strictwire.pipeline.write_batch import WriteBatch
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 
 INPUT = {
     "type": "object",

@@ -29,7 +29,7 @@ from strictwire.pipeline.record import Journal
 from strictwire.pipeline.run import HandlerRunner
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Endpoint
-from strictwire.stores.memory import MemoryRecorder, NoRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder, NoRecorder
 from strictwire.transport.gatekeeper import Gatekeeper
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site

@@ -15,7 +15,7 @@ from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused
 from strictwire.server.hints import HintRefused
 from strictwire.settings.model import ServerSettings, Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import CallFailed, MemoryConnection
 
 

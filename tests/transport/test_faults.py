@@ -16,7 +16,7 @@ from strictwire.profiles.mcp.endpoint import McpEndpoint
 from strictwire.profiles.mcp.own import OwnBackend
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.gatekeeper import Gatekeeper
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site

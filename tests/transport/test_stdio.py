@@ -22,7 +22,7 @@ from strictwire.canon.json import parse_object
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.stdio import HIGH_WATER, Lines, StdioServer
 from tests.fixtures.live import (
     HERE,

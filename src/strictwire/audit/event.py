@@ -16,7 +16,6 @@ Not here: chaining (`chain`), time and ids (given by the caller).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -24,13 +23,6 @@ from msgspec import UNSET, Struct, UnsetType
 
 from strictwire.audit.redact import redact
 from strictwire.canon.json import JsonValue
-
-
-class Values(StrEnum):
-    """Whether the arguments and results of calls are kept beside their digests."""
-
-    DIGESTED = "digested"
-    STORED = "stored"
 
 
 class CallRecord(Struct, frozen=True, kw_only=True, tag_field="kind"):

@@ -54,7 +54,7 @@ def _status(arguments: argparse.Namespace) -> Answer:
 
 
 def _check(arguments: argparse.Namespace) -> Answer:
-    from strictwire.stores.trail.keys import KeyUnsafe, read_public_key
+    from strictwire.stores.files.keys import KeyUnsafe, read_public_key
 
     try:
         audit = read_public_key(arguments.audit_key).render() if arguments.audit_key else None

@@ -191,7 +191,7 @@ def _complete(
             changes["envelope"] = answered.envelope
         if outcome.stage in _BEFORE_RUN and not entry.is_intended:
             kind, changes["stage"] = event.Refusal, outcome.stage.value
-    elif keeps_values and type(outcome) is Done:
+    elif keeps_values and type(outcome) is Done and outcome.value is not None:
         changes["result"] = outcome.value
     if entry.is_intended:
         changes["arguments"] = UNSET  # the intent holds them

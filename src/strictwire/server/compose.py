@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strictwire.audit.event import Values
 from strictwire.audit.recorder import Recorder
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, Limits
@@ -34,11 +33,13 @@ from strictwire.server.author import Server
 from strictwire.server.system_user import system_user
 from strictwire.settings.model import AuditSettings, ServerSettings, Settings
 from strictwire.settings.places import state_folder
-from strictwire.stores.jsonl import Clock as TrailClock
-from strictwire.stores.jsonl import Mode, Trail, open_recorder
-from strictwire.stores.memory import NoRecorder
-from strictwire.stores.runlog import FileRunLog
-from strictwire.stores.trail.view import FolderTrail
+from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.run_log import FileRunLog
+from strictwire.stores.files.trail import open_trail
+from strictwire.stores.files.view import FileTrailView
+from strictwire.stores.memory.recorder import NoRecorder
+from strictwire.stores.schedule import Clock as TrailClock
+from strictwire.stores.schedule import Mode
 from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
@@ -177,14 +178,14 @@ async def open_runtime(
         )
 
 
-def trail_of(audit: AuditSettings) -> Trail:
+def trail_of(audit: AuditSettings) -> TrailConfig:
     """Where the trail is and how it is kept."""
     state = state_folder()
-    return Trail(
+    return TrailConfig(
         folder=Path(audit.folder) if audit.folder else state / "audit",
         key_path=Path(audit.key) if audit.key else state / "keys" / "audit.key",
         mode=Mode.SYNC if audit.mode == "off" else Mode(audit.mode),
-        values=Values.STORED if audit.store_values else Values.DIGESTED,
+        keeps_values=audit.store_values,
         rotate_bytes=audit.rotate_bytes,
     )
 
@@ -202,13 +203,13 @@ def worker_folders(folder: Path) -> list[Path]:
 
 def view_of(audit: AuditSettings) -> TrailView | None:
     """The trail for those who only read it; None where none is kept."""
-    return None if audit.mode == "off" else FolderTrail(trail_of(audit))
+    return None if audit.mode == "off" else FileTrailView(trail_of(audit))
 
 
 async def open_recorder_of(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
     """The audit trail of the settings, closed with the stack. Raises LogFault."""
     if audit.mode == "off":
         return NoRecorder()
-    recorder = await open_recorder(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
+    recorder = await open_trail(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
     stack.push_async_callback(recorder.close)
     return recorder

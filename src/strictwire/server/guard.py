@@ -48,8 +48,8 @@ from strictwire.server.run import (
 from strictwire.settings.model import Settings
 from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
-from strictwire.stores.memory import NoRecorder
-from strictwire.stores.trail.fault import LogFault
+from strictwire.stores.fault import LogFault
+from strictwire.stores.memory.recorder import NoRecorder
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio

@@ -29,8 +29,7 @@ from strictwire.server.packs import open_packs
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
-from strictwire.stores.trail.fault import LogFault
-from strictwire.stores.trail.recovery import DAMAGED
+from strictwire.stores.fault import DAMAGED, LogFault
 from strictwire.transport.handover import SEPARATOR, elsewhere_of
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site

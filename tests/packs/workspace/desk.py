@@ -18,7 +18,7 @@ from strictwire.packs.workspace.pack import WorkspacePack
 from strictwire.pipeline.call import Caller
 from strictwire.server.packs import _offer, read_contracts
 from strictwire.server.testing import MemoryClient
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import MemoryConnection
 
 START = 1_767_225_600.0

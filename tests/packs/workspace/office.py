@@ -11,8 +11,10 @@ from typing import Any
 from tests.packs.workspace.desk import BUILDER, PLANNER, REVIEWER, Desk, open_desk, sha256
 
 from strictwire.audit.view import Judged
-from strictwire.stores.jsonl import Schedule, Trail, open_recorder
-from strictwire.stores.trail.view import FolderTrail
+from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.trail import open_trail
+from strictwire.stores.files.view import FileTrailView
+from strictwire.stores.schedule import Schedule
 
 
 @dataclass(slots=True, kw_only=True)
@@ -20,7 +22,7 @@ class Office:
     """Calls as the planner, the builder and the reviewer, each in a session."""
 
     desk: Desk
-    trail: Trail
+    trail: TrailConfig
     planner: str
     builder: str
     reviewer: str
@@ -57,17 +59,17 @@ class Office:
         await self.build("delete_file", path="src/d", previousHash=sha256(b"d"))
 
     def judge(self, after: Judged | None = None, limit: int = 100_000) -> Judged:
-        return FolderTrail(self.trail).judge(after, limit=limit)
+        return FileTrailView(self.trail).judge(after, limit=limit)
 
 
 @asynccontextmanager
 async def open_office(folder: Path, *, plan: dict[str, Any] | None = None, **settings: Any) -> AsyncIterator[Office]:
     """Sessions of all three, and a plan for `src/**` that the reviewer approved."""
     never = Schedule(checkpoint_seconds=3600.0)
-    trail = Trail(folder=folder / "audit", key_path=folder / "keys" / "audit.key", schedule=never, lock_seconds=0.2)
-    recorder = await open_recorder(trail)
+    trail = TrailConfig(folder=folder / "audit", key_path=folder / "keys" / "audit.key", schedule=never, lock_seconds=0.2)
+    recorder = await open_trail(trail)
     try:
-        view = FolderTrail(trail)
+        view = FileTrailView(trail)
         async with open_desk(folder, recorder=recorder, trail=view, **({"auditors": [REVIEWER]} | settings)) as desk:
             (desk.root / "src").mkdir(exist_ok=True)
             planner = await desk.begin(PLANNER, "ANTIGRAVITY")

@@ -24,8 +24,8 @@ from strictwire.fault.invariants import INVARIANTS
 from strictwire.packs.workspace.integrity import find_in_trail
 from strictwire.packs.workspace.plans.lint import lint
 from strictwire.packs.workspace.verbs import Place, run_new
-from strictwire.stores.jsonl import Trail, open_log
-from strictwire.stores.trail.view import FolderTrail
+from strictwire.stores.files.config import TrailConfig, open_writer
+from strictwire.stores.files.view import FileTrailView
 
 
 class Loop(Exception):
@@ -78,12 +78,12 @@ def body(name: str) -> bytes:
 
 @pytest.mark.clause("S7", "S8", "S14")
 def test_acceptance_2_every_call_is_recorded_in_a_chain_that_shows_what_was_done_to_it(tmp_path: Path) -> None:
-    shared = Trail(folder=tmp_path / "deep" / "shared", key_path=tmp_path / "shared.key", lock_seconds=30.0)
-    open_log(shared).close()
-    assert FolderTrail(shared).judge(limit=10).size == 0
+    shared = TrailConfig(folder=tmp_path / "deep" / "shared", key_path=tmp_path / "shared.key", lock_seconds=30.0)
+    open_writer(shared).close()
+    assert FileTrailView(shared).judge(limit=10).size == 0
 
     def work(name: str) -> None:
-        log = open_log(shared)
+        log = open_writer(shared)
         for _ in range(50):
             log.append_unsynced([body(name)])
         log.close()
@@ -93,9 +93,9 @@ def test_acceptance_2_every_call_is_recorded_in_a_chain_that_shows_what_was_done
         worker.start()
     for worker in workers:
         worker.join()
-    judged = FolderTrail(shared).judge(limit=1000)
+    judged = FileTrailView(shared).judge(limit=1000)
     assert (judged.size, judged.finding) == (200, None)
-    seqs = [parse_object(line)["seq"] for line in FolderTrail(shared).lines_back()]
+    seqs = [parse_object(line)["seq"] for line in FileTrailView(shared).lines_back()]
     assert seqs == list(range(199, -1, -1))
 
     async def use() -> None:

@@ -26,7 +26,7 @@ from strictwire.fault.dialects.system_v1 import SYSTEM_ERROR_CODES
 from strictwire.packs.workspace.pack import WorkspacePack
 from strictwire.server.packs import read_contracts
 from strictwire.server.testing import MemoryClient
-from strictwire.stores.jsonl import Trail, open_log
+from strictwire.stores.files.config import TrailConfig, open_writer
 
 Envelope: TypeAlias = dict[str, Any]
 Cause: TypeAlias = Callable[[Office], Awaitable[Envelope]]
@@ -160,8 +160,8 @@ async def no_roots(office: Office) -> Envelope:
 async def damaged_trail(office: Office) -> Envelope:
     """Records that were signed for are gone when the server starts."""
     folder = office.root.parent
-    trail = Trail(folder=folder / "damaged", key_path=folder / "damaged.key")
-    log = open_log(trail)
+    trail = TrailConfig(folder=folder / "damaged", key_path=folder / "damaged.key")
+    log = open_writer(trail)
     log.append([render_body(Call(timestamp="t"))] * 3)
     log.sign()
     log.close()

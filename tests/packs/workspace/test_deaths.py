@@ -14,9 +14,10 @@ from tests.packs.workspace.peer import Peer
 from tests.packs.workspace.test_stress import approve
 
 from strictwire.canon.digest import digest
-from strictwire.stores.trail.judge import verify_trail
-from strictwire.stores.trail.keys import read_public_key
-from strictwire.stores.trail.reading import Filters, read_trail
+from strictwire.stores.files.keys import read_public_key
+from strictwire.stores.files.reading import read_trail
+from strictwire.stores.files.verify import verify_trail
+from strictwire.stores.records import Filters
 
 WRITES = int(os.environ.get("STRESS_WRITES", "200"))
 FILES = 8

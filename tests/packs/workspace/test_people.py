@@ -21,12 +21,12 @@ from strictwire.packs.workspace.ledger import STOOD, UNDONE, Change, Traced
 from strictwire.packs.workspace.pack import CONTENTS, KEY, ROSTER
 from strictwire.packs.workspace.roster import read_roster
 from strictwire.packs.workspace.verbs import Answer, Place, guarded, run_diff, run_status
-from strictwire.stores.trail.view import FolderTrail
+from strictwire.stores.files.view import FileTrailView
 
 
 def place(office: Office) -> Place:
     state = office.root.parent / "state"
-    return Place(root=office.root, key=state / KEY, now=lambda: START, state=state, trail=FolderTrail(office.trail))
+    return Place(root=office.root, key=state / KEY, now=lambda: START, state=state, trail=FileTrailView(office.trail))
 
 
 def snapshot(root: Path) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from tests.packs.workspace.office import Office, open_office
 
 from strictwire.audit.event import Call, render_body
 from strictwire.packs.workspace import records
-from strictwire.stores.jsonl import open_log
+from strictwire.stores.files.config import open_writer
 
 
 async def everything(office: Office, **more: Any) -> list[Any]:
@@ -114,7 +114,7 @@ def test_a_page_looks_at_a_bounded_number_of_records_and_the_cursor_goes_on(
 
     async def use() -> None:
         async with open_office(tmp_path) as office:
-            log = open_log(office.trail)
+            log = open_writer(office.trail)
             noise = Call(timestamp="2026-01-01T00:00:00.000Z", principal="other", duration_us=1)
             log.append([render_body(noise)] * 100)
             log.close()

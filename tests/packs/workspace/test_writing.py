@@ -16,7 +16,7 @@ from tests.packs.workspace.desk import BUILDER, PLANNER, Desk, open_desk, report
 from strictwire.audit.recorder import Done
 from strictwire.canon.json import parse_object
 from strictwire.fault.failure import fail
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 
 EMPTY = sha256(b"")
 SEEN = {"previousHash": EMPTY}

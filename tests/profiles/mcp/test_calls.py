@@ -23,7 +23,7 @@ from strictwire.server.compose import open_runtime
 from strictwire.server.content import Text
 from strictwire.server.context import Context
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import ask_endpoint
 from strictwire.transport.message_tasks import MessageTasks
 from tests.profiles.mcp.talk import MODERN, OPENING, call, converse
