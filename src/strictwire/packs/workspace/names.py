@@ -9,10 +9,10 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.kit.ground import Place
 from strictwire.packs.kit.jail import Jail
 from strictwire.packs.kit.path import JailPath, parse_path
 from strictwire.packs.kit.refusals import Aim, content_refusal, kind_refusal
+from strictwire.packs.kit.root import OpenFolder
 from strictwire.packs.kit.staging import TEMPORARY
 
 
@@ -30,7 +30,7 @@ def make_folders(jail: Jail, path: JailPath) -> list[str]:
     return made
 
 
-def _make_folder(place: Place, name: str) -> bool:
+def _make_folder(place: OpenFolder, name: str) -> bool:
     try:
         os.mkdir(place.at(name), dir_fd=place.handle)
         place.sync()
@@ -92,7 +92,7 @@ def name_aside(path: JailPath) -> JailPath:
     return JailPath(segments=(*path.segments[:-1], f"{TEMPORARY}{secrets.token_hex(8)}"))
 
 
-def check_file(place: Place, name: str) -> None:
+def check_file(place: OpenFolder, name: str) -> None:
     """Raises Refused: FILE_NOT_FOUND, FILE_WRITE_FAILED what has the name is a link, a folder or a device."""
     try:
         mode = os.stat(place.at(name), dir_fd=place.handle, follow_symlinks=False).st_mode
@@ -103,12 +103,12 @@ def check_file(place: Place, name: str) -> None:
         raise kind_refusal(kinds.get(stat.S_IFMT(mode), "device"), Aim.WRITE)
 
 
-def _link(here: Place, old: str, there: Place, new: str) -> None:
+def _link(here: OpenFolder, old: str, there: OpenFolder, new: str) -> None:
     """A second name is refused if it is taken, which no rename of POSIX does."""
     os.link(here.at(old), there.at(new), src_dir_fd=here.handle, dst_dir_fd=there.handle, follow_symlinks=False)
 
 
-def _changing(change: Callable[[], None], place: Place) -> None:
+def _changing(change: Callable[[], None], place: OpenFolder) -> None:
     try:
         change()
         place.sync()

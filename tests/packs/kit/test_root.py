@@ -1,4 +1,4 @@
-"""Looking up beneath a root: the kernel's way and ours agree on every tree, and no swap during it leads outside."""
+"""Path lookup beneath a root: our lookup agrees with the kernel's on every tree, and no race leads outside."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.packs.kit.conftest import INSIDE, OUTSIDE
 
 from strictwire.fault.failure import Refused
-from strictwire.packs.kit import openat2, stepwise
-from strictwire.packs.kit.ground import FOLDER, LOOK, READ, STEP, Links, Resolution
+from strictwire.packs.kit import openat2, segmentwise
 from strictwire.packs.kit.jail import Jail, best_resolution
 from strictwire.packs.kit.path import parse_path
+from strictwire.packs.kit.root import FOLDER, READ, STAT, TRAVERSE, Links, Resolution
 
 names = st.sampled_from(["a", "b", "c"])
 folders = st.lists(names, max_size=2).map("/".join)
@@ -29,7 +29,7 @@ trees = st.lists(st.tuples(folders, names, st.one_of(st.none(), st.just(b"file")
 
 
 def grow(root: Path, tree: list[tuple[str, str, bytes | str | None]]) -> None:
-    """Make what can be made; what stands in the way of something else stays."""
+    """Create each entry of the tree; skip an entry that conflicts with an earlier one."""
     for folder, name, content in tree:
         place = root / folder
         try:
@@ -57,16 +57,16 @@ def outcome(open_beneath: Callable[..., int], root: int, text: str, flags: int, 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(tree=trees, asked=st.lists(places, min_size=1, max_size=8), folder=st.sampled_from(["", "/"]))
-def test_our_own_steps_and_the_kernel_agree_on_every_tree(
+def test_segmentwise_lookup_and_openat2_agree_on_every_tree(
     tree: list[tuple[str, str, bytes | str | None]], asked: list[str], folder: str
 ) -> None:
     with tempfile.TemporaryDirectory() as base:
         workspace = Path(base) / "a"
         workspace.mkdir()
         grow(workspace, tree)
-        root = os.open(workspace, STEP)
-        questions = [(text + folder, flags, links) for text in asked for flags in (READ, LOOK, FOLDER) for links in Links]
-        ours = [outcome(stepwise.open_beneath, root, *question) for question in questions]
+        root = os.open(workspace, TRAVERSE)
+        questions = [(text + folder, flags, links) for text in asked for flags in (READ, STAT, FOLDER) for links in Links]
+        ours = [outcome(segmentwise.open_beneath, root, *question) for question in questions]
         theirs = [outcome(openat2.open_beneath, root, *question) for question in questions]
         os.close(root)
 
@@ -78,36 +78,36 @@ def test_this_kernel_has_openat2_and_it_is_used() -> None:
     assert best_resolution() is Resolution.KERNEL
 
 
-def test_a_machine_whose_call_numbers_are_unknown_goes_stepwise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_machine_uses_segmentwise_lookup(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "alpha")
     openat2.is_available.cache_clear()
     try:
-        assert best_resolution() is Resolution.STEPWISE
+        assert best_resolution() is Resolution.SEGMENTWISE
     finally:
         openat2.is_available.cache_clear()
 
 
-def test_a_kernel_that_forbids_the_call_goes_stepwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some containers answer EPERM or ENOSYS; a number that no kernel has gives the same."""
+def test_a_kernel_that_forbids_openat2_uses_segmentwise_lookup(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some containers answer EPERM or ENOSYS. A system call number that no kernel has fails in the same way."""
     monkeypatch.setattr(openat2, "_NUMBER", 100_000)
     openat2.is_available.cache_clear()
     try:
-        assert best_resolution() is Resolution.STEPWISE
+        assert best_resolution() is Resolution.SEGMENTWISE
     finally:
         openat2.is_available.cache_clear()
 
 
-def test_a_system_without_descriptors_of_folders_goes_by_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_without_folder_descriptors_looks_up_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "supports_dir_fd", set())
 
-    assert best_resolution() is Resolution.REALPATH
+    assert best_resolution() is Resolution.BY_NAME
 
 
 def test_links_are_followed_as_often_as_the_kernel_does(root: Path) -> None:
     (root / "l0").symlink_to("top.txt")
     for number in range(1, 42):
         (root / f"l{number}").symlink_to(f"l{number - 1}")
-    for resolution in (Resolution.KERNEL, Resolution.STEPWISE):
+    for resolution in (Resolution.KERNEL, Resolution.SEGMENTWISE):
         with Jail(root, resolution) as jail:
             assert jail.read("l39", limit=99) == INSIDE
             with pytest.raises(Refused) as caught:
@@ -128,7 +128,7 @@ def test_a_swap_between_resolving_and_opening_by_name_is_noticed(
         (root / "parked").rename(root / "docs")
         return handle
 
-    with Jail(root, Resolution.REALPATH) as jail:
+    with Jail(root, Resolution.BY_NAME) as jail:
         monkeypatch.setattr(os, "open", swap_then_open)
         with pytest.raises(Refused) as caught:
             jail.read("docs/note.txt", limit=99)
@@ -137,7 +137,7 @@ def test_a_swap_between_resolving_and_opening_by_name_is_noticed(
 
 
 class Attacker:
-    """Swaps a folder for a link to outside and back, as fast as it can, until told to stop."""
+    """Swaps a folder for a link to the outside folder and back, in a loop without pauses, until it is stopped."""
 
     def __init__(self, root: Path, outside: Path) -> None:
         self._docs, self._parked, self._link = root / "docs", root / "parked", root / "link"
@@ -161,14 +161,14 @@ class Attacker:
 
 
 TRIES = 12_000
-"""Lookups during the attack: about two seconds."""
+"""Lookups during the attack. They take about two seconds."""
 
 RACED = frozenset({"OUTSIDE_WORKSPACE", "PATH_NOT_FOUND", "FILE_NOT_FOUND", "FILE_WRITE_FAILED"})
-"""What an honest caller may be told while a folder is swapped under its path."""
+"""Codes that a caller may get while a folder on its path is being swapped."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("resolution", [Resolution.KERNEL, Resolution.STEPWISE])
+@pytest.mark.parametrize("resolution", [Resolution.KERNEL, Resolution.SEGMENTWISE])
 def test_no_byte_outside_is_read_while_a_folder_is_swapped_for_a_link(
     root: Path, outside: Path, resolution: Resolution
 ) -> None:
@@ -186,7 +186,7 @@ def test_no_byte_outside_is_read_while_a_folder_is_swapped_for_a_link(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("resolution", [Resolution.KERNEL, Resolution.STEPWISE])
+@pytest.mark.parametrize("resolution", [Resolution.KERNEL, Resolution.SEGMENTWISE])
 def test_no_byte_outside_is_written_while_a_folder_is_swapped_for_a_link(
     root: Path, outside: Path, resolution: Resolution, monkeypatch: pytest.MonkeyPatch
 ) -> None:
