@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 from strictwire.fault.failure import Refused, fail
 
 MAX_BYTES: Final = 4095
-"""Longest path: PATH_MAX of Linux (4096) less the closing NUL. Systems with a lower limit refuse when they are asked."""
+"""Longest path: PATH_MAX of Linux (4096) less the closing NUL. Systems with a lower limit fail in `open`."""
 
 MAX_SEGMENT_BYTES: Final = 255
 """Longest segment: the limit of all common file systems."""

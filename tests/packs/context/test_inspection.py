@@ -1,4 +1,4 @@
-"""list_caches and the two inspections (context 1.13, 1.14; choices 10 to 14)."""
+"""list_caches and the two variants of inspect (rules 1.13, 1.14; 1.12.10 to 1.12.14)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.packs.context.caches import edit_json, make_cache, open_folder, the_document, without_privileges
+from tests.packs.context.caches import edit_json, make_cache, only_document_file, open_folder, unprivileged
 
+from strictwire.packs.context.inspection import Inspection, inspect_fully, inspect_leniently, list_caches
 from strictwire.packs.context.rules import Unusable
-from strictwire.packs.context.survey import Inspection, inspect_fully, inspect_loosely, list_caches
 
 
 @pytest.mark.v0("1.14.1", "1.14.2")
-def test_real_directories_are_listed_by_name_with_whether_they_have_a_manifest(tmp_path: Path) -> None:
+def test_real_directories_are_listed_by_name_and_whether_they_have_a_manifest(tmp_path: Path) -> None:
     make_cache(tmp_path / "x", {"a.md": "alpha"})
     root = tmp_path / "root"
     for name in ("b", "a", ".hidden", "Z"):
@@ -35,7 +35,7 @@ def test_real_directories_are_listed_by_name_with_whether_they_have_a_manifest(t
     }
 
 
-def test_a_name_that_is_not_utf_8_is_listed_with_replacement_marks(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_listed_with_replacement_characters(tmp_path: Path) -> None:
     os.mkdir(os.fsencode(tmp_path) + b"/\xff")  # noqa: PTH102 - a name that no Path can hold
 
     assert list_caches(str(tmp_path)) == {"caches": [{"path": "\ufffd", "has_manifest": False}]}
@@ -43,7 +43,7 @@ def test_a_name_that_is_not_utf_8_is_listed_with_replacement_marks(tmp_path: Pat
 
 @pytest.mark.v0("1.12.13")
 @pytest.mark.parametrize("make", ["absent", "file"])
-def test_a_root_that_is_no_directory_is_missing(tmp_path: Path, make: str) -> None:
+def test_a_root_that_is_not_a_directory_is_a_missing_cache(tmp_path: Path, make: str) -> None:
     root = tmp_path / make
     if make == "file":
         root.write_text("")
@@ -57,23 +57,23 @@ def test_a_root_that_is_no_directory_is_missing(tmp_path: Path, make: str) -> No
 def test_a_directory_that_cannot_be_entered_is_an_io_error() -> None:
     with open_folder() as folder:
         (folder / "closed").mkdir(mode=0)
-        with without_privileges(), pytest.raises(Unusable) as caught:
+        with unprivileged(), pytest.raises(Unusable) as caught:
             list_caches(str(folder))
 
     assert caught.value.failure.code == "IO_ERROR"
 
 
 @pytest.mark.v0("1.12.10")
-def test_the_tool_counts_the_files_beside_the_manifest_and_the_command_the_documents(tmp_path: Path) -> None:
+def test_the_tool_counts_files_beside_the_manifest_and_the_command_counts_documents(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     (cache / "link").symlink_to(cache / "manifest.json")
     beside = (cache / "manifest.json").stat().st_size + (cache / "index.json").stat().st_size
-    version = inspect_loosely(cache).cache_version
+    version = inspect_leniently(cache).cache_version
 
     assert version.startswith("sha256:")
-    assert inspect_loosely(cache) == Inspection(cache_version=version, document_count=1, total_bytes=beside, valid=True)
+    assert inspect_leniently(cache) == Inspection(cache_version=version, document_count=1, total_bytes=beside, valid=True)
     assert inspect_fully(cache) == Inspection(
-        cache_version=version, document_count=1, total_bytes=the_document(cache).stat().st_size, valid=True
+        cache_version=version, document_count=1, total_bytes=only_document_file(cache).stat().st_size, valid=True
     )
 
 
@@ -91,14 +91,14 @@ def test_the_tool_counts_the_files_beside_the_manifest_and_the_command_the_docum
         (None, ("", 0, 0, False)),
     ],
 )
-def test_the_tool_reads_a_manifest_loosely(
+def test_the_tool_reads_a_manifest_leniently(
     tmp_path: Path, manifest: str | None, expected: tuple[str, int, int, bool]
 ) -> None:
     if manifest is not None:
         (tmp_path / "manifest.json").write_text(manifest)
     version, count, size, valid = expected
 
-    assert inspect_loosely(tmp_path) == Inspection(
+    assert inspect_leniently(tmp_path) == Inspection(
         cache_version=version, document_count=count, total_bytes=size, valid=valid
     )
 
@@ -108,23 +108,23 @@ def test_an_unreadable_manifest_is_an_io_error() -> None:
     with open_folder() as folder:
         (folder / "manifest.json").write_text("{}")
         (folder / "manifest.json").chmod(0)
-        with without_privileges(), pytest.raises(Unusable) as caught:
-            inspect_loosely(folder)
+        with unprivileged(), pytest.raises(Unusable) as caught:
+            inspect_leniently(folder)
 
     assert caught.value.failure.code == "IO_ERROR"
 
 
 @pytest.mark.v0("1.12.11")
-def test_the_command_finds_what_the_tool_does_not_look_for(tmp_path: Path) -> None:
+def test_the_command_finds_violations_that_the_tool_does_not_check(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
-    size = the_document(cache).stat().st_size
-    edit_json(the_document(cache), version="sha256:0")
-    changed = the_document(cache).stat().st_size
+    size = only_document_file(cache).stat().st_size
+    edit_json(only_document_file(cache), version="sha256:0")
+    changed = only_document_file(cache).stat().st_size
 
-    assert inspect_loosely(cache).valid
+    assert inspect_leniently(cache).valid
     assert (inspect_fully(cache).valid, inspect_fully(cache).total_bytes) == (False, changed)
     assert size != changed
 
-    the_document(cache).unlink()
+    only_document_file(cache).unlink()
 
     assert (inspect_fully(cache).valid, inspect_fully(cache).total_bytes) == (False, 0)

@@ -1,6 +1,6 @@
-"""One source file made into one document file. Runs in worker processes: takes and returns plain values.
+"""Converts source files to document files. Runs in worker processes, so it takes and returns plain values.
 
-Not here: which files, and whether their documents may stand in one cache together (`build`).
+Not here: which files to convert, and whether their documents fit into one cache (`build`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from strictwire.packs.context.extract import KIND_OF, NotText, extract
+from strictwire.packs.context.extract import KIND_OF, WrongFormat, extract
 from strictwire.packs.context.ingest import NotBuilt, Source, Stamp, stamp_of
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES, Document, file_of, render_document, version_of
 from strictwire.packs.context.words import document_id
@@ -19,12 +19,12 @@ from strictwire.packs.context.words import document_id
 _SOURCE: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
-_A_TURN: Final = 1 << 20
+_BATCH_BYTES: Final = 1 << 20
 """Bytes of sources that are read before their documents are written."""
 
 
-class Made(NamedTuple):
-    """A document that was written: its id, its version, its source as it was read, and the stamp of its own file."""
+class WrittenDocument(NamedTuple):
+    """A document file that was written: id, version, stamp of the source when it was read, stamp of the document file."""
 
     id: str
     version: str
@@ -33,11 +33,12 @@ class Made(NamedTuple):
 
 
 Row: TypeAlias = tuple[str, str, Stamp, tuple[int, int, int]]
-"""The fields of a Made. One comes from another process for every document, and a plain tuple comes several times faster."""
+"""The fields of a WrittenDocument. Worker processes return one per document, and plain tuples unpickle several times
+faster."""
 
 
 class _Text(NamedTuple):
-    """A source that was read."""
+    """A source file that was read."""
 
     source: Source
     seen: Stamp
@@ -45,7 +46,7 @@ class _Text(NamedTuple):
 
 
 class _Rendered(NamedTuple):
-    """A document that is to be written."""
+    """A document file that is ready to be written."""
 
     id: str
     version: str
@@ -53,12 +54,12 @@ class _Rendered(NamedTuple):
 
 
 def make_documents(sources: Sequence[Source], cache: str) -> list[Row]:
-    """Read, check, hash and write each. Raises NotBuilt: IO_ERROR, INTERNAL; OSError for the cache's own side.
+    """Read, check, hash and write each source. Raises NotBuilt: IO_ERROR, INTERNAL; OSError if the cache cannot be written.
 
-    Some are read, then rendered, then written: a step that is repeated finds the processor's caches filled.
+    A batch is read, then rendered, then written: repeating one step keeps its code and data in the CPU caches.
     """
     rows: list[Row] = []
-    for texts in _read_in_turns(sources):
+    for texts in _read_batches(sources):
         documents = [_render(text) for text in texts]
         rows += [
             (document.id, document.version, text.seen, _write(f"{cache}/{file_of(document.version)}", document.raw))
@@ -67,13 +68,13 @@ def make_documents(sources: Sequence[Source], cache: str) -> list[Row]:
     return rows
 
 
-def _read_in_turns(sources: Iterable[Source]) -> Iterator[list[_Text]]:
+def _read_batches(sources: Iterable[Source]) -> Iterator[list[_Text]]:
     texts: list[_Text] = []
     size = 0
     for source in sources:
         texts.append(_read(source))
         size += len(texts[-1].raw)
-        if size > _A_TURN:
+        if size > _BATCH_BYTES:
             yield texts
             texts, size = [], 0
     yield texts
@@ -84,18 +85,18 @@ def _render(text: _Text) -> _Rendered:
     kind = KIND_OF[relative.rpartition(".")[2]]
     try:
         content = extract(kind, text.raw)
-    except NotText as exc:
+    except WrongFormat as exc:
         raise NotBuilt("INTERNAL", f"a file is {exc}", relative) from exc
     name, version = document_id(relative), version_of(content.encode())
     raw = render_document(Document(name, version, relative, content, {} if kind == "markdown" else {"kind": kind}))
     if len(raw) > MAX_DOCUMENT_BYTES:
-        # Escapes make it longer than its source: no reader would take it.
+        # JSON escapes can make it longer than its source. No reader would accept it.
         raise NotBuilt("IO_ERROR", f"a document is larger than {MAX_DOCUMENT_BYTES} bytes", relative)
     return _Rendered(name, version, raw)
 
 
 def _read(source: Source) -> _Text:
-    """The content, and the stamp from before it was read: a change in between shows as another stamp later."""
+    """Read the content, and the stamp before it: if the file changes in between, a later stamp differs."""
     try:
         handle = os.open(source.path, _SOURCE)
         try:
@@ -126,13 +127,13 @@ def _write(path: str, raw: bytes) -> tuple[int, int, int]:
         written = os.write(handle, raw)
         while written < len(raw):
             written += os.write(handle, memoryview(raw)[written:])
-        return file_stamp(os.fstat(handle))
+        return document_stamp(os.fstat(handle))
     finally:
         os.close(handle)
 
 
 def _create(path: str) -> int:
-    """A file of its own. One that is there may be a link into a standing cache: it is never written to."""
+    """Create a new file. An existing one may be a hard link into a published cache, so it is never written to."""
     while True:
         try:
             return os.open(path, _NEW, 0o666)
@@ -141,6 +142,6 @@ def _create(path: str) -> int:
                 Path(path).unlink()
 
 
-def file_stamp(status: os.stat_result) -> tuple[int, int, int]:
-    """What tells an untouched document file. A link changes the other time, so that one is left out."""
+def document_stamp(status: os.stat_result) -> tuple[int, int, int]:
+    """Return what identifies an unchanged document file. Creating a hard link changes the ctime, so it is left out."""
     return status.st_ino, status.st_size, status.st_mtime_ns

@@ -1,7 +1,7 @@
-"""Looking at caches without answering from them: list, inspect (two ways), verify.
+"""Reports on caches: list, inspect (two variants) and verify.
 
-The two inspections differ because v0 froze both: the tool's reads the manifest loosely and counts the files beside it, the
-command's checks everything and counts the documents.
+v0 froze both variants of inspect. The tool's reads the manifest leniently and adds up the files beside it; the command's
+checks everything and adds up the documents.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from strictwire.packs.context.paths import require_directory
 from strictwire.packs.context.rules import Unusable
 
 MAX_VIOLATIONS: Final = 1000
-"""Violations that one report names."""
+"""Most violations in one report."""
 
 _U64: Final = range(1 << 64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """The four facts of an inspection, in the order they are written."""
+    """The result of an inspection, with its members in the order of the output."""
 
     cache_version: str
     document_count: int
@@ -47,9 +47,9 @@ class Inspection:
 
 
 def list_caches(root: str) -> JsonObject:
-    """The real directories directly under the root, and whether each has a manifest file. Reads no JSON.
+    """List the real directories directly below the root, and whether each has a manifest file. Parses no JSON.
 
-    Raises Unusable: CACHE_EXISTS for a root that is no directory, READABLE.
+    Raises Unusable: CACHE_EXISTS if the root is not a directory, READABLE.
     """
     try:
         with os.scandir(os.fsencode(root)) as entries:
@@ -63,13 +63,13 @@ def list_caches(root: str) -> JsonObject:
     }
 
 
-def inspect_loosely(path: Path) -> Inspection:
-    """What the tool answers: a broken manifest is an answer, not an error. Raises Unusable: READABLE."""
+def inspect_leniently(path: Path) -> Inspection:
+    """Inspect as the tool does: a broken manifest gives `valid: false`, not an error. Raises Unusable: READABLE."""
     with open_directory(path, rule="CACHE_EXISTS") as cache:
-        members = _loose_manifest(cache)
+        members = _lenient_manifest(cache)
         version, count = members.get("cache_version"), members.get("document_count")
         known_version, known_count = isinstance(version, str), type(count) is int and count in _U64
-        size = _size_beside(cache) if known_version and known_count else None
+        size = _size_of_files(cache) if known_version and known_count else None
     return Inspection(
         cache_version=version if isinstance(version, str) else "",
         document_count=count if isinstance(count, int) and known_count else 0,
@@ -79,7 +79,7 @@ def inspect_loosely(path: Path) -> Inspection:
 
 
 def inspect_fully(path: Path) -> Inspection:
-    """What the command answers. Raises Unusable: CACHE_EXISTS, MANIFEST_*, READABLE."""
+    """Inspect as the command line does. Raises Unusable: CACHE_EXISTS, MANIFEST_*, READABLE."""
     with open_directory(require_directory(path), rule="CACHE_EXISTS") as cache:
         manifest = read_manifest(cache)
         with _documents(cache) as within:
@@ -93,7 +93,7 @@ def inspect_fully(path: Path) -> Inspection:
 
 
 def find_violations(path: Path) -> list[Unusable]:
-    """Every rule the cache breaks, in the order of the checks, up to MAX_VIOLATIONS."""
+    """Return every rule that the cache breaks, in the order of the checks, at most MAX_VIOLATIONS."""
     try:
         with open_directory(require_directory(path), rule="CACHE_EXISTS") as cache:
             return list(islice(_violations(cache, read_manifest(cache)), MAX_VIOLATIONS))
@@ -121,7 +121,7 @@ def _violations(cache: int, manifest: Manifest) -> Iterator[Unusable]:
 
 @contextmanager
 def _documents(cache: int) -> Iterator[int | None]:
-    """The documents directory, or None where there is none. Raises Unusable: READABLE."""
+    """Yield the descriptor of the documents directory, or None if there is none. Raises Unusable: READABLE."""
     with ExitStack() as stack:
         within: int | None = None
         try:
@@ -132,7 +132,7 @@ def _documents(cache: int) -> Iterator[int | None]:
         yield within
 
 
-def _loose_manifest(cache: int) -> JsonObject:
+def _lenient_manifest(cache: int) -> JsonObject:
     try:
         return parse_object(read_manifest_bytes(cache), Limits(size=MAX_MANIFEST_BYTES))
     except NotStrict:
@@ -143,8 +143,8 @@ def _loose_manifest(cache: int) -> JsonObject:
         return {}
 
 
-def _size_beside(cache: int) -> int | None:
-    """Sizes of the regular files directly in the cache; None where that cannot be told."""
+def _size_of_files(cache: int) -> int | None:
+    """Return the total size of the regular files directly in the cache; None if a status cannot be read."""
     try:
         statuses = [os.stat(name, dir_fd=cache, follow_symlinks=False) for name in list_names(cache)]
     except (OSError, Unusable):

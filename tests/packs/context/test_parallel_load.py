@@ -1,4 +1,4 @@
-"""A load that is shared gives what a load alone gives."""
+"""A parallel load gives the same result as a load in one process."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from tests.packs.context.caches import make_cache
 
-from strictwire.packs.context import share
+from strictwire.packs.context import parallel_load
 from strictwire.packs.context.index import Index, IndexBuilder
 from strictwire.packs.context.layout import file_of, version_of
 from strictwire.packs.context.load import open_cache
+from strictwire.packs.context.parallel_load import load_documents
 from strictwire.packs.context.render import render_selection
 from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.select import select
-from strictwire.packs.context.share import load_documents
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def cache(tmp_path: Path) -> Path:
 
 def load(cache: Path, parts: int) -> Index:
     builder = IndexBuilder()
-    with open_cache(cache) as (documents, roster):
-        load_documents(documents, roster, builder, parts=parts)
+    with open_cache(cache) as (documents, entries):
+        load_documents(documents, entries, builder, parts=parts)
     return builder.finish()
 
 
@@ -38,11 +38,11 @@ def everything(index: Index) -> tuple[object, ...]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("parts", [2, 3, 24, 50])
-def test_parts_make_the_index_of_the_whole(cache: Path, parts: int) -> None:
+def test_a_load_in_parts_gives_the_same_index(cache: Path, parts: int) -> None:
     assert everything(load(cache, parts)) == everything(load(cache, 1))
 
 
-def test_a_violation_in_any_part_is_the_loads_violation(cache: Path) -> None:
+def test_a_violation_in_any_part_is_a_violation_of_the_load(cache: Path) -> None:
     (cache / file_of(version_of(b""))).write_text("{}")
 
     with pytest.raises(Unusable) as caught:
@@ -51,7 +51,7 @@ def test_a_violation_in_any_part_is_the_loads_violation(cache: Path) -> None:
     assert (caught.value.rule.id, caught.value.subject) == ("DOCUMENT_SHAPE", "empty.md")
 
 
-def test_without_another_process_the_load_is_done_alone(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_load_works_if_no_process_can_be_started(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_arguments: object, **_options: object) -> None:
         raise OSError(11, "no process left")
 
@@ -60,15 +60,15 @@ def test_without_another_process_the_load_is_done_alone(cache: Path, monkeypatch
     assert everything(load(cache, 3)) == everything(load(cache, 1))
 
 
-def test_a_helper_that_says_nothing_is_done_without(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(share, "__name__", "strictwire.no_such_module")
+def test_the_part_of_a_loader_that_sends_nothing_is_read_here(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_load, "__name__", "strictwire.no_such_module")
 
     assert everything(load(cache, 2)) == everything(load(cache, 1))
 
 
-def test_a_helper_that_dies_half_way_is_an_io_error(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loader_that_dies_halfway_is_an_io_error(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages = iter([("sources", {}), None])
-    monkeypatch.setattr(share._Helper, "_next", lambda _self: next(messages))
+    monkeypatch.setattr(parallel_load._Loader, "_next", lambda _self: next(messages))
 
     with pytest.raises(Unusable) as caught:
         load(cache, 2)

@@ -1,4 +1,4 @@
-"""One search over one or several caches: rank passages, fill the budget, say where each came from."""
+"""Searches one or several caches: ranks passages, fills the budget, and reports the provenance of each passage."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from strictwire.canon.json import JsonObject
 from strictwire.packs.context.extract import VERBATIM
 from strictwire.packs.context.index import Index
 from strictwire.packs.context.library import Generation
-from strictwire.packs.context.search.bm25f import PassageIndex, fields_of, weigh
-from strictwire.packs.context.search.counters import Counter
-from strictwire.packs.context.search.passages import Passage, cut, title_of
+from strictwire.packs.context.search.bm25f import PassageIndex, passage_fields, term_weights
+from strictwire.packs.context.search.passages import Passage, split_passages, title_of
 from strictwire.packs.context.search.terms import parse_terms
+from strictwire.packs.context.search.token_counters import TokenCounter
 
 LIMIT: Final = 20
-"""Passages of an answer where the call names no limit."""
+"""Passages in an answer if the call gives no limit."""
 
-MAX_LOOKED_AT: Final = 1000
-"""Passages that are tried against the budget: what ranks below is not worth its reading."""
+MAX_CANDIDATES: Final = 1000
+"""Most passages that are tried against the budget. Passages ranked lower are rarely relevant."""
 
 _SCORE_DIGITS: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passages:
-    """The passages of one cache, ready to be ranked. Must not refer to the index: it is kept as long as that is."""
+    """The indexed passages of one cache. Must not refer to the Index, whose lifetime decides how long this is kept."""
 
     ranked: PassageIndex
     places: Sequence[tuple[int, Passage]]
-    """Document number and lines of each passage, in ascending order of id and line."""
+    """Document number and passage, in ascending order of document id and line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One call of context.search."""
+    """The arguments of one call of context.search."""
 
     query: str
     budget: int
@@ -47,29 +47,29 @@ class Search:
 
 
 class Searcher:
-    """Keeps the passages of a generation for as long as the generation is kept."""
+    """Searches caches, and keeps the passages of a generation as long as the generation is in memory."""
 
-    def __init__(self, counter: Counter) -> None:
+    def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
-        self._kept: weakref.WeakKeyDictionary[Index, Passages] = weakref.WeakKeyDictionary()
+        self._passages: weakref.WeakKeyDictionary[Index, Passages] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def search(self, search: Search, caches: Mapping[str, Generation]) -> JsonObject:
-        """The best passages of the caches within the budget."""
-        shelves = {name: self._passages(generation.index) for name, generation in sorted(caches.items())}
-        weights = weigh(parse_terms(search.query), [shelf.ranked for shelf in shelves.values()])
-        matches, ranked = _rank(shelves, weights)
-        chosen = _Choice(search=search, counter=self._counter)
-        for looked_at, (score, name, number) in enumerate(ranked):
-            if looked_at == MAX_LOOKED_AT or chosen.is_full:
+        """Return the best passages of the caches within the budget."""
+        passages = {name: self._passages_of(generation.index) for name, generation in sorted(caches.items())}
+        weights = term_weights(parse_terms(search.query), [each.ranked for each in passages.values()])
+        matches, ranked = _rank(passages, weights)
+        chosen = _Selection(search=search, counter=self._counter)
+        for tried, (score, name, number) in enumerate(ranked):
+            if tried == MAX_CANDIDATES or chosen.is_full:
                 break
-            place = shelves[name].places[number]
-            chosen.offer(_Found(cache=name, index=caches[name].index, place=place, score=score))
+            place = passages[name].places[number]
+            chosen.offer(_Match(cache=name, index=caches[name].index, place=place, score=score))
         return {
             "passages": chosen.passages,
             "selection": {
                 "query": search.query,
-                "caches": [{"name": name, "version": caches[name].cache_version} for name in shelves],
+                "caches": [{"name": name, "version": caches[name].cache_version} for name in passages],
                 "budget": search.budget,
                 "tokenizer": self._counter.name,
                 "tokensUsed": chosen.used,
@@ -78,35 +78,35 @@ class Searcher:
             },
         }
 
-    def _passages(self, index: Index) -> Passages:
+    def _passages_of(self, index: Index) -> Passages:
         with self._lock:
-            kept = self._kept.get(index)
-            if kept is None:
-                kept = index_passages(index)
-                self._kept[index] = kept
-            return kept
+            passages = self._passages.get(index)
+            if passages is None:
+                passages = index_passages(index)
+                self._passages[index] = passages
+            return passages
 
 
 def index_passages(index: Index) -> Passages:
-    """Cut every document of a cache and index its passages."""
+    """Split every document of a cache and index its passages."""
     ranked, places = PassageIndex(), []
     for number in range(len(index)):
         document = index.document(number)
         source, kind = index.source(number, document["id"]), index.kind(number)
-        passages = cut(document["content"], kind)
+        passages = split_passages(document["content"], kind)
         lines = document["content"].split("\n")
         title = f"{title_of(source, passages, kind)} {source}"
         for passage in passages:
-            ranked.add(fields_of(title, passage, lines))
+            ranked.add(passage_fields(title, passage, lines))
             places.append((number, passage))
     ranked.finish()
     return Passages(ranked=ranked, places=places)
 
 
-def _rank(shelves: Mapping[str, Passages], weights: Mapping[str, float]) -> tuple[int, Iterator[tuple[float, str, int]]]:
-    """How many passages match, and the passages by score, then cache, then id and line."""
+def _rank(passages: Mapping[str, Passages], weights: Mapping[str, float]) -> tuple[int, Iterator[tuple[float, str, int]]]:
+    """Return the number of matching passages, and an iterator over them by score, then cache, then id and line."""
     heap = [
-        (-score, name, number) for name, shelf in shelves.items() for number, score in shelf.ranked.score(weights).items()
+        (-score, name, number) for name, each in passages.items() for number, score in each.ranked.score(weights).items()
     ]
     heapify(heap)
 
@@ -119,8 +119,8 @@ def _rank(shelves: Mapping[str, Passages], weights: Mapping[str, float]) -> tupl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """A passage that matched."""
+class _Match:
+    """A matching passage."""
 
     cache: str
     index: Index
@@ -150,11 +150,11 @@ class _Found:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Choice:
-    """Fills the budget: a passage is taken whole if it fits, and a text that was taken already is not taken again."""
+class _Selection:
+    """Fills the budget. A passage is taken as a whole if it fits; a text that was taken already is not taken again."""
 
     search: Search
-    counter: Counter
+    counter: TokenCounter
     used: int = 0
     passages: list[JsonObject] = field(default_factory=list)
     _texts: set[str] = field(default_factory=set)
@@ -163,7 +163,7 @@ class _Choice:
     def is_full(self) -> bool:
         return len(self.passages) >= self.search.limit or self.used >= self.search.budget
 
-    def offer(self, found: _Found) -> None:
+    def offer(self, found: _Match) -> None:
         number, passage = found.place
         document = found.index.document(number)
         text = "\n".join(document["content"].split("\n")[passage.first : passage.last])

@@ -1,4 +1,4 @@
-"""One search: order, budget, provenance, federation."""
+"""Search: order, budget, provenance, several caches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from strictwire.canon.json import JsonObject, render
 from strictwire.packs.context.build import Order, build
 from strictwire.packs.context.extract import KINDS
 from strictwire.packs.context.library import Generation, load_generation
-from strictwire.packs.context.search.answer import Search, Searcher
-from strictwire.packs.context.search.counters import ByteCounter, VocabularyCounter, open_counter
+from strictwire.packs.context.search.searcher import Search, Searcher
+from strictwire.packs.context.search.token_counters import ByteCounter, VocabularyCounter, open_token_counter
 
 GUIDE = "# Guide\n\nWelcome.\n\n## Install\n\nRun the installer.\n\n## Configure\n\nEdit the settings file.\n"
 
@@ -31,7 +31,7 @@ def places(answer: JsonObject) -> list[tuple[str, str, int]]:
     return [(each["cache"], each["id"], each["range"]["start"]["line"]) for each in answer["passages"]]
 
 
-def test_a_passage_tells_where_it_stands_and_what_it_is(tmp_path: Path) -> None:
+def test_a_passage_carries_its_location_and_provenance(tmp_path: Path) -> None:
     found = caches(tmp_path, docs={"Guide.md": GUIDE, "other.md": "nothing"})
     answer = search(found, "configuring settings")
     text = "## Configure\n\nEdit the settings file."
@@ -64,11 +64,11 @@ def test_a_passage_tells_where_it_stands_and_what_it_is(tmp_path: Path) -> None:
     }
 
 
-def test_nothing_that_does_not_match_is_selected(tmp_path: Path) -> None:
+def test_only_matching_passages_are_selected(tmp_path: Path) -> None:
     assert search(caches(tmp_path, docs={"a.md": "alpha"}), "absent")["passages"] == []
 
 
-def test_a_passage_that_does_not_fit_is_passed_over_and_the_limit_holds(tmp_path: Path) -> None:
+def test_a_passage_that_does_not_fit_is_skipped_and_the_limit_holds(tmp_path: Path) -> None:
     found = caches(tmp_path, docs={"a.md": "ant " * 40, "b.md": "ant one", "c.md": "ant two", "d.md": "ant three"})
 
     assert [each["id"] for each in search(found, "ant", budget=4)["passages"]] == ["b.md", "c.md"]
@@ -82,7 +82,7 @@ def test_ties_are_ordered_by_cache_id_and_line(tmp_path: Path) -> None:
     assert ids == [("a", "w.md"), ("a", "x.md"), ("b", "x.md")]
 
 
-def test_caches_are_searched_as_one_whatever_their_order(tmp_path: Path) -> None:
+def test_caches_are_searched_as_one_collection_in_any_order(tmp_path: Path) -> None:
     found = caches(tmp_path, one={"a.md": "ant bee"}, two={"b.md": "bee cat", "c.md": "cat"})
     turned = dict(reversed(found.items()))
 
@@ -112,17 +112,17 @@ def test_passages_are_dropped_with_their_generation(tmp_path: Path) -> None:
     searcher = Searcher(ByteCounter())
     searcher.search(Search(query="ant", budget=9), found)
 
-    assert len(searcher._kept) == 1
+    assert len(searcher._passages) == 1
 
     found.clear()
     gc.collect()
 
-    assert len(searcher._kept) == 0
+    assert len(searcher._passages) == 0
 
 
 def test_the_exact_counter_counts_with_its_vocabulary() -> None:
     pytest.importorskip("bpe_openai")
 
-    assert open_counter().name == "o200k_base"
+    assert open_token_counter().name == "o200k_base"
     assert [VocabularyCounter().count(text) for text in ("", "hello world", "日本語", "<|endoftext|>")] == [0, 2, 2, 7]
     assert ByteCounter().count("日本語") == 3
