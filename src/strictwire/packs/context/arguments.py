@@ -25,6 +25,7 @@ MAX_COMMAND_BUDGET: Final = (1 << 64) - 1
 _BUDGET_TEXT: Final = re.compile(r"\+?[0-9]+", re.ASCII)
 _MAX_BUDGET_TEXT: Final = 4096
 """Longest budget text that is parsed; Python's `int` refuses more than 4300 digits."""
+
 _RESOLVE: Final = frozenset({"cache", "query", "budget"})
 _INSPECT: Final = frozenset({"cache"})
 

@@ -68,6 +68,7 @@ KIND_OF: Final[Mapping[str, str]] = MappingProxyType(
     {extension: kind for kind, extensions in KINDS.items() for extension in extensions}
 )
 """Extension to kind."""
+
 VERBATIM: Final = frozenset({"markdown", "text", "rst", "code"})
 """Kinds whose text is the file itself, so that line numbers refer to the file."""
 

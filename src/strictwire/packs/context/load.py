@@ -40,8 +40,10 @@ _DIGEST: Final = 32
 _DIGITS: Final = 2 * _DIGEST
 _INDEX_LINE: Final = 256
 """Most bytes per entry of an index, not counting its id: a file name, and generous white space."""
+
 _ESCAPED: Final = 12
 """Most bytes that one character of an id takes in JSON: two \\u escapes (a surrogate pair)."""
+
 _VERSION: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 

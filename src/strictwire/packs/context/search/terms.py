@@ -36,6 +36,7 @@ _PART: Final = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?![a-z])|[A-Z]?[a-z]+
 
 _EDGE: Final = re.compile(r"(?<=l)(?=u)|(?<=u)(?=ul)|(?<=[lu])(?=d)|(?<=d)(?=[lu])|_+")
 """Split points of an identifier in another alphabet, given as a string of l (lower), u (upper), d (digit) and _."""
+
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _VOWEL: Final = re.compile("[aeiouy]")
 _KEEPS_S: Final = ("ss", "us", "is")

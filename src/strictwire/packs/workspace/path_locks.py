@@ -1,7 +1,7 @@
-"""One writer for a path at a time, among the threads of this process and among processes of this machine.
+"""Locks on paths: one writer per path, among the threads of this process and all processes of this machine.
 
-Paths share a fixed number of lock files by hash, in the state folder of the pack: two paths may wait for each other
-needlessly, and no number of paths makes more files. The system gives a lock back when its holder dies.
+Paths are hashed to a fixed number of lock files in the state folder (lock striping). Two paths may share a lock and wait
+for each other needlessly, but the number of files stays bounded. The system releases a lock when its holder dies.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from typing import Final
 from strictwire.packs.workspace.refusal import refuse
 
 STRIPES: Final = 256
+"""Number of lock files."""
+
 WAIT_SECONDS: Final = 30.0
-"""How long a writer waits for another; verification commands run while the path is held."""
+"""Longest wait for another writer. Verification commands run while a path is locked, so waits can be long."""
 
 WAITERS: Final = 12
-"""Writers that wait at once, each on a thread of the server. With those whose content is judged they leave some of its
-threads to other tools."""
+"""Most writers that wait at once. Each occupies a thread of the server. This limit and that of the policy check together
+leave threads for other tools."""
 
-_PAUSE: Final = 0.002
+_POLL_SECONDS: Final = 0.002
+"""Pause between two attempts. `flock` has no timeout, so a lock is polled."""
 
 
-class Latches:
-    """See the module."""
+class PathLocks:
+    """See the module docstring."""
 
     def __init__(
         self,
@@ -50,9 +53,9 @@ class Latches:
 
     @contextmanager
     def hold(self, identity: tuple[int, int], *paths: str) -> Iterator[None]:
-        """Hold these paths of one root. Raises Refused: FILE_WRITE_FAILED someone else holds one for too long, or too many
-        wait."""
-        # In one order everywhere, so that two who want the same two never wait for each other.
+        """Lock these paths of one root. Raises Refused: FILE_WRITE_FAILED if one stays locked for too long, or if too many
+        writers wait."""
+        # Always in the same order, so that two writers cannot deadlock.
         stripes = sorted({_stripe(identity, path) for path in paths})
         with ExitStack() as stack:
             for stripe in stripes:
@@ -62,7 +65,7 @@ class Latches:
     def _take(self, stripe: int) -> int:
         handle = os.open(self._folder / f"{stripe:02x}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            if not _is_locked(handle):
+            if not _try_lock(handle):
                 self._wait_for(handle)
         except BaseException:
             os.close(handle)
@@ -71,19 +74,19 @@ class Latches:
 
     def _wait_for(self, handle: int) -> None:
         if not self._waiters.acquire(blocking=False):
-            raise refuse("FILE_WRITE_FAILED", "Too many writes wait for others; try again", "busy")
+            raise refuse("FILE_WRITE_FAILED", "Too many writes are waiting for locked files; try again", "busy")
         try:
             until = self._clock() + self._wait
-            while not _is_locked(handle):
+            while not _try_lock(handle):
                 if self._clock() >= until:
-                    raise refuse("FILE_WRITE_FAILED", "Another write of this file takes too long; try again", "busy")
-                self._pause(_PAUSE)
+                    raise refuse("FILE_WRITE_FAILED", "Another write to this file takes too long; try again", "busy")
+                self._pause(_POLL_SECONDS)
         finally:
             self._waiters.release()
 
 
-def _is_locked(handle: int) -> bool:
-    """Whether the lock is ours now."""
+def _try_lock(handle: int) -> bool:
+    """Try to take the lock. Returns whether this process has it now."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -92,7 +95,7 @@ def _is_locked(handle: int) -> bool:
 
 
 def fold(path: str) -> str:
-    """Equal for paths that some file system takes for one: by case, or by how an accent is written."""
+    """Return equal texts for paths that some file systems treat as one: by case, or by Unicode normalisation."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 

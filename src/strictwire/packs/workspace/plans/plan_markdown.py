@@ -1,7 +1,7 @@
-"""A plan as Markdown, and back: the hash line, the seven sections, their fields and lists. Pure.
+"""The Markdown form of a plan: the hash line, the seven sections, their fields and lists. Pure.
 
-The first line is `PLAN_HASH: <64 hex>`, SHA-256 over every byte after that line. Nothing else is outside the hash, and
-there is no status line: approval is a file of its own. Reading collects findings instead of stopping at the first.
+The first line is `PLAN_HASH: <64 hex digits>`, the SHA-256 of every byte after that line. Nothing else is outside the hash.
+There is no status line: an approval is a separate file. The parser collects all findings instead of stopping at the first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SECTIONS: Final = (
 )
 
 NONE: Final = "none"
-"""What an empty list says, so that nothing is left out by accident."""
+"""Content of an empty list, so that a list cannot be left out by accident."""
 
 _HASH_LINE: Final = re.compile(r"PLAN_HASH: ([0-9a-f]{64})", re.ASCII)
 
@@ -53,7 +53,7 @@ _PHASE: Final[Mapping[str, str]] = MappingProxyType(
         "Failure stop conditions": "stops",
     }
 )
-"""Name of a field in the text to the field of the value, in the order they are written."""
+"""Field name in the text to attribute of the value, in the order of the text."""
 
 _PHASE_TITLE: Final = re.compile(r"##+ Phase: (.+)")
 
@@ -61,48 +61,49 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that is wrong with a plan."""
+class PlanFinding:
+    """One error in a plan."""
 
     code: str
     line: int
-    """Counted from 1; 0 where something is missing."""
+    """Counted from 1; 0 if something is missing."""
     message: str
 
 
 @dataclass(slots=True)
 class Reader:
-    """Collects what is wrong while a plan is read."""
+    """Collects findings while a plan is parsed."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[PlanFinding] = field(default_factory=list)
 
     def note(self, code: str, line: int, message: str) -> None:
-        """Something is wrong."""
-        self.findings.append(Finding(code=code, line=line, message=message))
+        """Add a finding."""
+        self.findings.append(PlanFinding(code=code, line=line, message=message))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line with its number."""
+    """A line with its number."""
 
     number: int
     text: str
 
 
 def body_hash(body: str) -> str:
-    """The hash of everything below the hash line."""
+    """Return the hash of everything below the hash line."""
     return hashlib.sha256(body.encode()).hexdigest()
 
 
 def split_hash(text: str) -> tuple[str | None, str]:
-    """The hash that the first line names, if it does, and the text below it."""
+    """Return the hash in the first line, or None, and the text below it."""
     first, _, body = text.partition("\n")
     named = _HASH_LINE.fullmatch(first)
     return (named[1], body) if named else (None, body)
 
 
 def render_plan(plan: Plan) -> str:
-    """The text of a plan with its hash line. `read_plan` gives the plan back, unless a value breaks its line."""
+    """Return the text of a plan with its hash line. `read_plan` returns the same plan, unless a value contains a line break
+    or looks like another part."""
     parts = (
         [f"{name}: {getattr(plan, attribute)}" for name, attribute in _METADATA.items()],
         [plan.scope],
@@ -116,8 +117,8 @@ def render_plan(plan: Plan) -> str:
     return f"PLAN_HASH: {body_hash(body)}\n{body}"
 
 
-def read_plan(text: str) -> tuple[Plan | None, tuple[Finding, ...]]:
-    """The plan, if the text has all its parts, and what is wrong with its form."""
+def read_plan(text: str) -> tuple[Plan | None, tuple[PlanFinding, ...]]:
+    """Parse a plan. Returns the plan, or None if it has findings, and the findings."""
     reader = Reader()
     sections = _sections(text, reader)
     metadata = _fields(sections["Plan Metadata"], _METADATA, reader)
@@ -175,7 +176,7 @@ def _fields(lines: Iterable[Line], known: Mapping[str, str], reader: Reader) -> 
 def _phases(lines: list[Line], reader: Reader) -> tuple[Phase, ...]:
     starts = [index for index, line in enumerate(lines) if _PHASE_TITLE.fullmatch(line.text)]
     if not starts:
-        reader.note("PLAN_MISSING_FIELD", 0, "at least one '## Phase: <title>' is needed")
+        reader.note("PLAN_MISSING_FIELD", 0, "at least one '## Phase: <title>' is required")
         return ()
     if starts[0] != 0:
         reader.note("PLAN_INVALID_STRUCTURE", lines[0].number, "expected '## Phase: <title>' first")
@@ -218,7 +219,7 @@ def _commands(text: str, at: int, reader: Reader) -> tuple[Command, ...]:
         listed = None
     made = [_maybe_command(each) for each in listed] if isinstance(listed, list) else [None]
     if None in made:
-        message = 'verification commands are a JSON list of lists of texts, such as [["pytest", "-q"]], or none'
+        message = 'verification commands must be a JSON list of lists of strings, such as [["pytest", "-q"]], or none'
         reader.note("PLAN_NOT_ENFORCEABLE", at, message)
     return tuple(each for each in made if each is not None)
 
@@ -238,7 +239,9 @@ def _as_ban(line: Line, reader: Reader) -> Ban | None:
     name, _, pattern = line.text.partition(": ")
     if name in set(Operation):
         return Ban(operation=Operation(name), pattern=pattern.strip() or "**")
-    message = f"expected an operation ({', '.join(Operation)}), alone or with ': <pattern>', so that it can be enforced"
+    message = (
+        f"expected an operation ({', '.join(Operation)}), alone or followed by ': <pattern>', so that it can be enforced"
+    )
     reader.note("PLAN_NOT_ENFORCEABLE", line.number, message)
     return None
 
@@ -252,9 +255,9 @@ def _items(lines: list[Line], reader: Reader) -> list[Line]:
     items = [Line(number=line.number, text=line.text[2:].strip()) for line in lines if line.text.startswith("- ")]
     for line in lines:
         if not line.text.startswith("- "):
-            reader.note("PLAN_INVALID_STRUCTURE", line.number, "expected a list: lines that begin with '- '")
+            reader.note("PLAN_INVALID_STRUCTURE", line.number, "expected a list of lines that begin with '- '")
     if not lines:
-        reader.note("PLAN_MISSING_FIELD", 0, f"an empty list says '- {NONE}'")
+        reader.note("PLAN_MISSING_FIELD", 0, f"an empty list must contain '- {NONE}'")
     return [] if [line.text for line in items] == [NONE] else items
 
 

@@ -1,7 +1,7 @@
-"""Who is there, for people: the sessions and locks of every server process of this user, told in files of the state folder.
+"""Open sessions and locks, written to the state folder for `strictwire workspace status`. Each server process has one file.
 
-A process holds the lock of its file while it lives, so a file that can be locked is that of a process that died. Handles of
-sessions are not told: whoever reads the folder learns who works, not how to take their place.
+A process holds a lock on its file while it runs, so a file that can be locked is left over from a dead process. Session ids
+are shortened: a reader of the folder sees who works, but cannot use their sessions.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
-from strictwire.packs.workspace.book import Bound, Session, Standing
-from strictwire.packs.workspace.moments import render_moment
+from strictwire.packs.workspace.session_store import BoundLock, Session, SessionSnapshot
+from strictwire.packs.workspace.timestamps import render_timestamp
 
 _SHORT: Final = 8
-"""Characters of a session's handle that are told."""
+"""Characters of a session id that are written."""
 
 
-class Roster:
-    """Tells of one process. `close` when it ends."""
+class PresenceFile:
+    """The file of this process. Call `close` when the process ends."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -32,15 +32,15 @@ class Roster:
         self._lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
-    def tell(self, standing: Standing) -> None:
-        """Write who is there now. A disk that is full keeps nobody from working."""
+    def write(self, snapshot: SessionSnapshot) -> None:
+        """Write the current sessions and locks. A full disk is ignored: it must not stop the server."""
         draft = self._path.with_suffix(".draft")
         with suppress(OSError):
-            draft.write_bytes(render(_as_json(standing)))
+            draft.write_bytes(render(_as_json(snapshot)))
             draft.rename(self._path)
 
     def close(self) -> None:
-        """The process ends."""
+        """Delete the file and release its lock."""
         for path in (self._path, self._path.with_suffix(".draft"), self._path.with_suffix(".lock")):
             path.unlink(missing_ok=True)
         os.close(self._lock)
@@ -48,21 +48,21 @@ class Roster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Present:
-    """What the processes tell about one workspace."""
+    """Sessions and locks of all server processes in one workspace."""
 
     sessions: tuple[JsonObject, ...]
     locks: tuple[JsonObject, ...]
 
 
-def read_roster(folder: Path, root: str) -> Present:
-    """Who is in a workspace. Raises OSError."""
-    told = list(_living(folder))
-    sessions = [each for one in told for each in one["sessions"] if each["root"] == root]
-    locks = [each for one in told for each in one["locks"] if each["root"] == root]
+def read_presence(folder: Path, root: str) -> Present:
+    """Read the sessions and locks in a workspace. Raises OSError."""
+    files = list(_live_files(folder))
+    sessions = [each for file in files for each in file["sessions"] if each["root"] == root]
+    locks = [each for file in files for each in file["locks"] if each["root"] == root]
     return Present(sessions=tuple(sessions), locks=tuple(locks))
 
 
-def _living(folder: Path) -> Iterator[JsonObject]:
+def _live_files(folder: Path) -> Iterator[JsonObject]:
     for path in sorted(folder.glob("*.json")):
         if _is_alive(path.with_suffix(".lock")):
             with suppress(FileNotFoundError, NotStrict):
@@ -83,8 +83,8 @@ def _is_alive(lock: Path) -> bool:
     return False
 
 
-def _as_json(standing: Standing) -> JsonObject:
-    return {"sessions": list(map(_session, standing.sessions)), "locks": list(map(_lock, standing.locks))}
+def _as_json(snapshot: SessionSnapshot) -> JsonObject:
+    return {"sessions": list(map(_session, snapshot.sessions)), "locks": list(map(_lock, snapshot.locks))}
 
 
 def _session(session: Session) -> JsonObject:
@@ -94,10 +94,10 @@ def _session(session: Session) -> JsonObject:
         "principal": session.principal,
         "role": session.role.value,
         "root": session.root,
-        "expires_at": render_moment(session.expires),
+        "expires_at": render_timestamp(session.expires),
     }
 
 
-def _lock(bound: Bound) -> JsonObject:
-    told = {"principal": bound.principal, "role": bound.role.value, "root": bound.root}
-    return told | {"code": bound.lock.code, "tool": bound.lock.tool, "at": bound.lock.at}
+def _lock(bound: BoundLock) -> JsonObject:
+    owner = {"principal": bound.principal, "role": bound.role.value, "root": bound.root}
+    return owner | {"code": bound.lock.code, "tool": bound.lock.tool, "at": bound.lock.at}

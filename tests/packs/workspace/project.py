@@ -1,4 +1,4 @@
-"""A desk whose records are kept in a real audit trail, and a plan that has been carried out."""
+"""A harness with a real audit trail, a session for each principal, and an approved plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.packs.workspace.desk import BUILDER, PLANNER, REVIEWER, Desk, open_desk, sha256
+from tests.packs.workspace.harness import BUILDER, PLANNER, REVIEWER, Harness, open_harness, sha256
 
 from strictwire.audit.view import Judged
 from strictwire.stores.jsonl import Schedule, Trail, open_recorder
@@ -16,10 +16,10 @@ from strictwire.stores.trail.view import FolderTrail
 
 
 @dataclass(slots=True, kw_only=True)
-class Office:
-    """Calls as the planner, the builder and the reviewer, each in a session."""
+class Project:
+    """Calls as the planner, the builder and the reviewer, each in its own session."""
 
-    desk: Desk
+    harness: Harness
     trail: Trail
     planner: str
     builder: str
@@ -28,27 +28,27 @@ class Office:
 
     @property
     def root(self) -> Path:
-        return self.desk.root
+        return self.harness.root
 
     @property
     def log(self) -> Path:
         return self.trail.folder / "audit-log.jsonl"
 
     async def build(self, tool: str, /, **more: Any) -> Any:
-        """A call of the builder under the plan."""
+        """Call a tool as the builder, under the plan."""
         base = {"session_id": self.builder, "plan_hash": self.plan_hash, "phase_id": "PHASE_1"}
-        return await self.desk.call(BUILDER, tool, **(base | more))
+        return await self.harness.call(BUILDER, tool, **(base | more))
 
     async def ask(self, tool: str, /, **more: Any) -> Any:
-        """A call of the builder that names no plan by itself."""
-        return await self.desk.call(BUILDER, tool, session_id=self.builder, **more)
+        """Call a tool as the builder, without naming the plan."""
+        return await self.harness.call(BUILDER, tool, session_id=self.builder, **more)
 
     async def review(self, tool: str, /, **more: Any) -> Any:
-        """A call of the reviewer, who is an auditor too."""
-        return await self.desk.call(REVIEWER, tool, session_id=self.reviewer, **more)
+        """Call a tool as the reviewer, who is also an auditor."""
+        return await self.harness.call(REVIEWER, tool, session_id=self.reviewer, **more)
 
     async def work(self) -> None:
-        """Make a file, change it, move it; make two more in one set; take one away."""
+        """Create, change and move a file; create two more in one change set; delete one of them."""
         made = await self.build("write_file", path="src/a.py", content="one = 1\n")
         await self.build("write_file", path="src/a.py", content="one = 2\n", previousHash=made["sha256"])
         await self.build("move_file", path="src/a.py", new_path="src/b.py", previousHash=sha256(b"one = 2\n"))
@@ -61,23 +61,23 @@ class Office:
 
 
 @asynccontextmanager
-async def open_office(folder: Path, *, plan: dict[str, Any] | None = None, **settings: Any) -> AsyncIterator[Office]:
-    """Sessions of all three, and a plan for `src/**` that the reviewer approved."""
+async def open_project(folder: Path, *, plan: dict[str, Any] | None = None, **settings: Any) -> AsyncIterator[Project]:
+    """Open sessions for all three principals, and a plan for `src/**` that the reviewer has approved."""
     never = Schedule(checkpoint_seconds=3600.0)
     trail = Trail(folder=folder / "audit", key_path=folder / "keys" / "audit.key", schedule=never, lock_seconds=0.2)
     recorder = await open_recorder(trail)
     try:
         view = FolderTrail(trail)
-        async with open_desk(folder, recorder=recorder, trail=view, **({"auditors": [REVIEWER]} | settings)) as desk:
-            (desk.root / "src").mkdir(exist_ok=True)
-            planner = await desk.begin(PLANNER, "ANTIGRAVITY")
-            plan_hash = await desk.approved(planner, **(plan or {}))
-            yield Office(
-                desk=desk,
+        async with open_harness(folder, recorder=recorder, trail=view, **({"auditors": [REVIEWER]} | settings)) as harness:
+            (harness.root / "src").mkdir(exist_ok=True)
+            planner = await harness.begin(PLANNER, "ANTIGRAVITY")
+            plan_hash = await harness.approved(planner, **(plan or {}))
+            yield Project(
+                harness=harness,
                 trail=trail,
                 planner=planner,
-                builder=await desk.begin(BUILDER, "WINDSURF"),
-                reviewer=await desk.begin(REVIEWER, "ANTIGRAVITY"),
+                builder=await harness.begin(BUILDER, "WINDSURF"),
+                reviewer=await harness.begin(REVIEWER, "ANTIGRAVITY"),
                 plan_hash=plan_hash,
             )
     finally:

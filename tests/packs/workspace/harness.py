@@ -1,4 +1,4 @@
-"""A served workspace pack for tests: one folder, three principals, calls over the wire in memory."""
+"""A served workspace pack for tests: one folder, four principals, calls over an in-memory transport."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENVELOPE = {
 
 
 class ToolRefused(AssertionError):
-    """A tool answered with an envelope."""
+    """A tool answered with an error envelope."""
 
     def __init__(self, envelope: JsonObject) -> None:
         super().__init__(envelope)
@@ -51,8 +51,8 @@ class Clock:
 
 
 @dataclass(slots=True, kw_only=True)
-class Desk:
-    """Calls tools as one principal or another."""
+class Harness:
+    """Calls tools as different principals."""
 
     root: Path
     clock: Clock
@@ -60,7 +60,7 @@ class Desk:
     connections: dict[str, MemoryConnection] = field(default_factory=dict)
 
     async def call(self, principal: str, tool: str, /, **arguments: Any) -> Any:
-        """The structured answer. Raises ToolRefused with the envelope, after checking that it is whole."""
+        """Return the structured answer. Raises ToolRefused with the envelope, after checking that it is complete."""
         result = await self.connections[principal].call_tool(tool, arguments)
         structured = result["structuredContent"]
         if result.get("isError"):
@@ -70,7 +70,7 @@ class Desk:
         return structured
 
     async def code(self, principal: str, tool: str, /, **arguments: Any) -> tuple[str, Any]:
-        """The code of a refusal and its reason."""
+        """Return the code of a failure and its reason."""
         try:
             answer = await self.call(principal, tool, **arguments)
         except ToolRefused as exc:
@@ -94,7 +94,7 @@ class Desk:
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run to the end, or fail after a minute."""
+    """Run a coroutine; fail after a minute."""
 
     async def bounded() -> Any:
         async with asyncio.timeout(60):
@@ -104,7 +104,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 def report(session_id: str, code: str) -> str:
-    """A valid failure report."""
+    """Return a valid failure report."""
     head = f"# Failure report\n\nSession: {session_id}\nError code: {code}\n"
     return head + "\n## What happened\nA step failed.\n\n## Cause\nA slip.\n\n## Next step\nTry again.\n"
 
@@ -132,10 +132,10 @@ def sha256(data: bytes) -> str:
 
 
 @asynccontextmanager
-async def open_desk(
+async def open_harness(
     folder: Path, *, recorder: Any = None, trail: TrailView | None = None, **settings: Any
-) -> AsyncIterator[Desk]:
-    """A workspace at `folder/work`, its state beside it. Records are kept in memory, unless a trail is handed in."""
+) -> AsyncIterator[Harness]:
+    """Serve a workspace at `folder/work`, with its state beside it. Records are kept in memory unless a trail is given."""
     root = folder / "work"
     root.mkdir(exist_ok=True)
     granted = {
@@ -145,13 +145,13 @@ async def open_desk(
         "roles": {"ANTIGRAVITY": [PLANNER, REVIEWER], "WINDSURF": [BUILDER]},
     } | settings
     clock, recorder = Clock(), recorder or MemoryRecorder()
-    pack, server = WorkspacePack(now=clock), Server("desk", version="1.0.0")
+    pack, server = WorkspacePack(now=clock), Server("harness", version="1.0.0")
     async with AsyncExitStack() as stack:
         handlers = await pack.open(Environment(settings=granted, state=folder / "state", trail=trail))
         stack.push_async_callback(pack.close)
         _offer(server, pack, read_contracts(pack), handlers)
-        desk = Desk(root=root, clock=clock, recorder=recorder)
+        harness = Harness(root=root, clock=clock, recorder=recorder)
         for principal in (PLANNER, BUILDER, REVIEWER, STRANGER):
             client = MemoryClient(server, caller=Caller(principal=principal), recorder=recorder)
-            desk.connections[principal] = await stack.enter_async_context(client)
-        yield desk
+            harness.connections[principal] = await stack.enter_async_context(client)
+        yield harness

@@ -1,4 +1,4 @@
-"""Plans as text: round trip, hash, lint, scope. Pure."""
+"""The Markdown form of plans: round trip, hash, lint, scope. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from strictwire.packs.workspace.plans.lint import lint
 from strictwire.packs.workspace.plans.model import Ban, Operation, Phase, Plan
+from strictwire.packs.workspace.plans.plan_markdown import SECTIONS, body_hash, read_plan, render_plan, split_hash
 from strictwire.packs.workspace.plans.scope import Action, Outside, find_outside, find_pattern_problem, matches
-from strictwire.packs.workspace.plans.text import SECTIONS, body_hash, read_plan, render_plan, split_hash
 
 PHASE = Phase(
     title="Build",
@@ -42,7 +42,7 @@ TEXT = render_plan(PLAN)
 
 
 def codes(text: str) -> list[str]:
-    """What is wrong besides the hash, which any change breaks."""
+    """Return the codes of all findings except the hash, which any change breaks."""
     return [finding.code for finding in lint(rehash(text)).findings]
 
 
@@ -56,7 +56,7 @@ def changed(old: str, new: str) -> str:
     return TEXT.replace(old, new, 1)
 
 
-def test_a_plan_is_read_back_from_its_text() -> None:
+def test_a_plan_is_parsed_back_from_its_text() -> None:
     assert read_plan(TEXT) == (PLAN, ())
     assert lint(TEXT).findings == ()
     assert [line[2:] for line in TEXT.split("\n") if line.startswith("# ")] == list(SECTIONS)
@@ -66,7 +66,7 @@ LINE = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max
 
 
 @given(title=LINE, scope=LINE, objective=LINE, path=LINE)
-def test_whatever_a_plan_holds_it_is_read_back_or_seen_to_differ(title: str, scope: str, objective: str, path: str) -> None:
+def test_any_plan_is_parsed_back_or_detected_as_different(title: str, scope: str, objective: str, path: str) -> None:
     plan = replace(PLAN, title=title, scope=scope, paths=(path,), phases=(replace(PHASE, objective=objective),))
 
     read, findings = read_plan(render_plan(plan))
@@ -79,20 +79,20 @@ def test_whatever_a_plan_holds_it_is_read_back_or_seen_to_differ(title: str, sco
 
 
 @given(at=st.integers(0, len(TEXT) - 1), with_=st.characters(blacklist_categories=("Cs",)))
-def test_no_character_of_a_plan_can_be_changed_unseen(at: int, with_: str) -> None:
+def test_every_changed_character_of_a_plan_is_detected(at: int, with_: str) -> None:
     tampered = TEXT[:at] + with_ + TEXT[at + 1 :]
 
     assert tampered == TEXT or "PLAN_HASH_MISMATCH" in [each.code for each in lint(tampered).findings]
 
 
-def test_the_same_text_has_the_same_hash_and_another_expected_hash_is_told() -> None:
+def test_equal_texts_have_the_same_hash_and_a_different_expected_hash_is_reported() -> None:
     assert lint(TEXT).hash == lint(TEXT).hash == split_hash(TEXT)[0]
     assert [each.code for each in lint(TEXT, expected_hash="f" * 64).findings] == ["PLAN_HASH_MISMATCH"]
     assert [each.code for each in lint("").findings][-1] == "PLAN_HASH_MISMATCH"
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_a_missing_section_is_told(section: str) -> None:
+def test_a_missing_section_is_reported(section: str) -> None:
     assert "PLAN_MISSING_SECTION" in codes(changed(f"# {section}\n", ""))
 
 
@@ -130,7 +130,7 @@ def test_a_missing_section_is_told(section: str) -> None:
         ("Write the module\n", "Write the module\r\n", "PLAN_INVALID_STRUCTURE"),
     ],
 )  # fmt: skip
-def test_each_fault_of_a_plan_has_its_code(old: str, new: str, code: str) -> None:
+def test_each_error_in_a_plan_has_its_code(old: str, new: str, code: str) -> None:
     assert code in codes(changed(old, new))
 
 
@@ -152,7 +152,7 @@ def test_each_fault_of_a_plan_has_its_code(old: str, new: str, code: str) -> Non
         ("a*b*c", "abc", True),
     ],
 )
-def test_patterns_fit_whole_paths_by_segment(pattern: str, path: str, fits: bool) -> None:
+def test_patterns_match_whole_paths_by_segment(pattern: str, path: str, fits: bool) -> None:
     assert matches(pattern, path) is fits
     assert find_pattern_problem(pattern) is None
 
@@ -168,10 +168,12 @@ def test_patterns_fit_whole_paths_by_segment(pattern: str, path: str, fits: bool
         ("PHASE_1", Operation.CREATE, "docs/a", Outside.PATH),
     ],
 )
-def test_what_is_outside_a_plan_is_told_apart(phase: str, operation: Operation, path: str, expected: Outside | None) -> None:
+def test_each_reason_to_be_outside_a_plan_is_distinct(
+    phase: str, operation: Operation, path: str, expected: Outside | None
+) -> None:
     assert find_outside(PLAN, Action(phase_id=phase, operation=operation, path=path)) is expected
 
 
-def test_no_pattern_takes_long() -> None:
+def test_no_pattern_is_slow() -> None:
     assert not matches("*a" * 2000 + "b", "a" * 4000)
     assert not matches("**/a/" * 200 + "b", "a/" * 2000 + "c")

@@ -1,4 +1,4 @@
-"""A server process with the workspace pack on stdio, and a client that can be surprised by its death."""
+"""A server process with the workspace pack on stdio, and a client that tolerates its death."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.packs.workspace.desk import plan_arguments
+from tests.packs.workspace.harness import plan_arguments
 
 from strictwire.canon.json import JsonObject, parse_object, render
 from strictwire.packs.workspace.pack import KEY
-from strictwire.packs.workspace.verbs import Place, run_approve
+from strictwire.packs.workspace.verbs import CommandContext, run_approve
 
 
-class Peer:
-    """Open with `with`; whoever is still running at the end is ended."""
+class ServerProcess:
+    """Use in a `with` block; the process is killed at its end."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.root = folder / "work"
@@ -44,7 +44,7 @@ class Peer:
         self.process.communicate()
 
     def call(self, tool: str, **arguments: Any) -> JsonObject | None:
-        """The result of a tool; None if the process died before it answered."""
+        """Return the result of a tool; None if the process died before it answered."""
         meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
         params = {"name": tool, "arguments": arguments, "_meta": meta}
         body = render({"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/call", "params": params})
@@ -59,18 +59,18 @@ class Peer:
         return parse_object(line)["result"] if line.endswith(b"\n") else None
 
     def begin(self, role: str) -> str:
-        """A session of the local user."""
+        """Begin a session of the local user."""
         answer = self.call("begin_session", workspace_root=str(self.root), role=role)
         assert answer is not None
         return str(answer["structuredContent"]["session_id"])
 
 
 def approve(folder: Path) -> str:
-    """A plan, approved as by a person at the terminal."""
-    with Peer(folder) as peer:
-        made = peer.call("create_plan", session_id=peer.begin("ANTIGRAVITY"), **plan_arguments())
+    """Create a plan and approve it as a person at the terminal does."""
+    with ServerProcess(folder) as process:
+        made = process.call("create_plan", session_id=process.begin("ANTIGRAVITY"), **plan_arguments())
         assert made is not None
         plan_hash = str(made["structuredContent"]["plan_hash"])
-        place = Place(root=peer.root, key=peer.state / "packs" / KEY, now=time.time)
-        assert run_approve(place, plan_hash=plan_hash, approver="terminal:test").exit_code == 0
+        context = CommandContext(root=process.root, key=process.state / "packs" / KEY, now=time.time)
+        assert run_approve(context, plan_hash=plan_hash, approver="terminal:test").exit_code == 0
     return plan_hash

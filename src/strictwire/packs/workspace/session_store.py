@@ -1,7 +1,7 @@
-"""The sessions that are open, each with its root pinned by a descriptor, and the locks that outlive them.
+"""The open sessions, each with its root held by a descriptor, and the locks that outlive sessions.
 
-A lock belongs to principal, role and folder, not to a handle: ending a locked session and beginning another does not
-shake it off. Everything is kept in this process; any thread may call.
+A lock belongs to a principal, a role and a folder, not to a session id: a client cannot get rid of it by ending the session
+and beginning another. Everything is kept in the memory of this process. Safe to call from any thread.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootProblem, RootRefused
 from strictwire.packs.workspace.grants import Grants
-from strictwire.packs.workspace.moments import render_moment
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import Role
+from strictwire.packs.workspace.timestamps import render_timestamp
 
 MAX_SESSIONS: Final = 256
-"""Open at once: each holds a descriptor, and most systems grant a process 1024."""
+"""Most open sessions. Each holds a file descriptor, and most systems allow 1024 per process."""
 
 OWN_FILES: Final = ("strictwire.toml", "strictwire.lock")
-"""Settings and pinned contracts, where a workspace holds them: what they say must not change under a session unseen."""
+"""Settings and pinned contracts, if they are in the workspace. A change to them during a session must be noticed."""
 
-_MAX_OWN: Final = 4 * 1024 * 1024
+_MAX_OWN_BYTES: Final = 4 * 1024 * 1024
+"""Largest of these files that is hashed; a larger one counts as unreadable."""
 
 _PROBLEMS: Final = {
     RootProblem.NOT_ABSOLUTE: "workspace_root must be an absolute path",
@@ -39,47 +40,48 @@ _PROBLEMS: Final = {
 }
 
 _Owner: TypeAlias = tuple[str, Role, tuple[int, int]]
+"""Principal, role, and device and inode of the root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """Why a session may not go on before a report."""
+    """Why a session is locked until a failure report is written."""
 
     code: str
     tool: str
     session_id: str
-    """Where it happened; a report names it."""
+    """The session in which it happened; the report must name it."""
     at: str
 
     def as_json(self) -> JsonObject:
-        """The member of an answer."""
+        """Return the member `lock` of an answer."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False)
 class Session:
-    """One session. The root never changes while it lives."""
+    """One session. Its root never changes."""
 
     id: str
     principal: str
     role: Role
     root: str
-    """Absolute, links resolved."""
+    """Absolute path with links resolved."""
     identity: tuple[int, int]
-    """Device and number of the root's folder."""
+    """Device and inode of the root."""
     expires: float
     """Seconds since 1970."""
     pins: Mapping[str, str | None]
-    """The product's own files in the root by their hash when the session began; None where there was none."""
+    """Hashes of OWN_FILES when the session began; None if a file was absent."""
     jail: Jail = field(repr=False)
 
     @property
     def owner(self) -> _Owner:
-        """Whom a lock binds."""
+        """To whom a lock of this session belongs."""
         return self.principal, self.role, self.identity
 
-    def is_at_home(self) -> bool:
-        """Whether the root's name still means the folder that was pinned."""
+    def is_root_unchanged(self) -> bool:
+        """Return whether the path of the root still leads to the folder that was opened."""
         try:
             found = os.stat(self.root, follow_symlinks=False)
         except OSError:
@@ -88,8 +90,8 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """Whom a lock binds, and where."""
+class BoundLock:
+    """A lock, to whom it belongs, and where."""
 
     principal: str
     role: Role
@@ -98,42 +100,46 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """The sessions and locks of one moment."""
+class SessionSnapshot:
+    """All sessions and locks at one point in time."""
 
     sessions: tuple[Session, ...]
-    locks: tuple[Bound, ...]
+    locks: tuple[BoundLock, ...]
 
 
-class SessionBook:
-    """See the module. `now` gives seconds since 1970; `tell` is told after every change who is there."""
+class SessionStore:
+    """See the module docstring. `now` returns seconds since 1970; `on_change` is called after every change."""
 
     def __init__(
-        self, grants: Grants, *, now: Callable[[], float], tell: Callable[[Standing], None] = lambda _standing: None
+        self,
+        grants: Grants,
+        *,
+        now: Callable[[], float],
+        on_change: Callable[[SessionSnapshot], None] = lambda _snapshot: None,
     ) -> None:
         self._grants = grants
         self._now = now
-        self._tell = tell
+        self._on_change = on_change
         self._prompted: set[str] = set()
         self._sessions: dict[str, Session] = {}
-        self._locks: dict[_Owner, Bound] = {}
+        self._locks: dict[_Owner, BoundLock] = {}
         self._mutex = threading.Lock()
 
     def begin(self, principal: str, *, role: Role, root: str) -> Session:
         """Open a session. Raises Refused: INSUFFICIENT_PERMISSIONS, SESSION_INITIALIZATION_FAILED."""
         if principal not in self._grants.roles[role]:
             raise refuse("INSUFFICIENT_PERMISSIONS", f"This caller may not take the role {role}", "role_not_granted")
-        made = self._pin(principal, role=role, root=root)
+        made = self._open(principal, role=role, root=root)
         with self._mutex:
             self._drop_expired()
             if len(self._sessions) < MAX_SESSIONS:
                 self._sessions[made.id] = made
-                self._tell(self._standing())
+                self._on_change(self._snapshot())
                 return made
         raise refuse("SESSION_INITIALIZATION_FAILED", "Too many sessions are open; end one first", "too_many")
 
     def find(self, session_id: object, principal: str) -> Session | None:
-        """The open session with this handle, if it is this principal's."""
+        """Return the open session with this id if it belongs to this principal, otherwise None."""
         with self._mutex:
             found = self._sessions.get(session_id) if isinstance(session_id, str) else None
         if found is None or found.principal != principal or self._now() >= found.expires:
@@ -141,71 +147,71 @@ class SessionBook:
         return found
 
     def end(self, session: Session) -> None:
-        """Forget a session. Its root is let go of when no call uses it any more."""
+        """Remove a session. Its root is closed when the last call that uses it has ended."""
         with self._mutex:
             self._sessions.pop(session.id, None)
             self._prompted.discard(session.id)
-            self._tell(self._standing())
+            self._on_change(self._snapshot())
 
     def lock(self, session: Session, *, code: str, tool: str) -> None:
-        """Lock, unless it is locked already: the first failure is the one to report."""
-        made = Lock(code=code, tool=tool, session_id=session.id, at=render_moment(self._now()))
+        """Lock a session. If it is locked already, the first failure stays the one to report."""
+        made = Lock(code=code, tool=tool, session_id=session.id, at=render_timestamp(self._now()))
         with self._mutex:
-            bound = Bound(principal=session.principal, role=session.role, root=session.root, lock=made)
+            bound = BoundLock(principal=session.principal, role=session.role, root=session.root, lock=made)
             self._locks.setdefault(session.owner, bound)
-            self._tell(self._standing())
+            self._on_change(self._snapshot())
 
     def unlock(self, session: Session) -> None:
-        """Take the lock away."""
+        """Remove the lock."""
         with self._mutex:
             self._locks.pop(session.owner, None)
-            self._tell(self._standing())
+            self._on_change(self._snapshot())
 
     def maybe_lock(self, session: Session) -> Lock | None:
-        """What locks the session, if anything does."""
+        """Return the lock of a session, or None."""
         with self._mutex:
             bound = self._locks.get(session.owner)
         return None if bound is None else bound.lock
 
-    def note_prompt(self, session: Session) -> None:
-        """The session has read its prompt."""
+    def mark_prompt_read(self, session: Session) -> None:
+        """Record that the session has read its prompt."""
         with self._mutex:
             self._prompted.add(session.id)
 
-    def lacks_prompt(self, session: Session) -> bool:
-        """Whether the settings ask for the prompt to be read first, and it was not."""
+    def must_read_prompt(self, session: Session) -> bool:
+        """Return whether the settings require the prompt to be read first and the session has not read it."""
         if not self._grants.require_prompt:
             return False
         with self._mutex:
             return session.id not in self._prompted
 
     def close(self) -> None:
-        """Forget everything and let go of the roots."""
+        """Remove all sessions and locks."""
         with self._mutex:
             self._sessions.clear()
             self._locks.clear()
             self._prompted.clear()
 
-    def _standing(self) -> Standing:
-        return Standing(sessions=tuple(self._sessions.values()), locks=tuple(self._locks.values()))
+    def _snapshot(self) -> SessionSnapshot:
+        return SessionSnapshot(sessions=tuple(self._sessions.values()), locks=tuple(self._locks.values()))
 
-    def _pin(self, principal: str, *, role: Role, root: str) -> Session:
+    def _open(self, principal: str, *, role: Role, root: str) -> Session:
         real, jail = _open_root(root)
-        look = jail.stat(".")
+        status = jail.stat(".")
         session = Session(
             id=str(uuid.uuid4()),
             principal=principal,
             role=role,
             root=real,
-            identity=look.identity,
+            identity=status.identity,
             expires=self._now() + self._grants.session_seconds,
             pins={name: hash_file(jail, name) for name in OWN_FILES},
             jail=jail,
         )
-        # A call that still runs may hold the session after its end; the descriptor goes with the last of them.
+        # A running call may still use the session after its end. The descriptor is closed with the last reference.
         weakref.finalize(session, jail.close)
-        # Asked after pinning: a folder that was swapped in between is not at home under the name that was judged.
-        if self._grants.covers(real) and session.is_at_home():
+        # Checked after the root is open: if the folder was swapped in between, its path no longer leads to it.
+        if self._grants.covers(real) and session.is_root_unchanged():
             return session
         raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
 
@@ -217,9 +223,9 @@ class SessionBook:
 
 
 def hash_file(jail: Jail, path: str) -> str | None:
-    """The hash of a file of ours; None if it is not there or cannot be read."""
+    """Return the hash of a file; None if it is absent or cannot be read."""
     try:
-        return hashlib.sha256(jail.read(path, limit=_MAX_OWN)).hexdigest()
+        return hashlib.sha256(jail.read(path, limit=_MAX_OWN_BYTES)).hexdigest()
     except Refused:
         return None
 

@@ -1,4 +1,4 @@
-"""kill -9 while files are written: every file is the old or the new one, and the trail says which."""
+"""kill -9 during writes: every file has the old or the new content, and the trail shows which."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.packs.workspace.desk import sha256
-from tests.packs.workspace.peer import Peer
-from tests.packs.workspace.test_stress import approve
+from tests.packs.workspace.harness import sha256
+from tests.packs.workspace.server_process import ServerProcess, approve
 
 from strictwire.canon.digest import digest
 from strictwire.stores.trail.judge import verify_trail
@@ -20,12 +19,12 @@ from strictwire.stores.trail.reading import Filters, read_trail
 
 WRITES = int(os.environ.get("STRESS_WRITES", "200"))
 FILES = 8
-MOST = 30
-"""Writes that a server lives through, at most."""
+MAX_WRITES = 30
+"""Most writes before a server is killed."""
 
 
-class Ledger:
-    """What the trail says of each write, found by the digest of its arguments."""
+class WriteRecords:
+    """The trail's records of each write, found by the digest of its arguments."""
 
     def __init__(self, state: Path) -> None:
         entries = [entry.record for entry in read_trail(state / "audit", Filters(tool="write_file"))]
@@ -35,7 +34,7 @@ class Ledger:
 
 @pytest.mark.slow
 @pytest.mark.clause("S7")
-def test_no_death_tears_a_file_and_the_trail_says_what_became_of_each_write(tmp_path: Path) -> None:
+def test_a_killed_process_never_tears_a_file_and_the_trail_has_the_outcome_of_each_write(tmp_path: Path) -> None:
     seed = int(os.environ.get("STRESS_SEED", "0")) or random.randrange(1 << 32)
     chance = random.Random(seed)
     print("seed", seed)
@@ -47,21 +46,21 @@ def test_no_death_tears_a_file_and_the_trail_says_what_became_of_each_write(tmp_
     sent: dict[str, tuple[Path, bytes]] = {}
     fates = {"old": 0, "new": 0}
     while len(sent) < WRITES:
-        with Peer(tmp_path) as peer:
-            session = peer.begin("WINDSURF")
+        with ServerProcess(tmp_path) as process:
+            session = process.begin("WINDSURF")
             base = {"session_id": session, "plan_hash": plan_hash, "phase_id": "PHASE_1"}
             usual = 0.02
-            for left in range(chance.randint(1, MOST), -1, -1):
+            for left in range(chance.randint(1, MAX_WRITES), -1, -1):
                 file = chance.choice(files)
                 content = f"{len(sent):010}" * chance.randint(1, 10_000)
                 seen = {"path": f"src/{file.name}", "content": content, "previousHash": sha256(held[file])}
                 sent[digest(base | seen)] = file, content.encode()
                 if left == 0:
-                    # Anywhere in a write, however fast this machine is.
-                    timer = threading.Timer(chance.uniform(0.0, 1.2 * usual), peer.process.kill)
+                    # At a random point of the write, relative to how long a write takes on this machine.
+                    timer = threading.Timer(chance.uniform(0.0, 1.2 * usual), process.process.kill)
                     timer.start()
                 started = time.monotonic()
-                answer = peer.call("write_file", **base, **seen)
+                answer = process.call("write_file", **base, **seen)
                 if left == 0:
                     timer.join()
                 if answer is None:
@@ -69,22 +68,22 @@ def test_no_death_tears_a_file_and_the_trail_says_what_became_of_each_write(tmp_
                 assert not answer.get("isError"), answer
                 held[file], usual = content.encode(), time.monotonic() - started
         last, (file, new) = list(sent.items())[-1]
-        ledger = Ledger(peer.state)
+        records = WriteRecords(process.state)
         now = file.read_bytes()
         assert now in (held[file], new), "torn"
-        assert last not in ledger.outcomes or now == new, "told as done, and not done"
-        assert last in ledger.intents or now == held[file], "done without a record before it"
+        assert last not in records.outcomes or now == new, "told as done, and not done"
+        assert last in records.intents or now == held[file], "done without a record before it"
         fates["new" if now == new else "old"] += 1
         held[file] = now
         assert {each: each.read_bytes() for each in files} == held
 
-    ledger = Ledger(peer.state)
-    assert set(ledger.outcomes.values()) == {"ok"}
-    assert set(ledger.outcomes) <= ledger.intents <= set(sent)
-    accounted = {sent[each] for each in ledger.intents}
+    records = WriteRecords(process.state)
+    assert set(records.outcomes.values()) == {"ok"}
+    assert set(records.outcomes) <= records.intents <= set(sent)
+    accounted = {sent[each] for each in records.intents}
     assert all((file, data) in accounted for file, data in held.items() if data != b"0" * 50_000)
-    with Peer(tmp_path) as peer:
-        peer.begin("WINDSURF")
-    judged = verify_trail(peer.state / "audit", read_public_key(peer.state / "keys" / "audit.key"))
+    with ServerProcess(tmp_path) as process:
+        process.begin("WINDSURF")
+    judged = verify_trail(process.state / "audit", read_public_key(process.state / "keys" / "audit.key"))
     assert judged.ok, judged
     print("writes", len(sent), "deaths", sum(fates.values()), "files after the write that was cut off", fates)
