@@ -233,6 +233,7 @@ GOOD_CHANGES: dict[str, list[tuple[str, str, str]]] = {
         ("a.py", "def f(x):\n    pass\n", "def f(x):\n    return None\n"),
         ("a.py", _BODY, 'def f(x):\n    raise TypeError("use g")\n'),
         ("a.py", _BODY, ""),
+        ("a.js", "function f() {}\n", "function f() {}\ng();\n"),
     ],
     "CHECK_SILENCED": [
         ("a.py", "x = f()\n", "x = f()  # type: ignore[attr-defined]\n"),
