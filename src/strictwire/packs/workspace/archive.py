@@ -16,7 +16,7 @@ from typing import Final
 from strictwire.packs.workspace.content import sha256_of
 
 MAX_KEPT: Final = 4 * 1024 * 1024
-"""Largest content that is kept, in bytes. Nobody reads a diff of a larger file."""
+"""Largest content that is kept, in bytes. A diff of a larger file is too long to read."""
 
 
 class Archive:

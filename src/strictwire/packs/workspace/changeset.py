@@ -85,7 +85,7 @@ class ChangeSets:
     ledger: Ledger
 
     def apply(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """Raises Refused: INVALID_INPUT_VALUE if a path occurs twice; the codes of write_file."""
+        """Apply a change set. Raises Refused: INVALID_INPUT_VALUE if a path occurs twice; the codes of write_file."""
         self.journals.recover(self.path_locks, only=session.identity)
         changes: list[JsonObject] = arguments["changes"]
         paths = [path for change in changes for path in _paths(change)]

@@ -33,8 +33,11 @@ class Commits:
     now: Callable[[], float]
 
     def commit(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """Raises Refused: INVALID_INPUT_VALUE for the message; the codes of Permits; PATH_NOT_FOUND if there is no
-        repository; HASH_MISMATCH if a file was changed by someone else; PREFLIGHT_FAILED; FILE_WRITE_FAILED if git fails."""
+        """Run the commands of the phase and commit its files.
+
+        Raises Refused: INVALID_INPUT_VALUE for the message; the codes of Permits; PATH_NOT_FOUND if there is no repository;
+        HASH_MISMATCH if a file was changed by someone else; PREFLIGHT_FAILED; FILE_WRITE_FAILED if git fails.
+        """
         plan_hash, phase_id = arguments["plan_hash"], arguments["phase_id"]
         subject = _subject(arguments["message"])
         gates, approval = self.permits.gates(session, plan_hash, phase_id)

@@ -63,7 +63,7 @@ class Integrity:
         self._mutex = threading.Lock()
 
     def verify(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """Raises Refused: AUDIT_LOG_FAILED, AUDIT_LOCK_FAILED if the trail cannot be read."""
+        """Run all checks and report the findings. Raises Refused: AUDIT_LOG_FAILED, AUDIT_LOCK_FAILED (trail unreadable)."""
         from_start = arguments.get("from_start", False)
         judged = None if self._trail is None else self._judge(self._trail, from_start=from_start)
         hashes = self._plan_hashes(session)

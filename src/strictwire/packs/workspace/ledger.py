@@ -105,7 +105,10 @@ class Ledger:
 
     @contextmanager
     def record(self, session: Session, arguments: JsonObject, tool: str, changes: list[FileChange]) -> Iterator[LedgerEntry]:
-        """Record a change before it is made, and its outcome afterwards. Raises OSError if it cannot be recorded."""
+        """Record a change before the block makes it, and its outcome afterwards.
+
+        Raises OSError if it cannot be recorded beforehand; the block then does not run.
+        """
         for each in changes:
             self.archive.put(each.old)
             self.archive.put(each.new)

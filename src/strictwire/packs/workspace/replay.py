@@ -36,8 +36,10 @@ class Replay:
         self._records = records
 
     def run(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """Raises Refused: MISSING_REQUIRED_FIELD, INSUFFICIENT_PERMISSIONS, PLAN_NOT_FOUND, CAP_EXCEEDED,
-        AUDIT_LOG_FAILED."""
+        """Replay a plan, one of its phases, or a session.
+
+        Raises Refused: MISSING_REQUIRED_FIELD, INSUFFICIENT_PERMISSIONS, PLAN_NOT_FOUND, CAP_EXCEEDED, AUDIT_LOG_FAILED.
+        """
         plan_hash, phase_id, of_session = (arguments.get(name) for name in ("plan_hash", "phase_id", "of_session"))
         if plan_hash is None and of_session is None:
             raise refuse("MISSING_REQUIRED_FIELD", "Give plan_hash or of_session", "plan_hash_or_of_session")
