@@ -11,7 +11,7 @@ from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Headers, Inbound
 from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.live import INITIALIZED, initialize, legacy
-from tests.gateway.driving import Client, Heard, fake, guarded, outcome
+from tests.gateway.driver import Client, Heard, fake, guarded, outcome
 
 VERSION = {"mcp-protocol-version": "2025-11-25"}
 

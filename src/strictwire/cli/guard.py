@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from strictwire.gateway.naming import Clash
-from strictwire.gateway.rules import Filter
-from strictwire.gateway.survey import Seen, clashes_of
-from strictwire.gateway.terms import Mode, Terms
-from strictwire.gateway.upstream import Target
+from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.many.naming import Clash
+from strictwire.gateway.many.survey import Seen, clashes_of
+from strictwire.gateway.options import Mode, Terms
+from strictwire.gateway.policy.rules import Filter
 from strictwire.server.guard import Guarding, look_at, run_guard
 from strictwire.server.guarded import Guarded, guarded_of, statutes_of, token_headers
 from strictwire.server.run import StartRefused, parse_address, report_start_failure

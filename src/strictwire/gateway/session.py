@@ -15,13 +15,13 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.fault.failure import Failure
-from strictwire.gateway.bridge_to_modern import maybe_bridge, open_bridge, refuses_sessions
-from strictwire.gateway.hearing import Faucet, StreamHearer
-from strictwire.gateway.link import Answer, Deaf, Era, Link, Question, Relayed, answer_exchange, question_of
-from strictwire.gateway.rewrite import CANCELLED_ID, ID, replace_at, slice_at, value_at
-from strictwire.gateway.terms import broke, failure_of
-from strictwire.gateway.upstream import OPENING_SECONDS
-from strictwire.gateway.warden import Errand, Warden
+from strictwire.gateway.bridges.to_modern import maybe_bridge, open_bridge, refuses_sessions
+from strictwire.gateway.links.link import Answer, Deaf, Era, Link, Question, Relayed, answer_exchange, question_of
+from strictwire.gateway.links.notifications import Faucet, StreamHearer
+from strictwire.gateway.links.raw_message import CANCELLED_ID, ID, replace_at, slice_at, value_at
+from strictwire.gateway.links.upstream import OPENING_SECONDS
+from strictwire.gateway.options import broke, failure_of
+from strictwire.gateway.upstream_calls import Errand, Warden
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
 from strictwire.profiles.mcp.context import NEEDS

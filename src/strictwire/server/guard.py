@@ -14,13 +14,13 @@ import strictwire
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
-from strictwire.gateway.drift import Drift
-from strictwire.gateway.house import MultiUpstream, SingleUpstream
-from strictwire.gateway.policy import GuardPolicy, Statutes
-from strictwire.gateway.rates import Rates
-from strictwire.gateway.survey import Seen, clashes_of, survey
-from strictwire.gateway.upstream import Upstream
-from strictwire.gateway.warden import Warden
+from strictwire.gateway.backends import MultiUpstream, SingleUpstream
+from strictwire.gateway.links.upstream import Upstream
+from strictwire.gateway.many.survey import Seen, clashes_of, survey
+from strictwire.gateway.pins.drift import Drift
+from strictwire.gateway.policy.guard_policy import GuardPolicy, Statutes
+from strictwire.gateway.policy.rates import Rates
+from strictwire.gateway.upstream_calls import Warden
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline

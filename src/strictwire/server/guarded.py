@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from strictwire.gateway.naming import Naming
-from strictwire.gateway.policy import Statutes
-from strictwire.gateway.rates import Limit
-from strictwire.gateway.rules import Effect, Filter, Rule
-from strictwire.gateway.terms import Mode, Terms
-from strictwire.gateway.upstream import Target
+from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.many.naming import Naming
+from strictwire.gateway.options import Mode, Terms
+from strictwire.gateway.policy.guard_policy import Statutes
+from strictwire.gateway.policy.rates import Limit
+from strictwire.gateway.policy.rules import Effect, Filter, Rule
 from strictwire.settings.guard_model import GuardedToolSettings, GuardSettings, UpstreamSettings
 
 HARMLESS: Final = (

@@ -1,0 +1,100 @@
+"""An answer that comes after its request was withdrawn reaches nobody, on either carrier and in either era."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from strictwire.canon.json import parse_object, render
+from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.options import Terms
+from tests.fixtures import fake_upstream
+from tests.fixtures.live import legacy, modern
+from tests.gateway.driver import Client, fake, guarded
+from tests.gateway.links.test_http_link import OPENED, answer
+
+WITHDRAWN = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}'
+ERAS = pytest.mark.parametrize("era", ["modern", "legacy"])
+
+
+@asynccontextmanager
+async def late_web(called: asyncio.Event, told: list[str]) -> AsyncIterator[str]:
+    """A server that answers a call when it is withdrawn, as if nothing had happened."""
+    withdrawn = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if ": " in line)
+        body = await reader.readexactly(int(fields.get("content-length", "0")))
+        message = parse_object(body) if body else {}
+        if message.get("method") == "notifications/cancelled":
+            told.append(message["params"]["reason"])
+            withdrawn.set()
+        if message.get("method") == "tools/call":
+            called.set()
+            # In the stateless era the end of the connection is the withdrawal.
+            ended = asyncio.ensure_future(reader.read())
+            await asyncio.wait({ended, asyncio.ensure_future(withdrawn.wait())}, return_when=asyncio.FIRST_COMPLETED)
+            told.append("ended" if ended.done() else "told")
+        writer.write(_reply(head, message))
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    finally:
+        withdrawn.set()
+        server.close()
+
+
+def _reply(head: str, message: dict[str, object]) -> bytes:
+    results = {
+        "server/discover": fake_upstream.OPENINGS["server/discover"],
+        "initialize": OPENED,
+        "tools/list": {"tools": [fake_upstream.TOOL]},
+    }
+    if not head.startswith("POST"):
+        return answer(b"", "405 Method Not Allowed")
+    if "id" not in message:
+        return answer(b"", "202 Accepted")
+    result = results.get(str(message["method"]), fake_upstream.GOOD)
+    return answer(render({"jsonrpc": "2.0", "id": message["id"], "result": result}))  # type: ignore[dict-item]
+
+
+async def withdraw(client: Client, era: str, is_running: asyncio.Event) -> list[object]:
+    """Whether the call was withdrawn, whether the guard goes on, and what was heard after the withdrawal."""
+    if era == "legacy":
+        await client.open_session()
+    running = asyncio.create_task(client.act(era, 1, progressToken="t"))
+    async with asyncio.timeout(20):
+        await is_running.wait()
+        client.heard.messages.clear()
+        await client.send(WITHDRAWN)
+        await asyncio.wait({running})
+        raw = modern(2, "tools/list") if era == "modern" else legacy(2, "tools/list")
+        return [running.cancelled(), (await client.ask(raw))["id"], client.heard.messages]
+
+
+@ERAS
+def test_of_a_process(era: str) -> None:
+    async def run() -> list[object]:
+        async with guarded(fake("answer_after_cancel"), Terms()) as client:
+            return await withdraw(client, era, client.heard.arrived)
+
+    assert asyncio.run(run()) == [True, 2, []]
+
+
+@ERAS
+def test_over_http(era: str) -> None:
+    async def run() -> tuple[list[object], list[str]]:
+        called, told = asyncio.Event(), list[str]()
+        async with late_web(called, told) as url, guarded(Target(url=url), Terms()) as client:
+            return await withdraw(client, era, called), told
+
+    seen, told = asyncio.run(run())
+
+    assert seen == [True, 2, []]
+    assert ("enough" in told) == (era == "legacy")

@@ -1,0 +1,43 @@
+"""Processes of an upstream end with it, whatever happens to whoever was to end them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from strictwire.client.message import Identity
+from strictwire.gateway.links.link import Deaf
+from strictwire.gateway.links.stdio_link import PipeLink
+from strictwire.gateway.links.upstream import Target, Upstream
+from tests.fixtures.guards import PYTHON
+
+STUBBORN = Target(command=(PYTHON, "-S", "-c", "import time; print(flush=True); time.sleep(3600)"))
+"""It does not end with its input."""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.slow
+def test_a_farewell_that_nobody_waits_for_is_said_all_the_same() -> None:
+    async def run() -> tuple[bool, bool]:
+        upstream = Upstream(STUBBORN, Identity(name="test", version="1"))
+        link = await upstream.legacy(Deaf())
+        assert isinstance(link, PipeLink)
+        pid = link._process.pid
+        closing = asyncio.create_task(link.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        before = is_running(pid)
+        await upstream.close()
+        return before, is_running(pid)
+
+    assert asyncio.run(run()) == (True, False)

@@ -1,0 +1,127 @@
+"""The answers of several upstreams as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strictwire.canon.json import parse
+from strictwire.client.errors import NotUnderstood
+from strictwire.fault.failure import Failure
+from strictwire.gateway.links.listing import SHAPES
+from strictwire.gateway.many.merge import (
+    Entry,
+    Hints,
+    Listing,
+    cut_page,
+    merge_capabilities,
+    merge_entries,
+    merge_hints,
+    merge_instructions,
+    read_hints,
+    read_page,
+)
+
+TOOLS = SHAPES["tools/list"]
+
+
+def entries(count: int) -> list[Entry]:
+    return [Entry(key=str(number), raw=b'{"n":%d}' % number) for number in range(count)]
+
+
+def test_entries_keep_every_byte_but_their_name() -> None:
+    raw = b'{"result":{"tools":[ {"n":1.0,"name":"a","x":"\\u00e9"} , {"name":"b"}]}}'
+    result = {"tools": [{"n": 1.0, "name": "a", "x": "é"}, {"name": "b"}]}
+
+    assert read_page(raw, result, TOOLS, lambda name: {"a": "p_a"}.get(name, name)) == [
+        Entry(key="p_a", raw=b'{"n":1.0,"name":"p_a","x":"\\u00e9"}'),
+        Entry(key="b", raw=b'{"name":"b"}'),
+    ]
+
+
+@pytest.mark.parametrize("tools", [None, "a", [1], [{}], [{"name": 1}]])
+def test_a_page_without_named_entries_is_not_understood(tools: Any) -> None:
+    with pytest.raises(NotUnderstood):
+        read_page(b'{"result":{}}', {"tools": tools}, TOOLS, str)
+
+
+def test_of_two_entries_with_one_key_the_earlier_upstreams_is_kept() -> None:
+    first = Listing(upstream="a", entries=(Entry(key="x", raw=b"1"), Entry(key="y", raw=b"2")))
+    second = Listing(upstream="b", entries=(Entry(key="y", raw=b"3"), Entry(key="z", raw=b"4")))
+
+    assert [entry.raw for entry in merge_entries([first, second])] == [b"1", b"2", b"4"]
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        ({"ttlMs": 5, "cacheScope": "public"}, Hints(5, "public")),
+        ({"ttlMs": -5, "cacheScope": "everybody"}, Hints(0, "private")),
+        ({"ttlMs": "5"}, Hints(0, "private")),
+        ({}, Hints(0, "private")),
+    ],
+)
+def test_what_an_answer_does_not_say_is_the_least(result: dict[str, Any], expected: Hints) -> None:
+    assert read_hints(result) == expected
+
+
+hints = st.builds(Hints, st.integers(0, 100), st.sampled_from(["public", "private"]))
+
+
+@given(st.lists(hints, max_size=5))
+def test_nobody_keeps_a_merged_answer_longer_or_shares_it_wider_than_a_part_allows(parts: list[Hints]) -> None:
+    merged = merge_hints(parts)
+
+    assert all(merged.ttl <= part.ttl for part in parts)
+    assert merged.scope == "private" or all(part.scope == "public" for part in parts)
+
+
+def test_nothing_merged_is_kept_for_no_time() -> None:
+    assert merge_hints([]) == Hints(0, "private")
+
+
+@given(st.integers(0, 30), st.integers(1, 7))
+def test_the_pages_hold_every_entry_once_and_in_order(count: int, size: int) -> None:
+    whole, seen, cursor = entries(count), [], None
+    while True:
+        page = cut_page(whole, cursor, size)
+        assert not isinstance(page, Failure)
+        items = parse(page[0])
+        assert isinstance(items, list)
+        seen += [item["n"] for item in items]
+        cursor = page[1]
+        if cursor is None:
+            break
+
+    assert seen == list(range(count))
+
+
+@pytest.mark.parametrize("cursor", ["", "0", "2", "x.2", 2])
+def test_a_cursor_that_was_not_given_is_refused(cursor: object) -> None:
+    page = cut_page(entries(5), cursor, 2)
+
+    assert isinstance(page, Failure)
+    assert page.code == "INVALID_CURSOR"
+
+
+def test_capabilities_are_united_and_what_cannot_be_routed_is_left_out() -> None:
+    offered: list[Any] = [
+        {"tools": {"listChanged": False}, "resources": {"subscribe": True}, "tasks": {}, "experimental": {"x": {}}},
+        {"tools": {}, "resources": {"subscribe": False}, "logging": {}, "prompts": 5},
+        None,
+    ]
+
+    assert merge_capabilities(offered) == {
+        "tools": {"listChanged": True},
+        "resources": {"subscribe": True, "listChanged": True},
+        "logging": {},
+    }
+    assert offered[0]["tools"] == {"listChanged": False}
+
+
+def test_instructions_stand_under_the_name_of_their_upstream() -> None:
+    assert merge_instructions([("a", "Do."), ("b", None), ("c", ""), ("d", "Don't.")]) == "a: Do.\n\nd: Don't."
+    assert merge_instructions([("a", 5)]) is None

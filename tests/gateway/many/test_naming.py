@@ -1,0 +1,58 @@
+"""Names both ways, and what happens when two upstreams want the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strictwire.gateway.many.naming import Clash, Naming, find_clashes
+
+FILES = Naming(prefix="fs_", rename={"list": "ls", "fs_odd": "odd"})
+
+
+@pytest.mark.parametrize(("own", "shown"), [("read", "fs_read"), ("list", "ls"), ("fs_odd", "odd"), ("fs_x", "fs_fs_x")])
+def test_a_name_is_shown_with_the_prefix_or_as_it_was_renamed(own: str, shown: str) -> None:
+    assert FILES.shown(own) == shown
+    assert FILES.own(shown) == own
+
+
+@pytest.mark.parametrize("shown", ["read", "fs_list", "fs_fs_odd", "list", "fs_", ""])
+def test_what_is_not_shown_is_nobodys_name(shown: str) -> None:
+    assert FILES.own(shown) is None
+
+
+def test_prompts_have_the_prefix_alone() -> None:
+    assert FILES.without_renames().shown("list") == "fs_list"
+
+
+@pytest.mark.parametrize(
+    ("naming", "plain"), [(Naming(), True), (Naming(prefix="a"), False), (Naming(rename={"a": "b"}), False)]
+)
+def test_plain_names_are_those_that_are_shown_as_they_are(naming: Naming, plain: bool) -> None:
+    assert naming.is_plain is plain
+
+
+names = st.text("ab_", min_size=1, max_size=4)
+
+
+@given(st.text("ab_", max_size=3), st.dictionaries(names, names, max_size=3), names)
+def test_there_and_back_is_the_same_unless_a_new_name_covers_an_old_one(
+    prefix: str, rename: dict[str, str], own: str
+) -> None:
+    naming = Naming(
+        prefix=prefix, rename={key: value for key, value in rename.items() if list(rename.values()).count(value) == 1}
+    )
+    shown = naming.shown(own)
+
+    assert naming.own(shown) == own or (shown in naming.rename.values() and own not in naming.rename)
+
+
+def test_a_clash_names_both_and_the_way_out() -> None:
+    clashes = find_clashes("tool", [("a", ["x", "y", "x"]), ("b", ["z"]), ("c", ["y"])])
+
+    assert clashes == [Clash(kind="tool", name="y", first="a", second="c")]
+    assert str(clashes[0]) == (
+        "the tool 'y' is offered by two upstreams, 'a' and 'c': set prefix = \"c_\" in [guard.upstreams.c], "
+        "or give it another name in its `rename` table: rename = { y = ... }"
+    )

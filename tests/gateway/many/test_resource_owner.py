@@ -1,0 +1,65 @@
+"""Which upstream a URI belongs to: every rung of the ladder."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from strictwire.gateway.many.resource_owner import Claim, find_place, fits_template
+
+FILES = Claim(uris=frozenset({"file:///a", "shared:1"}), templates=frozenset({"file:///t/{name}.txt"}))
+NOTES = Claim(patterns=("note:*", "file:///mine/*"), uris=frozenset({"shared:1", "x:1"}))
+EMPTY = Claim()
+
+
+@pytest.mark.parametrize(
+    ("uri", "place"),
+    [
+        ("file:///mine/a", 1),
+        ("note:9", 1),
+        ("file:///a", 0),
+        ("shared:1", 0),
+        ("x:1", 1),
+        ("file:///t/b.txt", 0),
+        ("file:///t/{name}.txt", 0),
+        ("FILE:///elsewhere", 0),
+        ("shared:2", None),
+        ("never:1", None),
+        ("", None),
+    ],
+)
+def test_the_first_rung_that_finds_an_owner_decides(uri: str, place: int | None) -> None:
+    assert find_place(uri, [FILES, NOTES, EMPTY]) == place
+
+
+def test_the_only_one_with_resources_gets_everything() -> None:
+    assert find_place("any:1", [EMPTY]) == 0
+    assert find_place("any:1", [FILES]) == 0
+    assert find_place("any:1", []) is None
+
+
+@pytest.mark.parametrize(
+    ("uri", "template", "fits"),
+    [
+        ("a:1/x", "a:{id}/x", True),
+        ("a:1/y", "a:{id}/x", False),
+        ("a:", "a:{id}", True),
+        ("a:b/c/d", "a:{+path}", True),
+        ("a:*", "a:*", True),
+        ("a:b", "a:*", False),
+        ("a:[x]", "a:[x]", True),
+        ("a:x", "a:[x]", False),
+        ("a:{", "a:{", True),
+    ],
+)
+def test_an_expression_stands_for_any_text_and_nothing_else_does(uri: str, template: str, fits: bool) -> None:
+    assert fits_template(uri, template) is fits
+
+
+def test_a_hostile_template_costs_no_time() -> None:
+    started = time.process_time()
+
+    assert not fits_template("x" * 20_000, "{a}x" * 499 + "y")
+    assert not fits_template("x", "{a}" * 10_000)
+    assert time.process_time() - started < 1

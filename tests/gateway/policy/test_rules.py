@@ -1,0 +1,199 @@
+"""Who may call what: the ladder of the rules, and what holds for every table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strictwire.gateway.policy.rules import Effect, Filter, Rule, Subject, Verdict, depends_on_caller, judge
+
+ANN = Subject(tool="files_write", own="write", upstream="files", principal="ann", role="editor", tier="pro", arguments={})
+
+
+def deny(**members: Any) -> Rule:
+    return Rule(name="no", effect=Effect.DENY, **members)
+
+
+def allow(**members: Any) -> Rule:
+    return Rule(name="yes", effect=Effect.ALLOW, **members)
+
+
+def verdict(*rules: Rule, subject: Subject = ANN, chosen: Filter | None = None, default: Effect = Effect.ALLOW) -> Verdict:
+    return judge(rules, subject, chosen=chosen or Filter(), default=default)
+
+
+NO, YES = Verdict(allowed=False, rule="no"), Verdict(allowed=True, rule="yes")
+UNFIT = Verdict(allowed=False, rule="yes")
+BY_DEFAULT = Verdict(allowed=True, rule="default")
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ([], BY_DEFAULT),
+        ([deny()], NO),
+        ([allow()], YES),
+        ([allow(), deny()], NO),
+        ([deny(tools=("files_*",))], NO),
+        ([deny(tools=("write",))], BY_DEFAULT),
+        ([deny(upstreams=("files",))], NO),
+        ([deny(upstreams=("other",))], BY_DEFAULT),
+        ([deny(principals=("a*",))], NO),
+        ([deny(roles=("viewer", "editor"))], NO),
+        ([deny(roles=("",))], BY_DEFAULT),
+        ([deny(tiers=("core",))], BY_DEFAULT),
+        ([deny(tiers=("p?o",))], NO),
+        ([allow(tools=("files_*",), roles=("admin",))], UNFIT),
+        ([allow(tools=("other",), roles=("admin",))], BY_DEFAULT),
+        ([allow(roles=("admin",)), allow(roles=("editor",))], YES),
+    ],
+)
+def test_the_first_rung_that_fits_decides(rules: list[Rule], expected: Verdict) -> None:
+    assert verdict(*rules) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "arguments", "denied", "allowed"),
+    [
+        ({"path": "/etc/*"}, {"path": "/etc/passwd"}, True, True),
+        ({"path": "/etc/*"}, {"path": "/srv/x"}, False, False),
+        ({"path": "/etc/*"}, {}, False, False),
+        ({"path": "/etc/*"}, {"path": None}, False, False),
+        ({"paths": "/srv/*"}, {"paths": ["/srv/a", "/etc/b"]}, True, False),
+        ({"paths": "/srv/*"}, {"paths": ["/srv/a", "/srv/b"]}, True, True),
+        ({"paths": "/srv/*"}, {"paths": []}, False, False),
+        ({"options.path": "/etc/*"}, {"options": {"path": "/etc/x"}}, True, True),
+        ({"options.path": "/etc/*"}, {"options.path": "/etc/x"}, True, True),
+        ({"options.path": "/etc/*"}, {"options": "/etc/x"}, False, False),
+        ({"options": "/etc/*"}, {"options": {"deep": [{"path": "/etc/x"}]}}, True, True),
+        ({"force": "true"}, {"force": True}, True, True),
+        ({"count": "1?"}, {"count": 12}, True, True),
+        ({"a": "x", "b": "y"}, {"a": "x", "b": "y"}, True, True),
+        ({"a": "x", "b": "y"}, {"a": "x", "b": "z"}, False, False),
+    ],
+)
+def test_a_denial_needs_one_value_that_fits_and_a_permission_all_of_them(
+    pattern: dict[str, str], arguments: dict[str, Any], denied: bool, allowed: bool
+) -> None:
+    subject = replace(ANN, arguments=arguments)
+
+    assert verdict(deny(arguments=pattern), subject=subject).allowed is not denied
+    assert verdict(allow(arguments=pattern), subject=subject).allowed is allowed
+
+
+def test_before_the_arguments_are_known_only_what_can_never_be_called_is_denied() -> None:
+    unknown = replace(ANN, arguments=None)
+
+    assert verdict(deny(arguments={"path": "*"}), subject=unknown).allowed
+    assert verdict(allow(arguments={"path": "*"}), subject=unknown).allowed
+    assert not verdict(deny(), subject=unknown).allowed
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        (Filter(), True),
+        (Filter(allow=("write",)), True),
+        (Filter(allow=("files_write",)), False),
+        (Filter(deny=("w*",)), False),
+        (Filter(allow=("*",), deny=("write",)), False),
+    ],
+)
+def test_the_filter_is_about_the_upstreams_own_names_and_stronger_than_any_rule(chosen: Filter, expected: bool) -> None:
+    assert verdict(allow(), chosen=chosen).allowed is expected
+
+
+def test_the_default_is_for_what_no_rule_is_about() -> None:
+    assert verdict(default=Effect.DENY) == Verdict(allowed=False, rule="default")
+    assert verdict(allow(tools=("files_*",)), default=Effect.DENY) == YES
+
+
+@pytest.mark.parametrize(
+    ("rule", "personal"),
+    [
+        (deny(tools=("x",)), False),
+        (deny(arguments={"a": "b"}), False),
+        (deny(roles=("x",)), True),
+        (allow(tiers=("x",)), True),
+    ],
+)
+def test_a_table_knows_whether_it_looks_at_the_caller(rule: Rule, personal: bool) -> None:
+    assert depends_on_caller([rule]) is personal
+
+
+words = st.sampled_from(["a", "ab", "b", "ba", ""])
+patterns = st.lists(st.sampled_from(["*", "a", "a*", "?", "[ab]", "ab"]), min_size=1, max_size=2).map(tuple)
+arguments = st.dictionaries(words, st.one_of(words, st.lists(words, max_size=2), st.integers(0, 3), st.none()), max_size=2)
+rules = st.lists(
+    st.builds(
+        Rule,
+        name=words,
+        effect=st.sampled_from(Effect),
+        tools=patterns,
+        upstreams=patterns,
+        principals=patterns,
+        roles=patterns,
+        tiers=patterns,
+        arguments=st.dictionaries(words, st.sampled_from(["*", "a", "?*"]), max_size=1),
+    ),
+    max_size=5,
+)
+filters = st.builds(Filter, allow=patterns | st.just(()), deny=patterns | st.just(()))
+subjects = st.builds(
+    Subject,
+    tool=words,
+    own=words,
+    upstream=words,
+    principal=words,
+    role=words | st.none(),
+    tier=words,
+    arguments=arguments,
+)
+defaults = st.sampled_from(Effect)
+
+
+@pytest.mark.slow
+@given(rules, subjects, filters, defaults, st.randoms(use_true_random=False))
+def test_the_order_of_rules_never_matters(
+    table: list[Rule], subject: Subject, chosen: Filter, default: Effect, random: Any
+) -> None:
+    shuffled = list(table)
+    random.shuffle(shuffled)
+
+    assert (
+        judge(table, subject, chosen=chosen, default=default).allowed
+        == judge(shuffled, subject, chosen=chosen, default=default).allowed
+    )
+
+
+@pytest.mark.slow
+@given(rules, rules, subjects, filters, defaults)
+def test_one_more_denial_never_allows_anything(
+    table: list[Rule], more: list[Rule], subject: Subject, chosen: Filter, default: Effect
+) -> None:
+    denials = [replace(rule, effect=Effect.DENY) for rule in more]
+    before = judge(table, subject, chosen=chosen, default=default).allowed
+
+    assert judge([*table, *denials], subject, chosen=chosen, default=default).allowed <= before
+
+
+@given(rules, subjects, filters, defaults)
+def test_what_is_hidden_can_be_called_with_no_arguments_whatever(
+    table: list[Rule], subject: Subject, chosen: Filter, default: Effect
+) -> None:
+    shown = judge(table, replace(subject, arguments=None), chosen=chosen, default=default).allowed
+
+    assert judge(table, subject, chosen=chosen, default=default).allowed <= shown
+
+
+@given(rules, subjects, filters)
+def test_a_stricter_default_never_allows_more(table: list[Rule], subject: Subject, chosen: Filter) -> None:
+    strict, loose = (
+        judge(table, subject, chosen=chosen, default=default).allowed for default in (Effect.DENY, Effect.ALLOW)
+    )
+
+    assert strict <= loose
