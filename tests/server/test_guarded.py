@@ -9,10 +9,10 @@ import pytest
 from strictwire.gateway.links.upstream import Target
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode, Terms
-from strictwire.gateway.policy.guard_policy import Statutes
-from strictwire.gateway.policy.rates import Limit
+from strictwire.gateway.policy.guard_policy import PolicyRules
+from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
-from strictwire.server.guarded import Guarded, guarded_of, statutes_of
+from strictwire.server.guarded import Guarded, guarded_of, policy_rules_of
 from strictwire.settings.guard_model import GuardSettings
 from strictwire.settings.read import SettingsRefused, read_settings
 
@@ -87,7 +87,7 @@ def test_everything_about_an_upstream_can_be_said_in_the_file(tmp_path: Path) ->
             roles=terms.roles,
             tools={"read": read},
         ),
-        chosen=Filter(allow=("read*",), deny=("*all",)),
+        tool_filter=Filter(allow=("read*",), deny=("*all",)),
         naming=Naming(prefix="fs_", rename={"list": "ls"}),
         resources=("file:///srv/*",),
         lock=Path("files.lock"),
@@ -105,9 +105,9 @@ def test_a_mode_of_the_command_line_is_for_everything(tmp_path: Path) -> None:
 def test_rules_and_limits_have_names_for_the_record(tmp_path: Path) -> None:
     deny = Rule(name="guard.rules[0]", effect=Effect.DENY, tools=("fs_*",), arguments={"path": "/etc/*"})
     staff = Rule(name="staff", effect=Effect.ALLOW, roles=("staff",))
-    limit = Limit(name="guard.limits[0]", calls=10, seconds=60.0, burst=10)
+    limit = RateLimit(name="guard.limits[0]", calls=10, seconds=60.0, burst=10)
 
-    assert statutes_of(guard_of(tmp_path, WHOLE), dry_run=True) == Statutes(
+    assert policy_rules_of(guard_of(tmp_path, WHOLE), dry_run=True) == PolicyRules(
         rules=(deny, staff), limits=(limit,), default=Effect.DENY, dry_run=True
     )
 

@@ -16,7 +16,7 @@ from strictwire.gateway.many.survey import Seen, clashes_of
 from strictwire.gateway.options import Mode, Terms
 from strictwire.gateway.policy.rules import Filter
 from strictwire.server.guard import Guarding, look_at, run_guard
-from strictwire.server.guarded import Guarded, guarded_of, statutes_of, token_headers
+from strictwire.server.guarded import Guarded, guarded_of, policy_rules_of, token_headers
 from strictwire.server.run import StartRefused, parse_address, report_start_failure
 from strictwire.settings.model import Settings
 from strictwire.settings.read import SettingsRefused, read_settings
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _guarding(arguments: argparse.Namespace, settings: Settings) -> Guarding:
     return Guarding(
         upstreams=_upstreams(arguments, settings),
-        statutes=statutes_of(settings.guard, dry_run=arguments.dry_run),
+        policy=policy_rules_of(settings.guard, dry_run=arguments.dry_run),
         http=None if arguments.http is None else parse_address(arguments.http),
         announce=_announce,
     )
@@ -115,7 +115,7 @@ def _named(arguments: argparse.Namespace, mode: Mode) -> Guarded:
     return Guarded(
         target=target,
         terms=_terms(arguments, mode),
-        chosen=Filter(allow=tuple(arguments.allow or ()), deny=tuple(arguments.deny or ())),
+        tool_filter=Filter(allow=tuple(arguments.allow or ()), deny=tuple(arguments.deny or ())),
         lock=arguments.lock,
         trust_on_first_use=arguments.trust_on_first_use,
     )

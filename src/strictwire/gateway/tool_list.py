@@ -23,7 +23,7 @@ from strictwire.gateway.links.link import Era, Link
 from strictwire.gateway.links.listing import FRESH_SECONDS, RENEW_SECONDS, SHAPES, asking, fetch_all
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import Terms
-from strictwire.gateway.pins.drift import Drift
+from strictwire.gateway.pins.drift import ToolPins
 from strictwire.pipeline.call import Kind
 from strictwire.pipeline.compiled import CompiledTool, Refuse, Verify
 from strictwire.pipeline.limits import ConcurrencyLimit
@@ -69,7 +69,7 @@ class Book:
         limit_of: Callable[[str], ConcurrencyLimit],
         terms: Terms,
         elapsed: Callable[[], float],
-        drift: Drift | None = None,
+        drift: ToolPins | None = None,
     ) -> None:
         self._upstream = upstream
         self._drift = drift
@@ -107,7 +107,7 @@ class Book:
     async def _list(self, link: Link) -> None:
         entries, fresh = await fetch_all(asking(self._upstream, link, TOOLS, self._era), SHAPES[TOOLS])
         if self._drift is not None:
-            self._drift.learn(entries.values())
+            self._drift.pin_first(entries.values())
         kept = {name: self._tools[name] for name, entry in entries.items() if self._is_same(name, entry)}
         self._entries, self._tools = entries, kept
         self._link = link
@@ -120,7 +120,7 @@ class Book:
     def _tool(self, name: str) -> Tool | None:
         if name not in self._tools and name in self._entries:
             entry = self._entries[name]
-            held = None if self._drift is None else self._drift.judge(entry)
+            held = None if self._drift is None else self._drift.find_drift(entry)
             self._tools[name] = replace(self._read(entry), held=held)
         return self._tools.get(name)
 

@@ -28,7 +28,7 @@ from strictwire.gateway.links.raw_message import PRIVATE, slice_at
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode, Terms, broke, failure_of, timed_out
-from strictwire.gateway.pins.drift import Drift
+from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy
 from strictwire.gateway.request_state import States
 from strictwire.gateway.result_check import argument_at, find_fault, find_output_fault, header_text
@@ -115,7 +115,7 @@ class Warden:
         policy: GuardPolicy,
         clock: Clock,
         sealer: Sealer,
-        drift: Drift | None = None,
+        drift: ToolPins | None = None,
         naming: Naming = PLAIN,
         resources: tuple[str, ...] = (),
     ) -> None:
@@ -178,7 +178,7 @@ class Warden:
             except ClientError as exc:
                 return failure_of(exc)
         shown = without_tools(answer, lambda entry: self._is_hidden(entry, caller))
-        return with_scope(shown, PRIVATE) if self._policy.is_personal else shown
+        return with_scope(shown, PRIVATE) if self._policy.depends_on_caller else shown
 
     def leaves_out(self, own: str) -> bool:
         """Whether the filter keeps a tool from everybody."""
@@ -187,11 +187,11 @@ class Warden:
     def holds(self, entry: JsonObject) -> bool:
         """Whether a tool is in quarantine."""
         mode = self.terms.of_tool(str(entry.get("name"))).mode
-        return self.drift is not None and mode is Mode.ENFORCE and self.drift.judge(entry) is not None
+        return self.drift is not None and mode is Mode.ENFORCE and self.drift.find_drift(entry) is not None
 
     def _is_hidden(self, entry: JsonObject, caller: Caller) -> bool:
         own = str(entry.get("name"))
-        if self._policy.hides(own, self.naming.shown(own), caller):
+        if self._policy.hides(own, caller):
             return True
         if not self._policy.dry_run and not _may_use(self.terms.of_tool(own), caller):
             return True
@@ -261,7 +261,7 @@ class Warden:
 
     def _authorise(self, tool: CompiledTool, call: Call) -> Failure | None:
         """Tier, role and policy. In a dry run a denial is logged and recorded, and the call goes on."""
-        denied = authorise(tool, call) or self._policy.judge(tool, call)
+        denied = authorise(tool, call) or self._policy.find_refusal(tool, call)
         if denied is None or not self._policy.dry_run:
             return denied
         log.warning("dry run: %s of %s would be %s", call.target, call.caller.principal, denied.code)

@@ -17,9 +17,9 @@ from strictwire.client.message import Identity
 from strictwire.gateway.backends import MultiUpstream, SingleUpstream
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.many.survey import Seen, clashes_of, survey
-from strictwire.gateway.pins.drift import Drift
-from strictwire.gateway.policy.guard_policy import GuardPolicy, Statutes
-from strictwire.gateway.policy.rates import Rates
+from strictwire.gateway.pins.drift import ToolPins
+from strictwire.gateway.policy.guard_policy import GuardPolicy, PolicyRules
+from strictwire.gateway.policy.rates import RateLimiter
 from strictwire.gateway.upstream_calls import Warden
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock
@@ -68,7 +68,7 @@ class Guarding:
     """What to guard, and how."""
 
     upstreams: tuple[Guarded, ...]
-    statutes: Statutes = field(default_factory=Statutes)
+    policy: PolicyRules = field(default_factory=PolicyRules)
     http: tuple[str, int] | None = None
     """Host and port; None serves standard input and output."""
     announce: Callable[[str], None] = lambda _url: None
@@ -108,18 +108,18 @@ async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> 
 
 def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[Warden]:
     """What holds each upstream to its terms. Raises StartRefused: no lock file."""
-    statutes = guarding.statutes
-    version = statutes.version([each.chosen for each in guarding.upstreams])
+    policy = guarding.policy
+    version = policy.version([each.tool_filter for each in guarding.upstreams])
     journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock, policy_version=version)
     # Every handler relays and none is a plain function: the pool never starts a thread.
     pipeline = Pipeline(journal, HandlerRunner(DaemonThreads(1, name="strictwire-guard")))
-    rates, sealer = Rates(statutes.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
+    limiter, sealer = RateLimiter(policy.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
     return [
         Warden(
             Upstream(each.target, IDENTITY),
             each.terms,
             pipeline=pipeline,
-            policy=GuardPolicy(statutes, rates, upstream=each.target.name, chosen=each.chosen, version=version),
+            policy=_policy_of(each, policy, limiter),
             clock=clock,
             sealer=sealer,
             drift=_open_drift(each),
@@ -130,14 +130,24 @@ def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[War
     ]
 
 
-def _open_drift(guarded: Guarded) -> Drift | None:
+def _policy_of(guarded: Guarded, rules: PolicyRules, limiter: RateLimiter) -> GuardPolicy:
+    return GuardPolicy(
+        rules,
+        limiter,
+        upstream=guarded.target.name,
+        tool_filter=guarded.tool_filter,
+        client_name=guarded.naming.shown,
+    )
+
+
+def _open_drift(guarded: Guarded) -> ToolPins | None:
     """Raises StartRefused: the lock file is not there or cannot be read."""
     if guarded.lock is None:
         return None
     if guarded.trust_on_first_use and not guarded.lock.exists():
-        return Drift(guarded.lock)
+        return ToolPins(guarded.lock)
     try:
-        return Drift(guarded.lock, tools=read_lock(guarded.lock))
+        return ToolPins(guarded.lock, tools=read_lock(guarded.lock))
     except SourceRefused as exc:
         raise StartRefused(f"{exc}; write it with `strictwire pin`, or start with --trust-on-first-use") from exc
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 from strictwire.gateway.links.upstream import Target
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode, Terms
-from strictwire.gateway.policy.guard_policy import Statutes
-from strictwire.gateway.policy.rates import Limit
+from strictwire.gateway.policy.guard_policy import PolicyRules
+from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
 from strictwire.settings.guard_model import GuardedToolSettings, GuardSettings, UpstreamSettings
 
@@ -30,7 +30,7 @@ class Guarded:
 
     target: Target
     terms: Terms = field(default_factory=Terms)
-    chosen: Filter = field(default_factory=Filter)
+    tool_filter: Filter = field(default_factory=Filter)
     naming: Naming = field(default_factory=Naming)
     resources: tuple[str, ...] = ()
     """Patterns of URIs that are its own."""
@@ -45,7 +45,7 @@ def guarded_of(guard: GuardSettings, environment: Mapping[str, str], mode: Mode 
     return tuple(_guarded(name, each, guard, environment, mode) for name, each in guard.upstreams.items())
 
 
-def statutes_of(guard: GuardSettings, *, dry_run: bool = False) -> Statutes:
+def policy_rules_of(guard: GuardSettings, *, dry_run: bool = False) -> PolicyRules:
     """The rules and limits of the settings."""
     rules = [
         Rule(
@@ -61,7 +61,7 @@ def statutes_of(guard: GuardSettings, *, dry_run: bool = False) -> Statutes:
         for number, each in enumerate(guard.rules)
     ]
     limits = [
-        Limit(
+        RateLimit(
             name=each.name or f"guard.limits[{number}]",
             calls=each.calls,
             seconds=each.seconds,
@@ -72,7 +72,7 @@ def statutes_of(guard: GuardSettings, *, dry_run: bool = False) -> Statutes:
         for number, each in enumerate(guard.limits)
     ]
     default = Effect(guard.default)
-    return Statutes(rules=tuple(rules), limits=tuple(limits), default=default, dry_run=dry_run or guard.dry_run)
+    return PolicyRules(rules=tuple(rules), limits=tuple(limits), default=default, dry_run=dry_run or guard.dry_run)
 
 
 def token_headers(variable: str | None, environment: Mapping[str, str]) -> dict[str, str]:
@@ -105,7 +105,7 @@ def _guarded(
     return Guarded(
         target=target,
         terms=replace(terms, tools=own),
-        chosen=Filter(allow=upstream.allow, deny=upstream.deny),
+        tool_filter=Filter(allow=upstream.allow, deny=upstream.deny),
         naming=Naming(prefix=upstream.prefix, rename=upstream.rename),
         resources=upstream.resources,
         lock=None if upstream.lock is None else Path(upstream.lock),

@@ -61,7 +61,7 @@ def test_a_server_is_never_put_behind_two_guards() -> None:
     twice = install(once.text, CURSOR, GUARD, toml=False)
 
     assert twice.text == once.text
-    assert twice.left == {"one": "behind the guard already"}
+    assert twice.left == {"one": "it is behind the guard already"}
 
 
 def test_toml_keeps_its_comments_and_every_other_line() -> None:

@@ -12,7 +12,7 @@ from strictwire.canon.json import parse
 from strictwire.gateway.links.upstream import Target
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Terms
-from strictwire.gateway.policy.guard_policy import Statutes
+from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.pipeline.call import Caller
 from strictwire.server.guard import Guarding, open_guard
 from strictwire.server.guarded import Guarded
@@ -32,10 +32,10 @@ def one(name: str, *, prefix: str = "", terms: Terms = SHORT, rename: dict[str, 
 
 
 @asynccontextmanager
-async def crowd(*upstreams: Guarded, statutes: Statutes | None = None) -> AsyncIterator[Client]:
+async def crowd(*upstreams: Guarded, policy: PolicyRules | None = None) -> AsyncIterator[Client]:
     """A client of a guard in front of all of them."""
     recorder = MemoryRecorder()
-    guarding = Guarding(upstreams=upstreams, statutes=statutes or Statutes())
+    guarding = Guarding(upstreams=upstreams, policy=policy or PolicyRules())
     async with open_guard(guarding, Settings(), recorder=recorder) as endpoint:
         yield Client(endpoint, recorder)
 

@@ -272,7 +272,7 @@ def test_a_tool_that_the_filter_leaves_out_cannot_clash(era: str) -> None:
     async def do(talker: Talker) -> Any:
         return await talker.names(), (await talker.call("who"))["server"]
 
-    second = replace(one("b", tools=["who", "other"]), chosen=Filter(deny=("who",)))
+    second = replace(one("b", tools=["who", "other"]), tool_filter=Filter(deny=("who",)))
 
     assert talk(era, do, one("a"), second) == (["who", "other"], "a")
 

@@ -68,7 +68,7 @@ def test_the_change_and_what_it_breaks_are_told(tmp_path: Path, caplog: pytest.L
     told = [record.getMessage() for record in guard if record.levelno >= logging.WARNING]
 
     assert told[0] == "tool act is in quarantine: ['description', 'input']"
-    assert any(each.startswith("tool act against its pin: ") and "nothing" not in each for each in told[1:])
+    assert any(each.startswith("tool act compared with its pin: ") and "nothing" not in each for each in told[1:])
 
 
 def test_the_lock_file_holds_the_tools_of_the_first_list(tmp_path: Path) -> None:

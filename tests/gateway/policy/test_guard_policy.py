@@ -12,8 +12,8 @@ import pytest
 from strictwire.canon.json import parse_object
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode
-from strictwire.gateway.policy.guard_policy import Statutes
-from strictwire.gateway.policy.rates import Limit
+from strictwire.gateway.policy.guard_policy import PolicyRules
+from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Inbound, Silent
@@ -43,16 +43,16 @@ def test_denied_wins_and_names_are_compared_exactly(
 
 
 def test_a_policy_is_named_by_what_it_says() -> None:
-    statutes = Statutes()
-    versions = {statutes.version([Filter(allow=("a",))]), statutes.version([Filter(deny=("a",))]), statutes.version([])}
+    policy = PolicyRules()
+    versions = {policy.version([Filter(allow=("a",))]), policy.version([Filter(deny=("a",))]), policy.version([])}
 
     assert len(versions) == 3
-    assert statutes.version([Filter(allow=("a",))]) == statutes.version([Filter(allow=("a",))])
+    assert policy.version([Filter(allow=("a",))]) == policy.version([Filter(allow=("a",))])
 
 
 def test_a_denied_tool_is_neither_shown_nor_called() -> None:
     async def run() -> tuple[list[str], list[object]]:
-        async with crowd(replace(fake_of("two_tools"), chosen=Filter(deny=("al*",)))) as client:
+        async with crowd(replace(fake_of("two_tools"), tool_filter=Filter(deny=("al*",)))) as client:
             return await names(client), [outcome(await call(client, name)) for name in ("act", "also")]
 
     assert asyncio.run(run()) == (["act"], [{"y": 1}, "PERMISSION_DENIED"])
@@ -90,7 +90,7 @@ EDITOR = Caller(principal="ann", role="editor", tier="pro")
 )
 def test_a_caller_is_shown_what_it_may_call(rule: Rule, terms: dict[str, Any], shown: list[list[str]]) -> None:
     async def run() -> list[list[str]]:
-        async with crowd(fake_of("two_tools", **terms), statutes=Statutes(rules=(rule,))) as client:
+        async with crowd(fake_of("two_tools", **terms), policy=PolicyRules(rules=(rule,))) as client:
             seen = [await names(client, who) for who in (None, EDITOR)]
             called = [outcome(await call(client, "also", who)) for who in (None, EDITOR)]
 
@@ -101,13 +101,13 @@ def test_a_caller_is_shown_what_it_may_call(rule: Rule, terms: dict[str, Any], s
 
 
 def test_a_list_that_depends_on_the_caller_is_nobody_elses() -> None:
-    async def run(statutes: Statutes) -> str:
-        async with crowd(one("a", scope="public"), statutes=statutes) as client:
+    async def run(policy: PolicyRules) -> str:
+        async with crowd(one("a", scope="public"), policy=policy) as client:
             listed = await send(client, modern(1, "tools/list"), None)
             return str(listed["result"]["cacheScope"])
 
-    personal = Statutes(rules=(Rule(name="r", effect=Effect.DENY, roles=("x",)),))
-    common = Statutes(rules=(Rule(name="r", effect=Effect.DENY, arguments={"x": "9"}),))
+    personal = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, roles=("x",)),))
+    common = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, arguments={"x": "9"}),))
 
     assert [asyncio.run(run(each)) for each in (personal, common)] == ["private", "public"]
 
@@ -115,20 +115,20 @@ def test_a_list_that_depends_on_the_caller_is_nobody_elses() -> None:
 def test_arguments_decide_call_by_call() -> None:
     async def run() -> tuple[list[str], list[object]]:
         rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments={"x": "9*"})
-        async with crowd(fake_of("good"), statutes=Statutes(rules=(rule,))) as client:
+        async with crowd(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
             return await names(client), [outcome(await call(client, "act", x=x)) for x in (1, 99)]
 
     assert asyncio.run(run()) == (["act"], [{"y": 1}, "PERMISSION_DENIED"])
 
 
-LIMITED = Statutes(limits=(Limit(name="few", calls=1, seconds=3600, burst=1),))
+LIMITED = PolicyRules(limits=(RateLimit(name="few", calls=1, seconds=3600, burst=1),))
 
 
 def test_a_principal_that_calls_too_often_is_told_when_to_come_back() -> None:
     """To clients the code is that of overload, as the table of failures has it; the record has the exact one."""
 
     async def run() -> tuple[dict[str, Any], object, object]:
-        async with crowd(fake_of("good"), statutes=LIMITED) as client:
+        async with crowd(fake_of("good"), policy=LIMITED) as client:
             await call(client, "act")
             limited = await call(client, "act")
             recorded = parse_object(client.recorder.lines[-1])["error_code"]
@@ -144,7 +144,7 @@ def test_a_principal_that_calls_too_often_is_told_when_to_come_back() -> None:
 
 def test_limits_count_over_all_upstreams() -> None:
     async def run() -> list[object]:
-        async with crowd(one("a", prefix="a_"), one("b", prefix="b_"), statutes=LIMITED) as client:
+        async with crowd(one("a", prefix="a_"), one("b", prefix="b_"), policy=LIMITED) as client:
             talker = Talker(client, "modern")
             answers = [await talker.reply("tools/call", name=name, arguments={}) for name in ("a_who", "b_who")]
             return ["isError" in answer["result"] for answer in answers]
@@ -155,7 +155,7 @@ def test_limits_count_over_all_upstreams() -> None:
 def test_the_rule_that_denied_is_in_the_record_and_not_in_the_answer() -> None:
     async def run() -> tuple[Any, bool]:
         rule = Rule(name="secret rule", effect=Effect.DENY)
-        async with crowd(fake_of("good"), statutes=Statutes(rules=(rule,))) as client:
+        async with crowd(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
             answer = await call(client, "act")
             body = parse_object(client.recorder.lines[-1])
             return (body["kind"], body["error_code"], body["cause"]), "secret rule" in str(answer)
@@ -167,20 +167,20 @@ def test_the_rule_that_denied_is_in_the_record_and_not_in_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("upstream", "statutes", "code"),
+    ("upstream", "policy", "code"),
     [
-        (Guarded(target=fake("good"), chosen=Filter(deny=("*",))), Statutes(), "PERMISSION_DENIED"),
-        (fake_of("good"), Statutes(rules=(Rule(name="r", effect=Effect.DENY),)), "PERMISSION_DENIED"),
-        (fake_of("good"), Statutes(default=Effect.DENY), "PERMISSION_DENIED"),
-        (fake_of("good", tier="enterprise"), Statutes(), "PERMISSION_DENIED"),
-        (fake_of("good"), replace(LIMITED, limits=(Limit(name="l", calls=1, seconds=3600, burst=1),)), "RATE_LIMITED"),
+        (Guarded(target=fake("good"), tool_filter=Filter(deny=("*",))), PolicyRules(), "PERMISSION_DENIED"),
+        (fake_of("good"), PolicyRules(rules=(Rule(name="r", effect=Effect.DENY),)), "PERMISSION_DENIED"),
+        (fake_of("good"), PolicyRules(default=Effect.DENY), "PERMISSION_DENIED"),
+        (fake_of("good", tier="enterprise"), PolicyRules(), "PERMISSION_DENIED"),
+        (fake_of("good"), replace(LIMITED, limits=(RateLimit(name="l", calls=1, seconds=3600, burst=1),)), "RATE_LIMITED"),
     ],
 )
 def test_a_dry_run_tells_and_records_what_it_would_deny_and_denies_nothing(
-    upstream: Guarded, statutes: Statutes, code: str, caplog: pytest.LogCaptureFixture
+    upstream: Guarded, policy: PolicyRules, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def run() -> tuple[list[str], list[object], list[Any]]:
-        async with crowd(upstream, statutes=replace(statutes, dry_run=True)) as client:
+        async with crowd(upstream, policy=replace(policy, dry_run=True)) as client:
             shown = await names(client)
             answers = [outcome(await call(client, "act")) for _ in range(2)]
             return shown, answers, [parse_object(line) for line in client.recorder.lines]
@@ -195,9 +195,9 @@ def test_a_dry_run_tells_and_records_what_it_would_deny_and_denies_nothing(
 
 
 def test_records_of_a_dry_run_name_their_policy_as_one() -> None:
-    statutes = Statutes(default=Effect.DENY)
+    policy = PolicyRules(default=Effect.DENY)
 
-    assert replace(statutes, dry_run=True).version([]) == "dry-run:" + statutes.version([])
+    assert replace(policy, dry_run=True).version([]) == "dry-run:" + policy.version([])
 
 
 WRONG = {"y": "secret value"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.gateway.policy.rates import MAX_BUCKETS, Exceeded, Limit, Rates, wait_ms
-from strictwire.gateway.policy.rules import Subject
+from strictwire.gateway.policy.rates import MAX_BUCKETS, LimitExceeded, RateLimit, RateLimiter
+from strictwire.gateway.policy.rules import AccessRequest
 
 
 class Hand:
@@ -20,32 +20,32 @@ class Hand:
         return self.now
 
 
-def by(principal: str = "ann", tool: str = "read") -> Subject:
-    return Subject(tool=tool, own=tool, principal=principal)
+def by(principal: str = "ann", tool: str = "read") -> AccessRequest:
+    return AccessRequest(tool=tool, own_name=tool, principal=principal)
 
 
 def test_a_burst_passes_and_the_next_is_told_how_long_to_wait() -> None:
     clock = Hand()
-    rates = Rates([Limit(name="l", calls=2, seconds=10, burst=3)], clock)
+    rates = RateLimiter([RateLimit(name="l", calls=2, seconds=10, burst=3)], clock)
     taken = [rates.take(by()) for _ in range(4)]
     clock.now += 4.5
     early = rates.take(by())
     clock.now += 0.5
 
-    assert taken == [None, None, None, Exceeded(limit="l", wait_seconds=5.0)]
+    assert taken == [None, None, None, LimitExceeded(limit="l", seconds=5.0)]
     assert early is not None
-    assert wait_ms(early) == 500
+    assert early.retry_after_ms == 500
     assert rates.take(by()) is None
 
 
 def test_every_principal_has_its_own_share() -> None:
-    rates = Rates([Limit(name="l", calls=1, seconds=60, burst=1)], Hand())
+    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1)], Hand())
 
     assert [rates.take(by(name)) is None for name in ("ann", "bob", "ann", "bob")] == [True, True, False, False]
 
 
 def test_a_limit_counts_only_what_it_covers() -> None:
-    rates = Rates([Limit(name="l", calls=1, seconds=60, burst=1, tools=("write*",), principals=("a*",))], Hand())
+    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1, tools=("write*",), principals=("a*",))], Hand())
     asked = [by(tool="write"), by(tool="read"), by("bob", "write"), by(tool="write_all")]
 
     assert [rates.take(each) is None for each in asked] == [True, True, True, False]
@@ -53,26 +53,26 @@ def test_a_limit_counts_only_what_it_covers() -> None:
 
 def test_a_refused_call_uses_up_no_other_limit() -> None:
     clock = Hand()
-    small = Limit(name="small", calls=1, seconds=1, burst=1)
-    large = Limit(name="large", calls=2, seconds=1000, burst=2)
-    rates = Rates([small, large], clock)
+    small = RateLimit(name="small", calls=1, seconds=1, burst=1)
+    large = RateLimit(name="large", calls=2, seconds=1000, burst=2)
+    rates = RateLimiter([small, large], clock)
     first, refused = rates.take(by()), rates.take(by())
     clock.now += 1
 
-    assert (first, refused) == (None, Exceeded(limit="small", wait_seconds=1.0))
+    assert (first, refused) == (None, LimitExceeded(limit="small", seconds=1.0))
     assert rates.take(by()) is None
 
 
 def test_the_longest_wait_is_told() -> None:
-    limits = [Limit(name=name, calls=1, seconds=seconds, burst=1) for name, seconds in (("a", 5.0), ("b", 50.0))]
-    rates = Rates(limits, Hand())
+    limits = [RateLimit(name=name, calls=1, seconds=seconds, burst=1) for name, seconds in (("a", 5.0), ("b", 50.0))]
+    rates = RateLimiter(limits, Hand())
     rates.take(by())
 
-    assert rates.take(by()) == Exceeded(limit="b", wait_seconds=50.0)
+    assert rates.take(by()) == LimitExceeded(limit="b", seconds=50.0)
 
 
 def test_buckets_do_not_grow_without_bound() -> None:
-    rates = Rates([Limit(name="l", calls=1, seconds=60, burst=1)], Hand())
+    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1)], Hand())
     for number in range(MAX_BUCKETS + 10):
         rates.take(by(f"p{number}"))
 
@@ -85,7 +85,7 @@ def test_no_more_pass_than_the_burst_and_what_the_time_brought(
     pauses: list[float], calls: int, burst: int, seconds: float
 ) -> None:
     clock = Hand()
-    rates = Rates([Limit(name="l", calls=calls, seconds=seconds, burst=burst)], clock)
+    rates = RateLimiter([RateLimit(name="l", calls=calls, seconds=seconds, burst=burst)], clock)
     passed = 0
     for pause in pauses:
         clock.now += pause
@@ -97,11 +97,11 @@ def test_no_more_pass_than_the_burst_and_what_the_time_brought(
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=30), st.integers(1, 5), st.floats(0.5, 20))
 def test_whoever_waits_as_long_as_told_is_let_through(pauses: list[float], calls: int, seconds: float) -> None:
     clock = Hand()
-    rates = Rates([Limit(name="l", calls=calls, seconds=seconds, burst=2)], clock)
+    rates = RateLimiter([RateLimit(name="l", calls=calls, seconds=seconds, burst=2)], clock)
     for pause in pauses:
         clock.now += pause
         exceeded = rates.take(by())
         if exceeded is not None:
-            clock.now += wait_ms(exceeded) / 1000 + 1e-6
+            clock.now += exceeded.retry_after_ms / 1000 + 1e-6
 
             assert rates.take(by()) is None

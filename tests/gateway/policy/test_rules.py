@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.gateway.policy.rules import Effect, Filter, Rule, Subject, Verdict, depends_on_caller, judge
+from strictwire.gateway.policy.rules import AccessRequest, Decision, Effect, Filter, Rule, decide, depends_on_caller
 
-ANN = Subject(tool="files_write", own="write", upstream="files", principal="ann", role="editor", tier="pro", arguments={})
+ANN = AccessRequest(
+    tool="files_write", own_name="write", upstream="files", principal="ann", role="editor", tier="pro", arguments={}
+)
 
 
 def deny(**members: Any) -> Rule:
@@ -22,13 +24,15 @@ def allow(**members: Any) -> Rule:
     return Rule(name="yes", effect=Effect.ALLOW, **members)
 
 
-def verdict(*rules: Rule, subject: Subject = ANN, chosen: Filter | None = None, default: Effect = Effect.ALLOW) -> Verdict:
-    return judge(rules, subject, chosen=chosen or Filter(), default=default)
+def decided(
+    *rules: Rule, wanted: AccessRequest = ANN, tool_filter: Filter | None = None, default: Effect = Effect.ALLOW
+) -> Decision:
+    return decide(rules, wanted, tool_filter=tool_filter or Filter(), default=default)
 
 
-NO, YES = Verdict(allowed=False, rule="no"), Verdict(allowed=True, rule="yes")
-UNFIT = Verdict(allowed=False, rule="yes")
-BY_DEFAULT = Verdict(allowed=True, rule="default")
+NO, YES = Decision(allowed=False, rule="no"), Decision(allowed=True, rule="yes")
+NOT_MATCHED = Decision(allowed=False, rule="yes")
+BY_DEFAULT = Decision(allowed=True, rule="default")
 
 
 @pytest.mark.parametrize(
@@ -47,13 +51,13 @@ BY_DEFAULT = Verdict(allowed=True, rule="default")
         ([deny(roles=("",))], BY_DEFAULT),
         ([deny(tiers=("core",))], BY_DEFAULT),
         ([deny(tiers=("p?o",))], NO),
-        ([allow(tools=("files_*",), roles=("admin",))], UNFIT),
+        ([allow(tools=("files_*",), roles=("admin",))], NOT_MATCHED),
         ([allow(tools=("other",), roles=("admin",))], BY_DEFAULT),
         ([allow(roles=("admin",)), allow(roles=("editor",))], YES),
     ],
 )
-def test_the_first_rung_that_fits_decides(rules: list[Rule], expected: Verdict) -> None:
-    assert verdict(*rules) == expected
+def test_the_first_rung_that_fits_decides(rules: list[Rule], expected: Decision) -> None:
+    assert decided(*rules) == expected
 
 
 @pytest.mark.parametrize(
@@ -79,22 +83,22 @@ def test_the_first_rung_that_fits_decides(rules: list[Rule], expected: Verdict) 
 def test_a_denial_needs_one_value_that_fits_and_a_permission_all_of_them(
     pattern: dict[str, str], arguments: dict[str, Any], denied: bool, allowed: bool
 ) -> None:
-    subject = replace(ANN, arguments=arguments)
+    wanted = replace(ANN, arguments=arguments)
 
-    assert verdict(deny(arguments=pattern), subject=subject).allowed is not denied
-    assert verdict(allow(arguments=pattern), subject=subject).allowed is allowed
+    assert decided(deny(arguments=pattern), wanted=wanted).allowed is not denied
+    assert decided(allow(arguments=pattern), wanted=wanted).allowed is allowed
 
 
 def test_before_the_arguments_are_known_only_what_can_never_be_called_is_denied() -> None:
     unknown = replace(ANN, arguments=None)
 
-    assert verdict(deny(arguments={"path": "*"}), subject=unknown).allowed
-    assert verdict(allow(arguments={"path": "*"}), subject=unknown).allowed
-    assert not verdict(deny(), subject=unknown).allowed
+    assert decided(deny(arguments={"path": "*"}), wanted=unknown).allowed
+    assert decided(allow(arguments={"path": "*"}), wanted=unknown).allowed
+    assert not decided(deny(), wanted=unknown).allowed
 
 
 @pytest.mark.parametrize(
-    ("chosen", "expected"),
+    ("tool_filter", "expected"),
     [
         (Filter(), True),
         (Filter(allow=("write",)), True),
@@ -103,13 +107,13 @@ def test_before_the_arguments_are_known_only_what_can_never_be_called_is_denied(
         (Filter(allow=("*",), deny=("write",)), False),
     ],
 )
-def test_the_filter_is_about_the_upstreams_own_names_and_stronger_than_any_rule(chosen: Filter, expected: bool) -> None:
-    assert verdict(allow(), chosen=chosen).allowed is expected
+def test_the_filter_is_about_the_upstreams_own_names_and_stronger_than_any_rule(tool_filter: Filter, expected: bool) -> None:
+    assert decided(allow(), tool_filter=tool_filter).allowed is expected
 
 
 def test_the_default_is_for_what_no_rule_is_about() -> None:
-    assert verdict(default=Effect.DENY) == Verdict(allowed=False, rule="default")
-    assert verdict(allow(tools=("files_*",)), default=Effect.DENY) == YES
+    assert decided(default=Effect.DENY) == Decision(allowed=False, rule="default")
+    assert decided(allow(tools=("files_*",)), default=Effect.DENY) == YES
 
 
 @pytest.mark.parametrize(
@@ -144,9 +148,9 @@ rules = st.lists(
 )
 filters = st.builds(Filter, allow=patterns | st.just(()), deny=patterns | st.just(()))
 subjects = st.builds(
-    Subject,
+    AccessRequest,
     tool=words,
-    own=words,
+    own_name=words,
     upstream=words,
     principal=words,
     role=words | st.none(),
@@ -159,41 +163,41 @@ defaults = st.sampled_from(Effect)
 @pytest.mark.slow
 @given(rules, subjects, filters, defaults, st.randoms(use_true_random=False))
 def test_the_order_of_rules_never_matters(
-    table: list[Rule], subject: Subject, chosen: Filter, default: Effect, random: Any
+    table: list[Rule], wanted: AccessRequest, tool_filter: Filter, default: Effect, random: Any
 ) -> None:
     shuffled = list(table)
     random.shuffle(shuffled)
 
     assert (
-        judge(table, subject, chosen=chosen, default=default).allowed
-        == judge(shuffled, subject, chosen=chosen, default=default).allowed
+        decide(table, wanted, tool_filter=tool_filter, default=default).allowed
+        == decide(shuffled, wanted, tool_filter=tool_filter, default=default).allowed
     )
 
 
 @pytest.mark.slow
 @given(rules, rules, subjects, filters, defaults)
 def test_one_more_denial_never_allows_anything(
-    table: list[Rule], more: list[Rule], subject: Subject, chosen: Filter, default: Effect
+    table: list[Rule], more: list[Rule], wanted: AccessRequest, tool_filter: Filter, default: Effect
 ) -> None:
     denials = [replace(rule, effect=Effect.DENY) for rule in more]
-    before = judge(table, subject, chosen=chosen, default=default).allowed
+    before = decide(table, wanted, tool_filter=tool_filter, default=default).allowed
 
-    assert judge([*table, *denials], subject, chosen=chosen, default=default).allowed <= before
+    assert decide([*table, *denials], wanted, tool_filter=tool_filter, default=default).allowed <= before
 
 
 @given(rules, subjects, filters, defaults)
 def test_what_is_hidden_can_be_called_with_no_arguments_whatever(
-    table: list[Rule], subject: Subject, chosen: Filter, default: Effect
+    table: list[Rule], wanted: AccessRequest, tool_filter: Filter, default: Effect
 ) -> None:
-    shown = judge(table, replace(subject, arguments=None), chosen=chosen, default=default).allowed
+    shown = decide(table, replace(wanted, arguments=None), tool_filter=tool_filter, default=default).allowed
 
-    assert judge(table, subject, chosen=chosen, default=default).allowed <= shown
+    assert decide(table, wanted, tool_filter=tool_filter, default=default).allowed <= shown
 
 
 @given(rules, subjects, filters)
-def test_a_stricter_default_never_allows_more(table: list[Rule], subject: Subject, chosen: Filter) -> None:
+def test_a_stricter_default_never_allows_more(table: list[Rule], wanted: AccessRequest, tool_filter: Filter) -> None:
     strict, loose = (
-        judge(table, subject, chosen=chosen, default=default).allowed for default in (Effect.DENY, Effect.ALLOW)
+        decide(table, wanted, tool_filter=tool_filter, default=default).allowed for default in (Effect.DENY, Effect.ALLOW)
     )
 
     assert strict <= loose

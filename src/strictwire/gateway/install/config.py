@@ -1,7 +1,7 @@
-"""Client configurations: which servers they start, and the same with the guard in front of each. Pure.
+"""Rewrites the configuration of an MCP client so that the guard starts each of its servers, and back again. Pure.
 
-Two forms exist: JSON with one object of servers, and TOML with one table a server. Both directions keep everything else
-of the file; what cannot be changed safely is left as it is, with the reason.
+Configurations are JSON with one object of servers, or TOML with one table for each server. Everything else in the file is
+kept. A server that cannot be changed safely is left unchanged, and the result names the reason.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientFile:
-    """Where a client keeps its servers, by `sys.platform`; `~` is the home folder."""
+    """Where a client keeps its servers."""
 
     member: str
-    """The member that holds the servers."""
+    """The member of the file that holds the servers."""
     paths: Mapping[str, str]
-    """Platform to path; `linux` stands for every platform without its own."""
+    """`sys.platform` to path; `linux` applies to every platform without an entry. `~` is the home folder."""
 
 
 def _client(linux: str, darwin: str = "", win32: str = "", member: str = "mcpServers") -> ClientFile:
-    own = {"linux": linux, "darwin": darwin or linux, "win32": win32 or linux}
-    return ClientFile(member=member, paths=MappingProxyType(own))
+    paths = {"linux": linux, "darwin": darwin or linux, "win32": win32 or linux}
+    return ClientFile(member=member, paths=MappingProxyType(paths))
 
 
 CLIENTS: Final[Mapping[str, ClientFile]] = MappingProxyType(
@@ -51,30 +51,30 @@ CLIENTS: Final[Mapping[str, ClientFile]] = MappingProxyType(
         "gemini": _client("~/.gemini/settings.json"),
     }
 )
-"""Clients by name."""
+"""Supported clients by name."""
 
 
 class ConfigRefused(ValueError):
-    """A configuration that cannot be read or changed safely: a sentence that says why."""
+    """A configuration that cannot be read or changed safely. The message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """A configuration after the change, and what was done to each server."""
+    """The configuration after the change, and what happened to each server."""
 
     text: bytes
     changed: tuple[str, ...] = ()
     left: Mapping[str, str] = field(default_factory=dict)
-    """Server to the reason why it was left as it is."""
+    """Servers that were not changed, each with the reason."""
 
 
 def install(raw: bytes, client: ClientFile, guard: Sequence[str], *, toml: bool) -> Rewritten:
-    """Put the guard in front of every server that is a command. Raises ConfigRefused."""
+    """Put the guard in front of every server that is started by a command. Raises ConfigRefused."""
     return _rewrite(raw, client.member, toml, lambda name, entry: _guarded(name, entry, guard))
 
 
 def uninstall(raw: bytes, client: ClientFile, *, toml: bool) -> Rewritten:
-    """Take the guard away again. Raises ConfigRefused."""
+    """Remove the guard again. Raises ConfigRefused."""
     return _rewrite(raw, client.member, toml, lambda _name, entry: _unguarded(entry))
 
 
@@ -96,11 +96,11 @@ def _rewrite(raw: bytes, member: str, toml: bool, change: Any) -> Rewritten:
 def _guarded(name: str, entry: JsonObject, guard: Sequence[str]) -> JsonObject | str:
     command, arguments = entry.get("command"), entry.get("args", [])
     if not isinstance(command, str):
-        return "not a command: start a guard with --upstream-http for it"
+        return "it is not started by a command; run a guard with --upstream-http for it"
     if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
-        return "its args are not a list of texts"
+        return "its args are not a list of strings"
     if _find_split([command, *arguments]) is not None:
-        return "behind the guard already"
+        return "it is behind the guard already"
     program, *first = guard
     return {**entry, "command": program, "args": [*first, "guard", "--name", name, "--", command, *arguments]}
 
@@ -109,14 +109,14 @@ def _unguarded(entry: JsonObject) -> JsonObject | str:
     words = [entry.get("command"), *(entry.get("args") or [])]
     split = _find_split(words)
     if split is None:
-        return "not behind the guard"
+        return "it is not behind the guard"
     command, *arguments = words[split + 1 :]
     plain = {**entry, "command": command, "args": arguments}
     return plain if arguments else {name: value for name, value in plain.items() if name != "args"}
 
 
 def _find_split(words: list[Any]) -> int | None:
-    """Where `strictwire guard ... --` ends, if the words begin with that."""
+    """The position of `--` in `strictwire guard ... -- COMMAND`; None for another command line."""
     if "guard" not in words[:4] or "--" not in words or "strictwire" not in "".join(map(str, words[: words.index("guard")])):
         return None
     split = words.index("--")
@@ -127,27 +127,27 @@ def _read_json(raw: bytes) -> JsonObject:
     try:
         return parse_object(raw)
     except NotStrict as exc:
-        raise ConfigRefused(f"{exc}; a file with comments must be changed by hand") from exc
+        raise ConfigRefused(f"{exc}; a file with comments must be edited by hand") from exc
 
 
 def _read_toml(raw: bytes) -> JsonObject:
     try:
         return tomllib.loads(raw.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
-        raise ConfigRefused("not TOML in UTF-8") from exc
+        raise ConfigRefused("the file is not TOML in UTF-8") from exc
 
 
 def _write_toml(raw: bytes, member: str, changed: Mapping[str, JsonObject], wanted: JsonObject) -> bytes:
-    """Change the two lines of each server, and prove that the file now says exactly what is wanted."""
+    """Replace `command` and `args` of each server as text, so that comments stay; then check the result by parsing it."""
     text = raw.decode()
     for name, entry in changed.items():
         text = _replace_lines(text, member, name, entry)
-    if not _says(text, wanted):
-        raise ConfigRefused("command and args of a server must each stand on a line of their own; change it by hand")
+    if not _parses_to(text, wanted):
+        raise ConfigRefused("`command` and `args` of a server must each be on one line of their own; edit the file by hand")
     return text.encode()
 
 
-def _says(text: str, wanted: JsonObject) -> bool:
+def _parses_to(text: str, wanted: JsonObject) -> bool:
     try:
         return tomllib.loads(text) == wanted
     except tomllib.TOMLDecodeError:

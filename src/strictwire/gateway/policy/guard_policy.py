@@ -1,97 +1,103 @@
-"""What the rules and limits mean for one upstream: denied, counted, shown or hidden; or, in a dry run, only told."""
+"""The guard's rules and rate limits as they apply to one upstream: which tools are hidden, which calls are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
 from strictwire.canon.digest import digest
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.fault.failure import Failure, fail
-from strictwire.gateway.policy.rates import Limit, Rates, wait_ms
-from strictwire.gateway.policy.rules import Effect, Filter, Rule, Subject, depends_on_caller, judge
+from strictwire.gateway.policy.rates import RateLimit, RateLimiter
+from strictwire.gateway.policy.rules import AccessRequest, Decision, Effect, Filter, Rule, decide, depends_on_caller
 from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.compiled import CompiledTool
 
-DRY: Final = "dry-run:"
-"""Stands before the version of a policy that is not enforced."""
+DRY_RUN_PREFIX: Final = "dry-run:"
+"""Begins the version of a policy that is not enforced."""
 
 NO_FILTER: Final = Filter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statutes:
+class PolicyRules:
     """The rules of one guard, for all of its upstreams."""
 
     rules: tuple[Rule, ...] = ()
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[RateLimit, ...] = ()
     default: Effect = Effect.ALLOW
     dry_run: bool = False
-    """Whether a denial is only told and recorded."""
+    """Denials are logged and recorded, and the calls go on."""
 
     def version(self, filters: Sequence[Filter]) -> str:
-        """Names the policy in the audit trail by what it says."""
-        if self == Statutes(dry_run=self.dry_run) and all(each == NO_FILTER for each in filters):
+        """Names the policy in the audit trail: a digest of its rules."""
+        if self == PolicyRules(dry_run=self.dry_run) and all(each == NO_FILTER for each in filters):
             return "none"
-        said = digest(_as_json(self, filters))
-        return DRY + said if self.dry_run else said
+        content = digest(_as_json(self, filters))
+        return DRY_RUN_PREFIX + content if self.dry_run else content
+
+
+def _same_name(own_name: str) -> str:
+    return own_name
 
 
 class GuardPolicy:
-    """The statutes as they apply to one upstream."""
+    """The rules as they apply to one upstream."""
 
     def __init__(
         self,
-        statutes: Statutes,
-        rates: Rates,
+        rules: PolicyRules,
+        limiter: RateLimiter,
         *,
         upstream: str = "upstream",
-        chosen: Filter = NO_FILTER,
-        version: str = "none",
+        tool_filter: Filter = NO_FILTER,
+        client_name: Callable[[str], str] = _same_name,
     ) -> None:
-        self.version = version
-        self.dry_run = statutes.dry_run
-        self._statutes = statutes
-        self._rates = rates
+        """`client_name` turns the upstream's own name of a tool into the one that clients see."""
+        self.dry_run = rules.dry_run
+        self._rules = rules
+        self._limiter = limiter
         self._upstream = upstream
-        self._chosen = chosen
-        self._is_open = not statutes.rules and chosen == NO_FILTER and statutes.default is Effect.ALLOW
-        self._is_silent = self._is_open and not statutes.limits
-        self.is_personal = not statutes.dry_run and depends_on_caller(statutes.rules)
-        """Whether two callers may be shown different lists."""
+        self._filter = tool_filter
+        self._client_name = client_name
+        self._allows_all = not rules.rules and tool_filter == NO_FILTER and rules.default is Effect.ALLOW
+        self.is_empty = self._allows_all and not rules.limits
+        """Nothing is ever refused or hidden."""
+        self.depends_on_caller = not rules.dry_run and depends_on_caller(rules.rules)
+        """Two callers may see different lists of tools."""
 
-    def leaves_out(self, own: str) -> bool:
-        """Whether the filter keeps a tool from everybody. A dry run leaves nothing out."""
-        return not self.dry_run and not self._chosen.permits(own)
+    def leaves_out(self, own_name: str) -> bool:
+        """Whether the filter hides a tool from every caller. A dry run leaves out nothing."""
+        return not self.dry_run and not self._filter.permits(own_name)
 
-    def hides(self, own: str, shown: str, caller: Caller) -> bool:
+    def hides(self, own_name: str, caller: Caller) -> bool:
         """Whether this caller could not call the tool with any arguments. A dry run hides nothing."""
-        if self.dry_run or self._is_open:
+        if self.dry_run or self._allows_all:
             return False
-        return not self._allows(self._subject(own, shown, caller, None))
+        return not self._decide(self._request(own_name, self._client_name(own_name), caller, None)).allowed
 
-    def judge(self, tool: CompiledTool, call: Call) -> Failure | None:
-        """PERMISSION_DENIED, or RATE_LIMITED with `retryAfterMs`; the rule stands in the cause, for the record alone."""
-        if tool.kind is not Kind.TOOL or self._is_silent:
+    def find_refusal(self, tool: CompiledTool, call: Call) -> Failure | None:
+        """PERMISSION_DENIED, or RATE_LIMITED with `retryAfterMs`. The cause names the rule, for the audit record only."""
+        if tool.kind is not Kind.TOOL or self.is_empty:
             return None
-        subject = self._subject(tool.name, call.target, call.caller, call.arguments)
-        verdict = judge(self._statutes.rules, subject, chosen=self._chosen, default=self._statutes.default)
-        if not verdict.allowed:
-            return fail("PERMISSION_DENIED", cause={"name": "policy", "rule": verdict.rule})
-        exceeded = self._rates.take(subject)
+        wanted = self._request(tool.name, call.target, call.caller, call.arguments)
+        decision = self._decide(wanted)
+        if not decision.allowed:
+            return fail("PERMISSION_DENIED", cause={"name": "policy", "rule": decision.rule})
+        exceeded = self._limiter.take(wanted)
         if exceeded is None:
             return None
         cause = {"name": "policy", "rule": exceeded.limit}
-        return fail("RATE_LIMITED", details={"retryAfterMs": wait_ms(exceeded)}, cause=cause)
+        return fail("RATE_LIMITED", details={"retryAfterMs": exceeded.retry_after_ms}, cause=cause)
 
-    def _allows(self, subject: Subject) -> bool:
-        return judge(self._statutes.rules, subject, chosen=self._chosen, default=self._statutes.default).allowed
+    def _decide(self, wanted: AccessRequest) -> Decision:
+        return decide(self._rules.rules, wanted, tool_filter=self._filter, default=self._rules.default)
 
-    def _subject(self, own: str, shown: str, caller: Caller, arguments: JsonObject | None) -> Subject:
-        return Subject(
+    def _request(self, own_name: str, shown: str, caller: Caller, arguments: JsonObject | None) -> AccessRequest:
+        return AccessRequest(
             tool=shown,
-            own=own,
+            own_name=own_name,
             upstream=self._upstream,
             principal=caller.principal,
             role=caller.role,
@@ -100,16 +106,16 @@ class GuardPolicy:
         )
 
 
-def _as_json(statutes: Statutes, filters: Sequence[Filter]) -> JsonObject:
+def _as_json(policy: PolicyRules, filters: Sequence[Filter]) -> JsonObject:
     return {
-        "rules": [_plain(rule) for rule in statutes.rules],
-        "limits": [_plain(limit) for limit in statutes.limits],
-        "default": statutes.default.value,
-        "filters": [_plain(each) for each in filters],
+        "rules": [_members(rule) for rule in policy.rules],
+        "limits": [_members(limit) for limit in policy.limits],
+        "default": policy.default.value,
+        "filters": [_members(each) for each in filters],
     }
 
 
-def _plain(record: Rule | Limit | Filter) -> JsonObject:
+def _members(record: Rule | RateLimit | Filter) -> JsonObject:
     return {each.name: _as_value(getattr(record, each.name)) for each in fields(record)}
 
 

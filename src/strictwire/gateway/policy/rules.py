@@ -1,12 +1,12 @@
-"""Who may call what: a table of rules, judged by one pure function.
+"""Access rules: who may call which tool with which arguments. Decided by one pure function, `decide`.
 
-    1. the filter of the upstream: what it leaves out is denied
-    2. a deny rule that fits denies
-    3. an allow rule that fits allows
-    4. an allow rule for this tool that does not fit (another role, other arguments) denies
-    5. otherwise the default
+    1. a tool that the upstream's filter leaves out is denied
+    2. a deny rule that matches the call denies it
+    3. an allow rule that matches the call allows it
+    4. an allow rule for this tool that does not match (another role, other arguments) denies it
+    5. otherwise the default applies
 
-The order of rules never matters. A pattern is a shell pattern: `*` any text, `?` one character, `[ab]` one of these.
+The order of the rules never matters. Patterns are shell patterns: `*` any text, `?` one character, `[ab]` one of these.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from strictwire.canon.json import JsonValue, render
 
 ANY: Final = ("*",)
 NO_ARGUMENTS: Final[Mapping[str, str]] = MappingProxyType({})
-NOBODY: Final = ""
-"""The role of a caller that has none, so that `roles = [""]` can name it."""
+NO_ROLE: Final = ""
+"""Stands for the role of a caller that has none, so that `roles = [""]` can name it."""
 
 
 class Effect(StrEnum):
-    """What a rule does with the calls it fits."""
+    """What a rule does with the calls that it matches."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -35,115 +35,115 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One line of the policy. A call fits if every member does; a member that is left out fits everything."""
+    """One rule. It matches a call if every member does; a member that is left out matches everything."""
 
     name: str
-    """Stands in the audit trail and in the log, never in an answer."""
+    """Appears in the audit trail and in the log, never in an answer."""
     effect: Effect
     tools: tuple[str, ...] = ANY
-    """Patterns of names as clients see them."""
+    """Patterns of tool names as clients see them."""
     upstreams: tuple[str, ...] = ANY
     principals: tuple[str, ...] = ANY
     roles: tuple[str, ...] = ANY
     tiers: tuple[str, ...] = ANY
     arguments: Mapping[str, str] = field(default_factory=lambda: NO_ARGUMENTS)
-    """Member (`path`, or `options.path` inside another) to a pattern of its text."""
+    """Argument (`path`, or `options.path` for a nested one) to a pattern of its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which tools of an upstream are used at all, by patterns of its own names. Denied wins."""
+    """Which tools of an upstream are used at all, by patterns of the upstream's own names. `deny` wins."""
 
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
 
-    def permits(self, own: str) -> bool:
-        """Whether a tool of this name is used; without `allow` everything that is not denied is."""
-        return not _fits(self.deny, own) and (not self.allow or _fits(self.allow, own))
+    def permits(self, own_name: str) -> bool:
+        """Whether a tool is used. Without `allow`, every tool that is not denied is."""
+        return not _matches(self.deny, own_name) and (not self.allow or _matches(self.allow, own_name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class AccessRequest:
     """Who wants to call what."""
 
     tool: str
-    """As the client calls it."""
-    own: str
-    """As the upstream calls it."""
+    """The tool's name as the client sees it."""
+    own_name: str
+    """The tool's name at its upstream."""
     upstream: str = "upstream"
     principal: str = "local"
     role: str | None = None
     tier: str = "core"
     arguments: Mapping[str, JsonValue] | None = None
-    """None asks whether it could be called with any arguments at all."""
+    """None asks whether the tool could be called with any arguments at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What the table says, and the rule that said it."""
+class Decision:
+    """Whether a call is allowed, and the rule that decided it."""
 
     allowed: bool
     rule: str
 
 
-FILTERED: Final = Verdict(allowed=False, rule="filter")
-DEFAULTS: Final[Mapping[Effect, Verdict]] = MappingProxyType(
-    {effect: Verdict(allowed=effect is Effect.ALLOW, rule="default") for effect in Effect}
+FILTERED: Final = Decision(allowed=False, rule="filter")
+DEFAULTS: Final[Mapping[Effect, Decision]] = MappingProxyType(
+    {effect: Decision(allowed=effect is Effect.ALLOW, rule="default") for effect in Effect}
 )
 
 
-def judge(rules: Sequence[Rule], subject: Subject, *, chosen: Filter, default: Effect) -> Verdict:
-    """See the module."""
-    if not chosen.permits(subject.own):
+def decide(rules: Sequence[Rule], wanted: AccessRequest, *, tool_filter: Filter, default: Effect) -> Decision:
+    """Apply the ladder of the module docstring."""
+    if not tool_filter.permits(wanted.own_name):
         return FILTERED
-    about = [rule for rule in rules if _fits(rule.tools, subject.tool) and _fits(rule.upstreams, subject.upstream)]
-    denying = next((rule for rule in about if rule.effect is Effect.DENY and _fits_call(rule, subject)), None)
+    about = [rule for rule in rules if _matches(rule.tools, wanted.tool) and _matches(rule.upstreams, wanted.upstream)]
+    denying = next((rule for rule in about if rule.effect is Effect.DENY and _matches_call(rule, wanted)), None)
     if denying is not None:
-        return Verdict(allowed=False, rule=denying.name)
+        return Decision(allowed=False, rule=denying.name)
     allowing = [rule for rule in about if rule.effect is Effect.ALLOW]
-    fitting = next((rule for rule in allowing if _fits_call(rule, subject)), None)
-    if fitting is not None:
-        return Verdict(allowed=True, rule=fitting.name)
-    return Verdict(allowed=False, rule=allowing[0].name) if allowing else DEFAULTS[default]
+    matching = next((rule for rule in allowing if _matches_call(rule, wanted)), None)
+    if matching is not None:
+        return Decision(allowed=True, rule=matching.name)
+    return Decision(allowed=False, rule=allowing[0].name) if allowing else DEFAULTS[default]
 
 
 def depends_on_caller(rules: Sequence[Rule]) -> bool:
-    """Whether two callers may be shown different lists."""
+    """Whether two callers may see different lists of tools."""
     return any((rule.principals, rule.roles, rule.tiers) != (ANY, ANY, ANY) for rule in rules)
 
 
-def _fits_call(rule: Rule, subject: Subject) -> bool:
+def _matches_call(rule: Rule, wanted: AccessRequest) -> bool:
     caller = (
-        (rule.principals, subject.principal),
-        (rule.roles, subject.role or NOBODY),
-        (rule.tiers, subject.tier),
+        (rule.principals, wanted.principal),
+        (rule.roles, wanted.role or NO_ROLE),
+        (rule.tiers, wanted.tier),
     )
-    return all(_fits(patterns, text) for patterns, text in caller) and _fits_arguments(rule, subject.arguments)
+    return all(_matches(patterns, text) for patterns, text in caller) and _matches_arguments(rule, wanted.arguments)
 
 
-def _fits_arguments(rule: Rule, arguments: Mapping[str, JsonValue] | None) -> bool:
-    """A denial needs one value that fits; a permission needs all of them to, and at least one to be there."""
+def _matches_arguments(rule: Rule, arguments: Mapping[str, JsonValue] | None) -> bool:
+    """A deny rule needs one matching value; an allow rule needs all values to match, and at least one to be present."""
     if not rule.arguments:
         return True
     if arguments is None:
         return rule.effect is Effect.ALLOW
-    enough = any if rule.effect is Effect.DENY else _all_of_some
+    enough = any if rule.effect is Effect.DENY else _all_and_any
     return all(
-        enough([fnmatchcase(text, pattern) for text in _texts(_member(arguments, path))])
+        enough([fnmatchcase(text, pattern) for text in _texts(_argument(arguments, path))])
         for path, pattern in rule.arguments.items()
     )
 
 
-def _all_of_some(found: Sequence[bool]) -> bool:
+def _all_and_any(found: Sequence[bool]) -> bool:
     return bool(found) and all(found)
 
 
-def _fits(patterns: Sequence[str], text: str) -> bool:
+def _matches(patterns: Sequence[str], text: str) -> bool:
     return any(pattern == "*" or fnmatchcase(text, pattern) for pattern in patterns)
 
 
-def _member(arguments: Mapping[str, JsonValue], path: str) -> JsonValue:
-    """A member whose whole name is the path, or the one that its parts lead to."""
+def _argument(arguments: Mapping[str, JsonValue], path: str) -> JsonValue:
+    """The argument whose whole name is the path, or the nested one that the path leads to."""
     if path in arguments:
         return arguments[path]
     value: JsonValue = dict(arguments)
@@ -153,7 +153,7 @@ def _member(arguments: Mapping[str, JsonValue], path: str) -> JsonValue:
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    """Every text in a value; numbers and words as JSON writes them. Null counts as not given."""
+    """Every text in a value; numbers and booleans as JSON writes them. Null counts as absent."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
