@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from strictwire.canon.json import parse_object
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.options import RelayOptions
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Headers, Inbound, Reply
 from strictwire.profiles.mcp.endpoint import McpEndpoint
@@ -26,8 +26,8 @@ FAKE = Path(__file__).parent.parent / "fixtures" / "fake_upstream.py"
 PATIENCE = 30.0
 """Seconds that anything may take before a test gives up."""
 
-SHORT = Terms(silence_seconds=3.0, total_seconds=10.0, proof_seconds=0.5)
-"""Terms under which a hang shows at once."""
+SHORT = RelayOptions(idle_seconds=3.0, total_seconds=10.0, liveness_seconds=0.5)
+"""RelayOptions under which a hang shows at once."""
 
 
 class Heard:
@@ -86,17 +86,17 @@ class Client:
         return await self.ask(legacy(request_id, "tools/call", {**params, "_meta": meta}))
 
 
-def fake(name: str, marker: Path | None = None) -> Target:
+def fake(name: str, marker: Path | None = None) -> UpstreamTarget:
     """The upstream that misbehaves in this way."""
-    return Target(command=(PYTHON, "-S", str(FAKE), name, *([str(marker)] if marker else [])))
+    return UpstreamTarget(command=(PYTHON, "-S", str(FAKE), name, *([str(marker)] if marker else [])))
 
 
 @asynccontextmanager
-async def guarded(target: Target, terms: Terms = SHORT) -> AsyncIterator[Client]:
+async def guarded(target: UpstreamTarget, options: RelayOptions = SHORT) -> AsyncIterator[Client]:
     """A client of a guard in front of the target."""
     recorder = MemoryRecorder()
     async with open_guard(
-        Guarding(upstreams=(Guarded(target=target, terms=terms),)), Settings(), recorder=recorder
+        Guarding(upstreams=(Guarded(target=target, options=options),)), Settings(), recorder=recorder
     ) as endpoint:
         yield Client(endpoint, recorder)
 

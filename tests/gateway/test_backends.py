@@ -11,14 +11,14 @@ import pytest
 
 from strictwire.canon.json import parse_object, render
 from strictwire.client.stdio import StdioProcess
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.links.raw_message import slice_at
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.options import RelayOptions
 from tests.fixtures.guards import SDK_STDIO, serve_sdk_http
 from tests.fixtures.live import INITIALIZED, initialize, legacy, modern
 from tests.gateway.driver import Client, Heard, fake, guarded, outcome
 
-STDIO = Target(command=SDK_STDIO)
+STDIO = UpstreamTarget(command=SDK_STDIO)
 CALLED = ("test_simple_text", "test_image_content", "test_audio_content", "test_embedded_resource", "test_error_handling")
 REQUESTS: list[tuple[str, dict[str, Any]]] = [
     ("tools/list", {}),
@@ -36,9 +36,9 @@ REQUESTS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture(scope="module")
-def http() -> Iterator[Target]:
+def http() -> Iterator[UpstreamTarget]:
     with serve_sdk_http() as url:
-        yield Target(url=url)
+        yield UpstreamTarget(url=url)
 
 
 def spoken(era: str, number: int, method: str, params: dict[str, Any]) -> bytes:
@@ -72,8 +72,8 @@ async def straight_answers(era: str) -> list[bytes]:
         return [await ask_straight(process, raw) for raw in asked]
 
 
-async def guarded_answers(target: Target, era: str) -> list[bytes]:
-    async with guarded(target, Terms()) as client:
+async def guarded_answers(target: UpstreamTarget, era: str) -> list[bytes]:
+    async with guarded(target, RelayOptions()) as client:
         if era == "legacy":
             await client.open_session()
         replies = [await client.send(spoken(era, number, *each)) for number, each in enumerate(REQUESTS)]
@@ -97,7 +97,7 @@ def test_every_answer_of_a_process_is_relayed_byte_for_byte(era: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_every_answer_over_http_is_the_one_of_the_process(era: str, http: Target) -> None:
+def test_every_answer_over_http_is_the_one_of_the_process(era: str, http: UpstreamTarget) -> None:
     async def run() -> tuple[list[bytes], list[bytes]]:
         return await straight_answers(era), await guarded_answers(http, era)
 
@@ -108,9 +108,9 @@ def test_every_answer_over_http_is_the_one_of_the_process(era: str, http: Target
 
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
-def test_clients_with_the_same_id_and_token_hear_only_their_own_progress(over: str, http: Target) -> None:
+def test_clients_with_the_same_id_and_token_hear_only_their_own_progress(over: str, http: UpstreamTarget) -> None:
     async def run() -> list[list[tuple[object, object]]]:
-        async with guarded(STDIO if over == "stdio" else http, Terms()) as first:
+        async with guarded(STDIO if over == "stdio" else http, RelayOptions()) as first:
             others = [Client(first.endpoint, first.recorder) for _ in range(3)]
             raw = modern(1, "tools/call", {"name": "test_tool_with_progress"}, progressToken="same")
             headers = {
@@ -131,9 +131,9 @@ def _progress(message: dict[str, Any]) -> tuple[object, object]:
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
 @pytest.mark.parametrize("subscription", ["sub", 77])
-def test_a_subscription_hears_of_changes_under_its_own_id(over: str, subscription: object, http: Target) -> None:
+def test_a_subscription_hears_of_changes_under_its_own_id(over: str, subscription: object, http: UpstreamTarget) -> None:
     async def run() -> list[dict[str, Any]]:
-        async with guarded(STDIO if over == "stdio" else http, Terms()) as client:
+        async with guarded(STDIO if over == "stdio" else http, RelayOptions()) as client:
             wanted = {"notifications": {"toolsListChanged": True}}
             listening = asyncio.create_task(client.send(modern(subscription, "subscriptions/listen", wanted)))
             await _until(client.heard, 1)
@@ -155,7 +155,7 @@ def test_a_subscription_hears_of_changes_under_its_own_id(over: str, subscriptio
 @pytest.mark.slow
 def test_at_the_end_of_input_a_subscription_gets_its_result() -> None:
     async def run() -> dict[str, Any]:
-        async with guarded(STDIO, Terms()) as client:
+        async with guarded(STDIO, RelayOptions()) as client:
             wanted = {"notifications": {"toolsListChanged": True}}
             listening = asyncio.create_task(client.ask(modern("s", "subscriptions/listen", wanted)))
             await _until(client.heard, 1)
@@ -176,13 +176,13 @@ async def _until(heard: Heard, count: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
-def test_a_state_leaves_sealed_and_comes_back_to_the_upstream_as_it_was(over: str, http: Target) -> None:
+def test_a_state_leaves_sealed_and_comes_back_to_the_upstream_as_it_was(over: str, http: UpstreamTarget) -> None:
     tool = {"name": "test_input_required_result_request_state"}
     declared = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
     answers = {"confirm": {"action": "accept", "content": {"ok": True}}}
 
     async def run() -> list[object]:
-        async with guarded(STDIO if over == "stdio" else http, Terms()) as client:
+        async with guarded(STDIO if over == "stdio" else http, RelayOptions()) as client:
             asked = await client.ask(modern(1, "tools/call", tool, **declared))
             state = asked["result"]["requestState"]
             more = {**tool, "inputResponses": answers, "requestState": state}
@@ -198,9 +198,9 @@ def test_a_state_leaves_sealed_and_comes_back_to_the_upstream_as_it_was(over: st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
-def test_questions_of_a_legacy_upstream_reach_the_client_and_its_answers_go_back(over: str, http: Target) -> None:
+def test_questions_of_a_legacy_upstream_reach_the_client_and_its_answers_go_back(over: str, http: UpstreamTarget) -> None:
     async def run() -> tuple[str, dict[str, Any]]:
-        async with guarded(STDIO if over == "stdio" else http, Terms()) as client:
+        async with guarded(STDIO if over == "stdio" else http, RelayOptions()) as client:
             await client.open_session(capabilities={"elicitation": {}})
             call = legacy(1, "tools/call", {"name": "test_elicitation", "arguments": {"message": "Who?"}})
             running = asyncio.create_task(client.ask(call))
@@ -220,7 +220,7 @@ def test_a_client_is_told_which_versions_an_upstream_of_the_other_era_speaks() -
     """Without a bridge an era that the upstream does not speak is refused, naming those it does."""
 
     async def run() -> tuple[dict[str, Any], object]:
-        async with guarded(fake("legacy_only"), Terms(bridge=False)) as client:
+        async with guarded(fake("legacy_only"), RelayOptions(bridge=False)) as client:
             refused = await client.ask(modern(1, "server/discover"))
             opened = await client.open_session()
             return refused["error"], opened["result"]["protocolVersion"]

@@ -6,13 +6,13 @@ import pytest
 
 from strictwire.canon.json import parse_object
 from strictwire.gateway.client_view import mask_error, mask_result, relayed_status, with_scope, without_tools
-from strictwire.gateway.links.link import Answer
+from strictwire.gateway.links.link import UpstreamAnswer
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN, REVISIONS
 
 
-def answered(raw: bytes, status: int | None = None) -> Answer:
+def answered(raw: bytes, status: int | None = None) -> UpstreamAnswer:
     message = parse_object(raw)
-    return Answer(raw=raw, result=message.get("result"), error=message.get("error"), status=status)
+    return UpstreamAnswer(raw=raw, result=message.get("result"), error=message.get("error"), status=status)
 
 
 LISTED = b'{"id":1,"result":{"tools":[{"name":"a","n":1.0},{"name":"b"}, {"name":"c","n":1e2}],"cacheScope":"public"}}'
@@ -57,7 +57,7 @@ def test_the_status_of_an_error_is_its_own_or_that_of_its_code(
 ) -> None:
     revision = REVISIONS[MODERN if modern else LEGACY_NAMES[-1]]
 
-    assert relayed_status(Answer(raw=b"", error={"code": code, "message": ""}, status=came), revision) == expected
+    assert relayed_status(UpstreamAnswer(raw=b"", error={"code": code, "message": ""}, status=came), revision) == expected
 
 
 def test_nothing_is_rewritten_where_nothing_is_masked() -> None:

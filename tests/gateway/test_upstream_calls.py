@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.gateway.options import Mode, Terms
+from strictwire.gateway.options import Mode, RelayOptions
 from tests.fixtures.live import legacy, modern
 from tests.gateway.driver import SHORT, Client, fake, guarded, outcome
 
@@ -118,7 +118,7 @@ def test_calls_beyond_the_cap_are_refused_at_once() -> None:
 
 def test_masking_can_be_switched_off() -> None:
     async def run() -> str:
-        async with guarded(fake("leaks_in_error"), Terms(mask=False)) as client:
+        async with guarded(fake("leaks_in_error"), RelayOptions(mask=False)) as client:
             return str((await client.act())["error"]["message"])
 
     assert asyncio.run(run()) == "failed at /srv/app/private/db.py with password=hunter2secret"

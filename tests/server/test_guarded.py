@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.naming import Naming
-from strictwire.gateway.options import Mode, Terms
+from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
@@ -73,18 +73,18 @@ def guard_of(tmp_path: Path, text: str) -> GuardSettings:
 
 def test_everything_about_an_upstream_can_be_said_in_the_file(tmp_path: Path) -> None:
     files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT)
-    terms = Terms(mode=Mode.WARN, silence_seconds=5, concurrency=3, tier="pro", roles=frozenset({"editor"}))
-    read = Terms(mode=Mode.ENFORCE, silence_seconds=1.5, concurrency=3, tier="pro")
+    options = RelayOptions(mode=Mode.WARN, idle_seconds=5, concurrency=3, tier="pro", roles=frozenset({"editor"}))
+    read = RelayOptions(mode=Mode.ENFORCE, idle_seconds=1.5, concurrency=3, tier="pro")
     handed = {"PATH": "/bin", "LC_ALL": "C", "FILES_KEY": "k", "DEBUG": "1"}
 
     assert files == Guarded(
-        target=Target(name="files", command=("files", "--root", "/srv"), env=handed, cwd="/srv"),
-        terms=Terms(
-            mode=terms.mode,
-            silence_seconds=5,
+        target=UpstreamTarget(name="files", command=("files", "--root", "/srv"), env=handed, cwd="/srv"),
+        options=RelayOptions(
+            mode=options.mode,
+            idle_seconds=5,
             concurrency=3,
             tier="pro",
-            roles=terms.roles,
+            roles=options.roles,
             tools={"read": read},
         ),
         tool_filter=Filter(allow=("read*",), deny=("*all",)),
@@ -93,13 +93,13 @@ def test_everything_about_an_upstream_can_be_said_in_the_file(tmp_path: Path) ->
         lock=Path("files.lock"),
     )
     assert far.target.headers == {"Authorization": "Bearer t"}
-    assert far.terms == Terms(mode=Mode.OBSERVE, mask=False, bridge=False, tools={})
+    assert far.options == RelayOptions(mode=Mode.OBSERVE, mask=False, bridge=False, tools={})
 
 
 def test_a_mode_of_the_command_line_is_for_everything(tmp_path: Path) -> None:
     files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT, Mode.OBSERVE)
 
-    assert {files.terms.mode, files.terms.tools["read"].mode, far.terms.mode} == {Mode.OBSERVE}
+    assert {files.options.mode, files.options.tools["read"].mode, far.options.mode} == {Mode.OBSERVE}
 
 
 def test_rules_and_limits_have_names_for_the_record(tmp_path: Path) -> None:

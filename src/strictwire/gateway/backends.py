@@ -1,4 +1,4 @@
-"""The guard's backends: one upstream, whose bytes are relayed as they are, or several behind a router."""
+"""The guard's backends (see exchange.Backend): one upstream, whose messages are relayed as they are, or several."""
 
 from __future__ import annotations
 
@@ -6,63 +6,41 @@ import asyncio
 import weakref
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from strictwire.client.errors import ClientError
+from strictwire.client.message import Era
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.health import State
-from strictwire.gateway.links.link import Answer, Era, question_of
-from strictwire.gateway.links.notifications import StreamHearer
-from strictwire.gateway.links.upstream import NotSpoken, TooSoon
-from strictwire.gateway.many.router import Switch
-from strictwire.gateway.many.session import Crowd, ManySession
-from strictwire.gateway.many.stateless import ManyModern
-from strictwire.gateway.many.status import Status
-from strictwire.gateway.many.upstream_view import ModernWing, health_of
-from strictwire.gateway.session import GuardSession
-from strictwire.gateway.stateless import ModernGuard
-from strictwire.gateway.upstream_calls import Warden
+from strictwire.gateway.links.background import BackgroundTasks, retry_delays
+from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed
+from strictwire.gateway.links.health import UpstreamState
+from strictwire.gateway.links.link import UpstreamAnswer
+from strictwire.gateway.links.notifications import StreamListener
+from strictwire.gateway.links.upstream import Upstream
+from strictwire.gateway.many.session import MergedSession
+from strictwire.gateway.many.stateless import MergedStateless
+from strictwire.gateway.many.upstream_view import NamedUpstream
+from strictwire.gateway.session import UpstreamSession
+from strictwire.gateway.stateless import StatelessUpstream, serve_stateless
+from strictwire.gateway.upstream_calls import UpstreamCalls
 from strictwire.profiles.endpoint import Reply, Silent
 from strictwire.profiles.mcp.exchange import Exchange, Session
-from strictwire.profiles.mcp.identity import Identity, stamp
+from strictwire.profiles.mcp.identity import Identity
 from strictwire.profiles.mcp.own import MAX_SESSIONS
 
 MAX_UPSTREAM_SESSIONS: Final = 200
-"""Legacy sessions kept at once where each is a process; the one that was silent longest is ended first."""
-
-DELAYS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
-"""Seconds before an upstream that could not be reached is tried again, by the number of times it could not."""
+"""Legacy sessions at once where each is a process; beyond it the one that was idle longest is ended."""
 
 
-class RelaySession(Session, Protocol):
-    """A session that its upstreams have to open."""
-
-    async def start(self, hearer: StreamHearer) -> Answer | Failure:
-        """Open it; see GuardSession."""
-
-
-class Stateless(Protocol):
-    """The stateless era of one or several upstreams."""
-
-    async def serve(self, exchange: Exchange) -> None:
-        """Answer one request."""
-
-    def end_subscriptions(self) -> None:
-        """Nothing more will be notified."""
-
-    async def close(self) -> None:
-        """Free everything."""
-
-
-async def open_session(session: RelaySession, exchange: Exchange) -> Session | Reply | Failure:
-    """Open a session with its upstreams for an `initialize`; or the error to answer it with."""
-    # Nothing may be sent before the answer: its head carries the id of the session.
+async def _open(session: UpstreamSession | MergedSession, exchange: Exchange) -> Session | Reply | Failure:
+    """Open a session with its upstreams; or the error to answer `initialize` with."""
+    # Silent: nothing may be sent before the answer, whose HTTP head carries the session id.
     try:
-        answer = await session.start(StreamHearer(Silent(), era=Era.LEGACY))
+        answer = await session.open(StreamListener(Silent(), era=Era.LEGACY))
     except BaseException:
         await session.close()
         raise
-    if isinstance(answer, Answer) and answer.error is None:
+    if isinstance(answer, UpstreamAnswer) and answer.error is None:
         exchange.revision = session.revision
         return session
     await session.close()
@@ -73,83 +51,77 @@ async def open_session(session: RelaySession, exchange: Exchange) -> Session | R
 
 
 class SingleUpstream:
-    """A Backend: one upstream under its own names."""
+    """A Backend with one upstream under its own names."""
 
-    def __init__(self, warden: Warden) -> None:
-        self.journal = warden.journal
-        self.max_sessions = MAX_UPSTREAM_SESSIONS if warden.upstream.target.url is None else MAX_SESSIONS
-        self.warden = warden
-        self._modern = ModernGuard(warden)
-        self.serve = self._modern.serve
-        self.end_input = self._modern.end_subscriptions
+    def __init__(self, calls: UpstreamCalls) -> None:
+        self.calls = calls
+        self.journal = calls.journal
+        self.max_sessions = MAX_UPSTREAM_SESSIONS if calls.upstream.target.url is None else MAX_SESSIONS
+        self._stateless = StatelessUpstream(calls)
+        self.serve = partial(serve_stateless, relay=self._stateless.relay)
+        self.end_input = self._stateless.end_subscriptions
 
     async def open_session(self, exchange: Exchange, session_id: str | None) -> Session | Reply | Failure:
         """See Backend."""
-        principal = exchange.inbound.caller.principal
-        session = GuardSession(self.warden, session_id=session_id, principal=principal, opening=question_of(exchange))
-        return await open_session(session, exchange)
+        return await _open(UpstreamSession(self.calls, exchange, session_id), exchange)
 
     async def close(self) -> None:
         """See Backend."""
-        await self._modern.close()
-        await self.warden.close()
+        await self._stateless.close()
+        await self.calls.close()
 
 
 class MultiUpstream:
-    """A Backend: several upstreams, or one under other names. Keeps each of them running, whether or not it is called."""
+    """A Backend with several upstreams, or one under other names. It keeps each of them running, called or not."""
 
-    def __init__(self, wardens: Sequence[Warden], identity: Identity) -> None:
-        self.journal = wardens[0].journal
-        elapsed = wardens[0].clock.elapsed
-        self.max_sessions = max(1, MAX_UPSTREAM_SESSIONS // len(wardens))
-        self._crowd = Crowd(wardens=tuple(wardens), identity=identity, elapsed=elapsed)
-        wings = [ModernWing(warden) for warden in wardens]
-        status, tail = Status([health_of(wing) for wing in wings]), stamp(identity)
-        switch = Switch(wings, status=status, tail=tail, elapsed=elapsed, modern=True)
-        self._modern = ManyModern(wings, switch, tail)
-        self.serve = self._modern.serve
-        self.end_input = self._modern.end_subscriptions
-        self._sessions: weakref.WeakSet[ManySession] = weakref.WeakSet()
-        self._keepers = [asyncio.create_task(_keep(warden)) for warden in wardens]
-        for wing in wings:
-            health_of(wing).on_change = partial(self._announce, wing)
+    def __init__(self, upstreams: Sequence[NamedUpstream], identity: Identity) -> None:
+        """`identity` is what the guard calls itself."""
+        calls = upstreams[0].calls
+        self.journal = calls.journal
+        self.max_sessions = max(1, MAX_UPSTREAM_SESSIONS // len(upstreams))
+        self._upstreams = tuple(upstreams)
+        self._stateless = MergedStateless(upstreams, identity, calls.clock.elapsed)
+        self._new_session = partial(MergedSession, self._upstreams, identity=identity, elapsed=calls.clock.elapsed)
+        self.serve = partial(serve_stateless, relay=self._stateless.relay)
+        self.end_input = self._stateless.end_subscriptions
+        self._sessions: weakref.WeakSet[MergedSession] = weakref.WeakSet()
+        self._tasks = BackgroundTasks()
+        for each in upstreams:
+            each.health.on_change = partial(self._announce, each)
+            self._tasks.start(_keep_running(each.calls.upstream))
 
     async def open_session(self, exchange: Exchange, session_id: str | None) -> Session | Reply | Failure:
         """See Backend."""
-        principal = exchange.inbound.caller.principal
-        session = ManySession(self._crowd, session_id=session_id, principal=principal, opening=question_of(exchange))
+        session = self._new_session(exchange, session_id)
         self._sessions.add(session)
-        return await open_session(session, exchange)
+        return await _open(session, exchange)
 
     async def close(self) -> None:
         """See Backend."""
-        for task in self._keepers:
-            task.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
-        await self._modern.close()
-        await asyncio.gather(*(warden.close() for warden in self._crowd.wardens))
+        await self._tasks.cancel()
+        await self._stateless.close()
+        await asyncio.gather(*(each.calls.close() for each in self._upstreams))
 
-    def _announce(self, wing: ModernWing) -> None:
+    def _announce(self, upstream: NamedUpstream) -> None:
         """An upstream that is back may offer something else than before."""
-        if health_of(wing).state is State.UP:
-            self._modern.announce(wing)
+        if upstream.health.state is UpstreamState.UP:
+            self._stateless.announce(upstream.name)
             for session in tuple(self._sessions):
-                session.announce(wing.warden)
+                session.announce(upstream.name)
 
 
-async def _keep(warden: Warden) -> None:
-    """Reach an upstream again when it ended, no faster than its carrier allows. One with sessions only is left to them."""
-    failures = 0
+async def _keep_running(upstream: Upstream) -> None:
+    """Open the shared link again whenever it ends. An upstream without the stateless era is left to its sessions."""
+    delays = retry_delays()
     while True:
         try:
-            await warden.upstream.modern()
-        except NotSpoken:
+            await upstream.shared_link()
+        except EraNotSpoken:
             return
-        except TooSoon as exc:
+        except RestartDelayed as exc:
             await asyncio.sleep(exc.seconds)
         except ClientError:
-            await asyncio.sleep(DELAYS[min(failures, len(DELAYS) - 1)])
-            failures += 1
+            await asyncio.sleep(next(delays))
         else:
-            failures = 0
-            await warden.upstream.health.wait_news()
+            delays = retry_delays()
+            await upstream.health.wait_for_news()

@@ -1,6 +1,6 @@
-"""Takes out of the texts of an upstream what no client should see: secrets, stack traces, paths, addresses. Pure.
+"""Removes secrets, stack traces, paths and object addresses from the texts of an upstream. Pure.
 
-A path that the caller itself gave is left alone: it is no secret, and the error is about it.
+A path that the caller itself sent is kept: it is no secret, and the error is about it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from strictwire.fault.redact import redact_text
 TRACE_MARK: Final = "[stack trace removed]"
 PATH_MARK: Final = "[path]"
 CUT_MARK: Final = "[cut]"
-
 ADDRESS_MARK: Final = b"[address]"
 
 MAX_TEXT: Final = 64 * 1024
-"""Characters of one answer that are searched, about a tenth of a second's work."""
+"""Characters of one answer that are searched, about 0.1 s of work; the rest is cut."""
 
 _TRACES: Final = re.compile(
     r"Traceback \(most recent call last\):(?:\n(?:[ \t]+.*|[\w.]+(?:Error|Exception|Exit|Interrupt|Warning|Group)\b.*|))*"
@@ -27,38 +26,37 @@ _TRACES: Final = re.compile(
     r"|goroutine \d{1,9} \[[^\]\n]{1,80}\]:(?:\n.*)*"
     r"|stack backtrace:(?:\n.*)*"
 )
-"""Python, JavaScript and the JVM, single Python frames, Go, Rust. Each begins where a run of spaces or a word does, so that
-the search takes time in proportion to the text, whoever wrote it."""
+"""Stack traces of Python, JavaScript and the JVM, single Python frames, Go, Rust. Each pattern begins at the start of a word
+or of a run of spaces, so that the search takes linear time on hostile text."""
 
 _PATHS: Final = re.compile(r"(?<![\w/:.])(?:/[\w.@+~-]+){2,}/?(?::\d+)*|(?<![\w])[A-Za-z]:\\[^\s\"'<>|?*]+")
-"""Absolute paths of at least two parts; `https://host/x` and `and/or` are not among them."""
-
+"""Absolute paths of at least two segments, but not `https://host/x` or `and/or`."""
 
 _ADDRESSES: Final = re.compile(rb"(?<= at )0x[0-9a-fA-F]{6,16}(?=>)")
-"""Where an object stands in memory, as `<Thing object at 0x7f0c>` shows it: a value that JSON had no form for."""
+"""The address in `<Thing object at 0x7f0c>`, which Python writes for a value without a JSON form."""
 
 
 def mask_addresses(raw: bytes) -> bytes:
-    """A message, also one of a success, without addresses of objects: they help nobody but an attacker."""
+    """The message, also a successful one, without object addresses: they only help an attacker."""
     return _ADDRESSES.sub(ADDRESS_MARK, raw) if b" at 0x" in raw else raw
 
 
 def mask_text(text: str, given: str = "") -> str:
-    """The text without secrets, traces and foreign paths; `given` is what the caller sent, as text."""
+    """The text without secrets, stack traces and paths, except paths in `given`, which is what the caller sent."""
     text = _TRACES.sub(TRACE_MARK, text)
     text = redact_text(text)
     return _PATHS.sub(lambda found: found[0] if found[0].rstrip("/") in given else PATH_MARK, text)
 
 
 class Masker:
-    """Masks the texts of one answer. What is past the budget is cut: no error needs to be a book."""
+    """Masks the texts of one answer, up to MAX_TEXT characters in all."""
 
     def __init__(self, given: str = "") -> None:
         self._given = given
         self._left = MAX_TEXT
 
     def mask(self, value: JsonValue) -> JsonValue:
-        """Every text in a JSON value. Names of members stay: they are the contract's."""
+        """Mask every text in a JSON value. Member names stay: they belong to the contract."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, list):
@@ -68,7 +66,7 @@ class Masker:
         return value
 
     def mask_content(self, content: JsonValue) -> JsonValue:
-        """The text items of a tool result; pictures and other data are not searched."""
+        """Mask the text items of a tool result; images and other data are not searched."""
         return [self._item(item) for item in content] if isinstance(content, list) else content
 
     def _item(self, item: JsonValue) -> JsonValue:

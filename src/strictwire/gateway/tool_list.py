@@ -1,186 +1,174 @@
-"""The contracts of an upstream's tools, as it lists them: fetched when needed, kept while they are fresh.
+"""The tools of an upstream as it lists them, compiled for calls: fetched when needed, kept while fresh.
 
-A call is judged by the list at hand. Before a call is refused the list is fetched anew, so that nobody is refused by a
-contract that is no longer shown.
+A call is checked against the list at hand. Before a call is refused because of the list, the list is fetched again, so that
+no client is refused by a contract that has changed.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from strictwire.canon.json import JsonObject, NotJson
+from strictwire.client.message import Era, header_value
 from strictwire.contract.conform import Conformer, compile_schema
-from strictwire.contract.fingerprint import fingerprint
-from strictwire.contract.handler import Handler
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused, check_schema, check_tool_input
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.link import Era, Link
-from strictwire.gateway.links.listing import FRESH_SECONDS, RENEW_SECONDS, SHAPES, asking, fetch_all
+from strictwire.gateway.links.link import Link
+from strictwire.gateway.links.listing import FRESH_SECONDS, RENEW_SECONDS, fetch_list
 from strictwire.gateway.links.upstream import Upstream
-from strictwire.gateway.options import Terms
+from strictwire.gateway.options import RelayOptions
 from strictwire.gateway.pins.drift import ToolPins
-from strictwire.pipeline.call import Kind
-from strictwire.pipeline.compiled import CompiledTool, Refuse, Verify
-from strictwire.pipeline.limits import ConcurrencyLimit
-from strictwire.profiles.mcp.header_echo import Mirrored, mirrored_arguments
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.profiles.endpoint import Headers
+from strictwire.profiles.mcp.header_echo import Mirrored, argument_at, mirrored_arguments
 
-TOOLS: Final = "tools/list"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelayStages:
-    """The stages of a call that is relayed, where they differ from those of our own tools."""
-
-    authorise: Refuse
-    accept: Refuse
-    relay: Handler
-    verify: Verify
+PARAM_PREFIX: Final = "mcp-param-"
+"""Begins the names of headers that repeat arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
-    """One tool of the list, ready to be judged by."""
+class ListedTool:
+    """One tool of the list, ready for calls."""
 
     compiled: CompiledTool
-    terms: Terms = field(default_factory=Terms)
-    """How strictly it is held."""
+    options: RelayOptions
     mirrored: tuple[Mirrored, ...] = ()
     """Arguments that HTTP headers repeat."""
     unusable: str | None = None
-    """Why its schemas cannot be used, if they cannot."""
-    held: Failure | None = None
-    """Why it must not be called: it is not the tool that was pinned."""
+    """Why its schemas cannot be used, if so."""
+    drift: Failure | None = None
+    """How it differs from its pin, if so. Such a tool must not be called."""
+
+    def argument_headers(self, arguments: JsonObject, given: Headers | None) -> dict[str, str]:
+        """The headers that repeat arguments, for an upstream over HTTP.
+
+        The client's own are passed on, because an upstream may require more than it lists; listed ones are made anew.
+        """
+        names = [] if given is None else [name for name in given.names() if name.startswith(PARAM_PREFIX)]
+        headers = {name: value for name in names if given is not None and (value := given.get(name) or "").isascii()}
+        for each in self.mirrored:
+            argument = argument_at(arguments, each.path)
+            if isinstance(argument, str | int):
+                headers[PARAM_PREFIX + each.header.lower()] = _header_text(argument)
+        return headers
 
 
-class Book:
-    """The tools of one upstream, as one session or all stateless clients see them."""
+def _header_text(value: str | int) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return header_value(str(value))
+
+
+class Compile(Protocol):
+    """Binds a tool's contract to the stages of a relayed call."""
+
+    def __call__(self, contract: ToolContract, given: Conformer | None, promised: Conformer | None) -> CompiledTool: ...
+
+
+class ToolList:
+    """The tools of one upstream, as one legacy session or all stateless clients see them."""
 
     def __init__(
         self,
         upstream: Upstream,
         *,
         era: Era,
-        stages: RelayStages,
-        limit_of: Callable[[str], ConcurrencyLimit],
-        terms: Terms,
+        compile_tool: Compile,
+        options: RelayOptions,
         elapsed: Callable[[], float],
-        drift: ToolPins | None = None,
+        pins: ToolPins | None = None,
     ) -> None:
         self._upstream = upstream
-        self._drift = drift
         self._era = era
-        self._stages = stages
-        self._limit_of = limit_of
-        self._terms = terms
+        self._compile = compile_tool
+        self._options = options
         self._elapsed = elapsed
+        self._pins = pins
         self._lock = asyncio.Lock()
         self._entries: dict[str, JsonObject] = {}
-        self._tools: dict[str, Tool] = {}
+        self._tools: dict[str, ListedTool] = {}
+        """Compiled on first use."""
         self._link: Link | None = None
+        """The link that the list was read from; None if the list must be read again."""
         self._listed_at = 0.0
         self._fresh_until = 0.0
 
     def forget(self) -> None:
-        """The upstream said that its tools changed, or may have."""
+        """The upstream's tools have changed, or may have."""
         self._link = None
 
-    async def find(self, name: str, link: Link) -> Tool | None:
-        """The tool of that name. Raises ClientError: the list cannot be had."""
+    async def find(self, name: str, link: Link) -> ListedTool | None:
+        """The tool of that name. Raises ClientError: the list cannot be read."""
         if self._link is not link or self._elapsed() >= self._fresh_until:
             async with self._lock:
                 if self._link is not link or self._elapsed() >= self._fresh_until:
-                    await self._list(link)
-        return self._tool(name)
+                    await self._fetch(link)
+        return self._tools.get(name) or self._compiled(name)
 
-    async def renew(self, name: str, link: Link) -> Tool | None:
-        """The tool of that name by a list that is new. Raises ClientError."""
+    async def renew(self, name: str, link: Link) -> ListedTool | None:
+        """The tool of that name, from a list that was read just now. Raises ClientError."""
         async with self._lock:
             if self._elapsed() - self._listed_at >= RENEW_SECONDS or self._link is not link:
-                await self._list(link)
-        return self._tool(name)
+                await self._fetch(link)
+        return self._tools.get(name) or self._compiled(name)
 
-    async def _list(self, link: Link) -> None:
-        entries, fresh = await fetch_all(asking(self._upstream, link, TOOLS, self._era), SHAPES[TOOLS])
-        if self._drift is not None:
-            self._drift.pin_first(entries.values())
-        kept = {name: self._tools[name] for name, entry in entries.items() if self._is_same(name, entry)}
-        self._entries, self._tools = entries, kept
+    async def _fetch(self, link: Link) -> None:
+        entries, fresh = await fetch_list(self._upstream, link, "tools/list", self._era)
+        if self._pins is not None:
+            self._pins.pin_first(entries.values())
+        self._tools = {
+            name: self._tools[name]
+            for name, entry in entries.items()
+            if name in self._tools and self._entries.get(name) == entry
+        }
+        self._entries = entries
         self._link = link
         self._listed_at = self._elapsed()
         self._fresh_until = self._listed_at + max(fresh, FRESH_SECONDS)
 
-    def _is_same(self, name: str, entry: JsonObject) -> bool:
-        return name in self._tools and self._entries.get(name) == entry
+    def _compiled(self, name: str) -> ListedTool | None:
+        entry = self._entries.get(name)
+        if entry is None:
+            return None
+        drift = None if self._pins is None else self._pins.find_drift(entry)
+        self._tools[name] = tool = self._read(entry, drift)
+        return tool
 
-    def _tool(self, name: str) -> Tool | None:
-        if name not in self._tools and name in self._entries:
-            entry = self._entries[name]
-            held = None if self._drift is None else self._drift.find_drift(entry)
-            self._tools[name] = replace(self._read(entry), held=held)
-        return self._tools.get(name)
-
-    def _read(self, entry: JsonObject) -> Tool:
-        terms = self._terms.of_tool(entry["name"])
+    def _read(self, entry: JsonObject, drift: Failure | None) -> ListedTool:
+        options = self._options.of_tool(entry["name"])
         try:
             contract = read_contract(entry)
             mirrored = mirrored_arguments(contract.input_schema)
-            promises = None if contract.output_schema is None else compile_schema(contract.output_schema)
-            compiled = self._bind(contract, compile_schema(contract.input_schema), promises)
+            promised = None if contract.output_schema is None else compile_schema(contract.output_schema)
+            compiled = self._compile(contract, compile_schema(contract.input_schema), promised)
         except (SchemaRefused, ContractRefused, NotJson, TypeError, RecursionError) as exc:
             reason = exc.problem.value if isinstance(exc, SchemaRefused) else "invalid"
-            return Tool(compiled=self._bind(_nameless(entry), None, None), terms=terms, unusable=reason)
-        return Tool(compiled=compiled, terms=terms, mirrored=mirrored)
-
-    def _bind(self, contract: ToolContract, given: Conformer | None, promised: Conformer | None) -> CompiledTool:
-        terms = self._terms.of_tool(contract.name)
-        return CompiledTool(
-            kind=Kind.TOOL,
-            name=contract.name,
-            handler=self._stages.relay,
-            is_async=True,
-            authorise=self._stages.authorise,
-            accept=self._stages.accept,
-            verify=self._stages.verify,
-            limit=self._limit_of(contract.name),
-            contract=contract,
-            input=given,
-            output=promised,
-            caps=terms.caps,
-            seconds=None,
-            tier=terms.tier,
-            roles=terms.roles,
-            read_only=contract.annotations.get("readOnlyHint") is True,
-            fingerprint=fingerprint(contract).whole,
-        )
+            # The name alone still stands for the tool in refusals and records.
+            unusable = ToolContract(name=entry["name"], description="", input_schema={"type": "object"})
+            compiled = self._compile(unusable, None, None)
+            return ListedTool(compiled=compiled, options=options, unusable=reason, drift=drift)
+        return ListedTool(compiled=compiled, options=options, mirrored=mirrored, drift=drift)
 
 
 def read_contract(entry: JsonObject) -> ToolContract:
-    """The contract that an entry of tools/list shows. Raises SchemaRefused, TypeError."""
+    """The contract that an entry of `tools/list` states. Raises SchemaRefused, TypeError."""
     schema, output, annotations = entry.get("inputSchema"), entry.get("outputSchema"), entry.get("annotations")
     if not isinstance(schema, dict) or not isinstance(output, dict | None):
         raise TypeError("a schema must be an object")
     check_tool_input(schema)
     if output is not None:
         check_schema(output)
+    description, title = entry.get("description"), entry.get("title")
     return ToolContract(
         name=entry["name"],
-        description=_text(entry.get("description")) or "",
-        title=_text(entry.get("title")),
+        description=description if isinstance(description, str) else "",
+        title=title if isinstance(title, str) else None,
         input_schema=schema,
         output_schema=output,
         annotations=annotations if isinstance(annotations, dict) else {},
     )
-
-
-def _nameless(entry: JsonObject) -> ToolContract:
-    """What is left of a tool whose schemas cannot be used."""
-    return ToolContract(name=entry["name"], description="", input_schema={"type": "object"})
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -216,7 +216,7 @@ class EditorEndpoint:
         if tool in offers.registry.tools and find_tool(offers.registry, tool) is None:
             self._refuse(request, _Refusal(fail("UNKNOWN_TOOL"), tool=tool), inbound, answer)
             return
-        context = QuietContext(inbound.caller, transport=inbound.transport, revision=PROFILE)
+        context = QuietContext(caller=inbound.caller, transport=inbound.transport, revision=PROFILE)
         call = make_call(tool, arguments, inbound=inbound, profile=PROFILE, method=request.method, context=context)
 
         def write(outcome: Outcome, compiled: CompiledTool | None) -> Sent:

@@ -16,11 +16,12 @@ from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
 from strictwire.gateway.backends import MultiUpstream, SingleUpstream
 from strictwire.gateway.links.upstream import Upstream
-from strictwire.gateway.many.survey import Seen, clashes_of, survey
+from strictwire.gateway.many.survey import Surveyed, clashes_of, survey
+from strictwire.gateway.many.upstream_view import NamedUpstream
 from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy, PolicyRules
 from strictwire.gateway.policy.rates import RateLimiter
-from strictwire.gateway.upstream_calls import Warden
+from strictwire.gateway.upstream_calls import UpstreamCalls
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
@@ -91,23 +92,23 @@ async def open_guard(
 
 
 async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> Backend:
-    """One upstream under its own names is relayed as it is; anything else goes through a switch. Raises StartRefused."""
-    wardens = wardens_of(guarding, recorder, clock)
-    if len(wardens) == 1 and wardens[0].naming.is_plain:
-        return SingleUpstream(wardens[0])
-    seen = await survey(wardens)
-    clashes = clashes_of(seen)
+    """One upstream under its own names is relayed as it is; anything else goes through a router. Raises StartRefused."""
+    upstreams = open_upstreams(guarding, recorder, clock)
+    if len(upstreams) == 1 and upstreams[0].naming.is_identity:
+        return SingleUpstream(upstreams[0].calls)
+    surveyed = await survey(upstreams)
+    clashes = clashes_of(surveyed)
     if clashes:
-        await asyncio.gather(*(warden.close() for warden in wardens))
+        await asyncio.gather(*(each.calls.close() for each in upstreams))
         raise StartRefused("; ".join(str(clash) for clash in clashes[:MAX_CLASHES]))
-    for each in seen:
+    for each in surveyed:
         if each.problem is not None:
             log.warning("upstream %s is left out for now: %s", each.upstream, each.problem)
-    return MultiUpstream(wardens, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
+    return MultiUpstream(upstreams, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
 
 
-def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[Warden]:
-    """What holds each upstream to its terms. Raises StartRefused: no lock file."""
+def open_upstreams(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[NamedUpstream]:
+    """Every upstream with its options, policy and pins. Nothing is started yet. Raises StartRefused: no lock file."""
     policy = guarding.policy
     version = policy.version([each.tool_filter for each in guarding.upstreams])
     journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock, policy_version=version)
@@ -115,14 +116,16 @@ def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[War
     pipeline = Pipeline(journal, HandlerRunner(DaemonThreads(1, name="strictwire-guard")))
     limiter, sealer = RateLimiter(policy.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
     return [
-        Warden(
-            Upstream(each.target, IDENTITY),
-            each.terms,
-            pipeline=pipeline,
-            policy=_policy_of(each, policy, limiter),
-            clock=clock,
-            sealer=sealer,
-            drift=_open_drift(each),
+        NamedUpstream(
+            calls=UpstreamCalls(
+                Upstream(each.target, IDENTITY),
+                each.options,
+                pipeline=pipeline,
+                policy=_policy_of(each, policy, limiter),
+                clock=clock,
+                sealer=sealer,
+                pins=_open_pins(each),
+            ),
             naming=each.naming,
             resources=each.resources,
         )
@@ -136,11 +139,11 @@ def _policy_of(guarded: Guarded, rules: PolicyRules, limiter: RateLimiter) -> Gu
         limiter,
         upstream=guarded.target.name,
         tool_filter=guarded.tool_filter,
-        client_name=guarded.naming.shown,
+        client_name=guarded.naming.to_client,
     )
 
 
-def _open_drift(guarded: Guarded) -> ToolPins | None:
+def _open_pins(guarded: Guarded) -> ToolPins | None:
     """Raises StartRefused: the lock file is not there or cannot be read."""
     if guarded.lock is None:
         return None
@@ -205,10 +208,10 @@ def run_guard(guarding: Guarding, settings: Settings) -> int:
     return 0
 
 
-async def look_at(guarding: Guarding) -> list[Seen]:
+async def survey_upstreams(guarding: Guarding) -> list[Surveyed]:
     """Start every upstream once, see what it offers, and end it. Raises StartRefused."""
-    wardens = wardens_of(guarding, NoRecorder(), Clock())
+    upstreams = open_upstreams(guarding, NoRecorder(), Clock())
     try:
-        return await survey(wardens)
+        return await survey(upstreams)
     finally:
-        await asyncio.gather(*(warden.close() for warden in wardens))
+        await asyncio.gather(*(each.calls.close() for each in upstreams))

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.naming import Naming
-from strictwire.gateway.options import Mode, Terms
+from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
@@ -28,8 +28,8 @@ HARMLESS: Final = (
 class Guarded:
     """One upstream, and how it is guarded."""
 
-    target: Target
-    terms: Terms = field(default_factory=Terms)
+    target: UpstreamTarget
+    options: RelayOptions = field(default_factory=RelayOptions)
     tool_filter: Filter = field(default_factory=Filter)
     naming: Naming = field(default_factory=Naming)
     resources: tuple[str, ...] = ()
@@ -88,13 +88,13 @@ def token_headers(variable: str | None, environment: Mapping[str, str]) -> dict[
 def _guarded(
     name: str, upstream: UpstreamSettings, guard: GuardSettings, environment: Mapping[str, str], mode: Mode | None
 ) -> Guarded:
-    terms = _terms(upstream, mode or Mode(upstream.mode or guard.mode))
-    own = {tool: _tool_terms(terms, each, mode) for tool, each in upstream.tools.items()}
+    options = _options(upstream, mode or Mode(upstream.mode or guard.mode))
+    own = {tool: _tool_options(options, each, mode) for tool, each in upstream.tools.items()}
     try:
         headers = token_headers(upstream.token_env, environment)
     except ValueError as exc:
         raise ValueError(f"guard.upstreams.{name}: {exc}") from exc
-    target = Target(
+    target = UpstreamTarget(
         name=name,
         command=upstream.command,
         url=upstream.url,
@@ -104,7 +104,7 @@ def _guarded(
     )
     return Guarded(
         target=target,
-        terms=replace(terms, tools=own),
+        options=replace(options, tools=own),
         tool_filter=Filter(allow=upstream.allow, deny=upstream.deny),
         naming=Naming(prefix=upstream.prefix, rename=upstream.rename),
         resources=upstream.resources,
@@ -113,10 +113,10 @@ def _guarded(
     )
 
 
-def _terms(upstream: UpstreamSettings, mode: Mode) -> Terms:
-    return Terms(
+def _options(upstream: UpstreamSettings, mode: Mode) -> RelayOptions:
+    return RelayOptions(
         mode=mode,
-        silence_seconds=upstream.timeout_seconds,
+        idle_seconds=upstream.timeout_seconds,
         total_seconds=max(upstream.max_call_seconds, upstream.timeout_seconds),
         response_bytes=upstream.max_response_bytes,
         concurrency=upstream.max_concurrent,
@@ -127,18 +127,18 @@ def _terms(upstream: UpstreamSettings, mode: Mode) -> Terms:
     )
 
 
-def _tool_terms(terms: Terms, tool: GuardedToolSettings, mode: Mode | None) -> Terms:
-    """The terms of the upstream, with what is said of this tool. A mode of the command line is for everything."""
+def _tool_options(options: RelayOptions, tool: GuardedToolSettings, mode: Mode | None) -> RelayOptions:
+    """The options of the upstream, with what is said of this tool. A mode of the command line is for everything."""
     given: dict[str, Any] = {
         "mode": mode or (None if tool.mode is None else Mode(tool.mode)),
         "tier": tool.tier,
         "roles": None if tool.roles is None else frozenset(tool.roles),
-        "silence_seconds": tool.timeout_seconds,
+        "idle_seconds": tool.timeout_seconds,
         "total_seconds": tool.max_call_seconds,
         "response_bytes": tool.max_response_bytes,
         "concurrency": tool.max_concurrent,
     }
-    return replace(terms, **{name: value for name, value in given.items() if value is not None})
+    return replace(options, **{name: value for name, value in given.items() if value is not None})
 
 
 def _environment(upstream: UpstreamSettings, environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Several calls of one client in one session: whose question it is, the session may not say."""
+"""Several calls of one client share one legacy session, in which the upstream may not say which call it asks about."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 from strictwire.canon.json import parse_object, render
 from strictwire.client.message import Identity
-from strictwire.gateway.bridges.legacy_session import BridgeSession
-from strictwire.gateway.bridges.resumable_call import Conversation
-from strictwire.gateway.links.link import Answer, Deaf, Hearer, Question
-from strictwire.gateway.links.upstream import Target, Upstream
+from strictwire.gateway.bridges.legacy_session import BridgedSession
+from strictwire.gateway.bridges.resumable_call import ResumableCall
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.links.link import Listener, NullListener, UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.upstream import Upstream
 from strictwire.wire.envelope import Notification, Request
 from tests.fixtures.live import modern
 
@@ -19,76 +20,69 @@ CAPABILITIES = {"sampling": {}}
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "x"}}
 
 
-class Kept:
-    """A hearer of one round that keeps what it hears."""
+class MethodListener(NullListener):
+    """Keeps the methods of the notifications of one round."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.methods: list[str] = []
 
-    def open(self) -> None:
-        """Nothing to open."""
-
-    def hear(self, raw: bytes, notification: Notification) -> None:
-        """Keep it."""
-        self.heard.append(notification.method)
-
-    def asked(self, raw: bytes, request: Request) -> None:
-        """Nothing is asked here."""
+    def on_notification(self, raw: bytes, notification: Notification) -> None:
+        self.methods.append(notification.method)
 
 
-class Wire:
+class ScriptedLink:
     """A link whose answers the test gives."""
 
     alive = True
 
     def __init__(self) -> None:
-        self.waiting: dict[object, asyncio.Future[Answer]] = {}
-        self.told: list[dict[str, Any]] = []
+        self.pending: dict[object, asyncio.Future[UpstreamAnswer]] = {}
+        self.sent: list[dict[str, Any]] = []
 
-    async def ask(self, question: Question, hearer: Hearer) -> Answer:
-        self.waiting[question.id] = asyncio.get_running_loop().create_future()
-        return await self.waiting[question.id]
+    async def request(self, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
+        self.pending[request.id] = asyncio.get_running_loop().create_future()
+        return await self.pending[request.id]
 
-    async def tell(self, raw: bytes) -> None:
-        self.told.append(parse_object(raw))
+    async def send(self, raw: bytes) -> None:
+        self.sent.append(parse_object(raw))
 
-    async def prove(self, question: Question, seconds: float) -> None:
-        """It is well."""
+    async def check_alive(self, request: UpstreamRequest, seconds: float) -> None:
+        """The upstream is alive."""
 
     async def close(self) -> None:
         """Nothing to close."""
 
     def answer(self, number: str) -> None:
-        self.waiting[number].set_result(Answer(raw=b"{}", result={"of": number}))
+        self.pending[number].set_result(UpstreamAnswer(raw=b"{}", result={"of": number}))
 
 
-class Stage:
-    """A session with two calls that run."""
+class TwoCalls:
+    """A session with two running calls."""
 
     def __init__(self) -> None:
-        self.wire = Wire()
-        self.session = BridgeSession(Upstream(Target(command=("x",)), Identity()), lambda _change: None)
-        self.session.link = self.wire
-        self.hearers: dict[str, Kept] = {"a": Kept(), "b": Kept()}
+        self.link = ScriptedLink()
+        self.session = BridgedSession(Upstream(UpstreamTarget(command=("x",)), Identity()), lambda _change: None)
+        self.session.link = self.link
+        self.listeners: dict[str, MethodListener] = {"a": MethodListener(), "b": MethodListener()}
         self.calls = {name: self._call(name) for name in ("a", "b")}
-        self.rounds = {name: self.go_on(name) for name in ("a", "b")}
+        self.rounds = {name: self.resume(name) for name in ("a", "b")}
 
-    def _call(self, number: str) -> Conversation:
-        question = Question(id=number, method="tools/call", params={}, raw=b"{}")
-        conversation = Conversation(self.wire, question, capabilities=CAPABILITIES)
-        self.session.conversations.append(conversation)
-        return conversation
+    def _call(self, number: str) -> ResumableCall:
+        request = UpstreamRequest(id=number, method="tools/call", params={}, raw=b"{}")
+        call = ResumableCall(self.link, request, capabilities=CAPABILITIES)
+        self.session.calls.append(call)
+        return call
 
-    def go_on(self, number: str, **answers: Any) -> asyncio.Task[Answer | None]:
+    def resume(self, number: str, **answers: Any) -> asyncio.Task[UpstreamAnswer | None]:
         """One round of a call."""
         raw = modern(1, "tools/call", {"inputResponses": answers})
-        question = Question(id=1, method="tools/call", params=parse_object(raw)["params"], raw=raw)
-        return asyncio.create_task(self.calls[number].go_on(question, self.hearers[number]))
+        request = UpstreamRequest(id=1, method="tools/call", params=parse_object(raw)["params"], raw=raw)
+        return asyncio.create_task(self.calls[number].resume(request, self.listeners[number]))
 
     def ask(self, request_id: object, method: str = "sampling/createMessage") -> None:
         """The upstream asks, and does not say for which call."""
         raw = render({"jsonrpc": "2.0", "id": request_id, "method": method, "params": {"n": 1}})  # type: ignore[dict-item]
-        self.session.asked(raw, Request(request_id, method, {"n": 1}))  # type: ignore[arg-type]
+        self.session.on_request(raw, Request(request_id, method, {"n": 1}))  # type: ignore[arg-type]
 
     async def settle(self) -> None:
         """Let everything that is ready run."""
@@ -96,90 +90,89 @@ class Stage:
             await asyncio.sleep(0)
 
 
-def on_stage(play: Callable[[Stage], Awaitable[Any]]) -> Any:
+def with_two_calls(act: Callable[[TwoCalls], Awaitable[Any]]) -> Any:
     async def run() -> Any:
-        stage = Stage()
-        await stage.settle()
-        async with asyncio.timeout(5):
+        two = TwoCalls()
+        await two.settle()
+        async with asyncio.timeout(20):
             try:
-                return await play(stage)
+                return await act(two)
             finally:
-                for call in stage.calls.values():
-                    await call.end()
+                for call in two.calls.values():
+                    await call.cancel()
 
     return asyncio.run(run())
 
 
-def test_a_question_goes_out_with_the_latest_call_and_its_answer_finds_back_by_its_id() -> None:
-    async def play(stage: Stage) -> list[object]:
-        stage.ask("Q")
-        asked = await stage.rounds["b"]
-        again = stage.go_on("b", q1=SAMPLED)
-        await stage.settle()
-        stage.wire.answer("b")
+def test_a_question_goes_to_the_latest_call_and_its_answer_is_routed_by_its_id() -> None:
+    async def act(two: TwoCalls) -> list[object]:
+        two.ask("Q")
+        asked = await two.rounds["b"]
+        again = two.resume("b", q1=SAMPLED)
+        await two.settle()
+        two.link.answer("b")
         done = await again
-        return [asked, stage.wire.told, done and done.result, stage.rounds["a"].done()]
+        return [asked, two.link.sent, done and done.result, two.rounds["a"].done()]
 
-    assert on_stage(play) == [None, [{"jsonrpc": "2.0", "id": "Q", "result": SAMPLED}], {"of": "b"}, False]
+    assert with_two_calls(act) == [None, [{"jsonrpc": "2.0", "id": "Q", "result": SAMPLED}], {"of": "b"}, False]
 
 
-def test_a_question_that_a_finished_call_carried_goes_to_the_other() -> None:
-    async def play(stage: Stage) -> list[object]:
-        stage.ask("Q")
-        await stage.rounds["b"]
-        stage.wire.answer("b")
-        again = stage.go_on("b")
-        await stage.settle()
+def test_a_question_of_a_finished_call_moves_to_the_other_call() -> None:
+    async def act(two: TwoCalls) -> list[object]:
+        two.ask("Q")
+        await two.rounds["b"]
+        two.link.answer("b")
+        again = two.resume("b")
+        await two.settle()
         await again
-        stage.session.end(stage.calls["b"])
-        asked = await stage.rounds["a"]
-        return [asked, parse_object(stage.calls["a"].questions)]
+        two.session.end(two.calls["b"])
+        asked = await two.rounds["a"]
+        return [asked, parse_object(two.calls["a"].questions)]
 
-    assert on_stage(play) == [None, {"q1": {"method": "sampling/createMessage", "params": {"n": 1}}}]
+    assert with_two_calls(act) == [None, {"q1": {"method": "sampling/createMessage", "params": {"n": 1}}}]
 
 
-def test_with_no_call_left_a_question_is_refused() -> None:
-    async def play(stage: Stage) -> list[dict[str, Any]]:
-        stage.session.end(stage.calls["a"])
-        stage.session.end(stage.calls["b"])
-        stage.ask("Q")
-        stage.ask(7, "ping")
-        await stage.settle()
+def test_without_a_call_a_question_is_refused() -> None:
+    async def act(two: TwoCalls) -> list[dict[str, Any]]:
+        two.session.end(two.calls["a"])
+        two.session.end(two.calls["b"])
+        two.ask("Q")
+        two.ask(7, "ping")
+        await two.settle()
         return [
-            {"id": each["id"], "said": each.get("result", each.get("error", {}).get("code"))} for each in stage.wire.told
+            {"id": each["id"], "answer": each.get("result", each.get("error", {}).get("code"))} for each in two.link.sent
         ]
 
-    assert on_stage(play) == [{"id": "Q", "said": -32601}, {"id": 7, "said": {}}]
+    assert with_two_calls(act) == [{"id": "Q", "answer": -32601}, {"id": 7, "answer": {}}]
 
 
-def test_a_log_message_that_two_calls_could_mean_reaches_none_and_one_that_one_could_reaches_it() -> None:
-    async def play(stage: Stage) -> list[list[str]]:
-        told = Notification("notifications/message", {"level": "info", "data": 1})
-        stage.session.hear(b"{}", told)
-        before = [list(each.heard) for each in stage.hearers.values()]
-        stage.session.end(stage.calls["a"])
-        stage.session.hear(b"{}", told)
-        return [*before, *(each.heard for each in stage.hearers.values())]
+def test_a_log_message_reaches_a_call_only_if_no_other_call_runs() -> None:
+    async def act(two: TwoCalls) -> list[list[str]]:
+        logged = Notification("notifications/message", {"level": "info", "data": 1})
+        two.session.on_notification(b"{}", logged)
+        before = [list(each.methods) for each in two.listeners.values()]
+        two.session.end(two.calls["a"])
+        two.session.on_notification(b"{}", logged)
+        return [*before, *(each.methods for each in two.listeners.values())]
 
-    assert on_stage(play) == [[], [], [], ["notifications/message"]]
+    assert with_two_calls(act) == [[], [], [], ["notifications/message"]]
 
 
-def test_progress_goes_to_the_round_that_runs_under_its_own_token() -> None:
-    async def play(stage: Stage) -> list[str]:
-        told = Notification("notifications/progress", {"progressToken": "x", "progress": 1})
+def test_a_round_without_a_progress_token_gets_no_progress() -> None:
+    async def act(two: TwoCalls) -> list[str]:
+        progress = Notification("notifications/progress", {"progressToken": "x", "progress": 1})
         raw = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"x","progress":1}}'
-        stage.calls["a"].hear(raw, told)
-        return stage.hearers["a"].heard
+        two.calls["a"].on_notification(raw, progress)
+        return two.listeners["a"].methods
 
-    # The round gave no token, so it hears of no progress.
-    assert on_stage(play) == []
-
-
-def test_a_parked_call_hears_nothing() -> None:
-    assert isinstance(on_stage(_parked), Deaf)
+    assert with_two_calls(act) == []
 
 
-async def _parked(stage: Stage) -> object:
-    stage.ask("Q")
-    await stage.rounds["b"]
-    return stage.calls["b"]._hearer
+def test_a_parked_call_has_no_client() -> None:
+    async def act(two: TwoCalls) -> list[object]:
+        two.ask("Q")
+        await two.rounds["b"]
+        two.calls["b"].on_notification(b"{}", Notification("notifications/message", {}))
+        return [two.calls["a"].has_client, two.calls["b"].has_client, two.listeners["b"].methods]
+
+    assert with_two_calls(act) == [True, False, []]

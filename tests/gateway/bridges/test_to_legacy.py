@@ -11,9 +11,9 @@ import pytest
 
 from strictwire.canon.json import parse_object
 from strictwire.gateway.bridges import pool, to_legacy
-from strictwire.gateway.links.link import Question
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.links.link import UpstreamRequest
+from strictwire.gateway.options import RelayOptions
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Inbound
 from strictwire.transport.memory import ask_endpoint
@@ -27,7 +27,7 @@ ACT = {"name": "act", "arguments": {"x": 1}}
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "x"}, "model": "m", "n": 7}
 
 
-def legacy_only(name: str) -> Target:
+def legacy_only(name: str) -> UpstreamTarget:
     return replace(fake(name), env={**os.environ, "ONLY_ERA": "legacy"})
 
 
@@ -52,7 +52,7 @@ def again(request_id: object, state: object, answers: dict[str, Any], **changes:
 
 def test_discovery_tells_what_initialize_told() -> None:
     async def run() -> dict[str, Any]:
-        async with guarded(legacy_only("good"), Terms()) as client:
+        async with guarded(legacy_only("good"), RelayOptions()) as client:
             return await client.ask(modern("d", "server/discover"))
 
     assert asyncio.run(run()) == {
@@ -71,7 +71,7 @@ def test_discovery_tells_what_initialize_told() -> None:
 
 def test_a_question_is_parked_and_its_answer_goes_back() -> None:
     async def run() -> tuple[dict[str, Any], object]:
-        async with guarded(legacy_only("asks_sampling"), Terms()) as client:
+        async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             asked = await begin(client)
             done = await client.ask(again(2, asked["requestState"], {"q1": SAMPLED}))
             return asked, outcome(done)
@@ -86,7 +86,7 @@ def test_the_state_is_sealed_and_good_once() -> None:
     """For another tool, another caller, changed, or a second time it is refused; the call itself is not lost by that."""
 
     async def run() -> list[object]:
-        async with guarded(legacy_only("asks_sampling"), Terms()) as client:
+        async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             state = (await begin(client))["requestState"]
             refused = [
                 await client.ask(again(2, f"{state}x", {"q1": SAMPLED})),
@@ -106,12 +106,12 @@ def test_a_state_opens_nothing_where_nobody_unseals_it(method: str, expected: st
     """The name of a parked call can be read out of its state; it leads to the call only where the seal is checked."""
     raw = modern(1, method, {"requestState": "name"})
 
-    assert to_legacy._state_of(Question(id=1, method=method, params={}, raw=raw)) == expected
+    assert to_legacy._state_of(UpstreamRequest(id=1, method=method, params={}, raw=raw)) == expected
 
 
 def test_answers_that_are_missing_or_misshapen_are_asked_for_again() -> None:
     async def run() -> list[object]:
-        async with guarded(legacy_only("asks_two_kinds"), Terms()) as client:
+        async with guarded(legacy_only("asks_two_kinds"), RelayOptions()) as client:
             offered = {CAPABILITIES: {"sampling": {}, "roots": {"listChanged": True}}}
             asked = (await client.ask(modern(1, "tools/call", ACT, **offered)))["result"]
             seen = [sorted(asked["inputRequests"])]
@@ -128,7 +128,7 @@ def test_answers_that_are_missing_or_misshapen_are_asked_for_again() -> None:
 @pytest.mark.parametrize("offered", [{}, {"elicitation": {}}, {"roots": {}, "extensions": {"x/y": {}}}])
 def test_questions_that_the_client_did_not_offer_are_refused_for_it(offered: dict[str, Any]) -> None:
     async def run() -> object:
-        async with guarded(legacy_only("asks_sampling"), Terms()) as client:
+        async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             return outcome(await client.ask(modern(1, "tools/call", ACT, **{CAPABILITIES: offered})))
 
     assert asyncio.run(run()) == {"y": -32601}
@@ -138,11 +138,11 @@ def test_a_call_that_nobody_comes_back_to_is_withdrawn(monkeypatch: pytest.Monke
     monkeypatch.setattr(to_legacy, "PARKED_SECONDS", 0.05)
 
     async def run() -> list[object]:
-        async with guarded(legacy_only("asks_sampling"), Terms()) as client:
+        async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             state = (await begin(client))["requestState"]
-            bridge = next(iter(client.endpoint.backend._modern._bridges._bridges.values()))[0]  # type: ignore[attr-defined]
+            bridge = next(iter(client.endpoint.backend._stateless._bridges._bridges.values()))[0]  # type: ignore[attr-defined]
             async with asyncio.timeout(10):
-                while bridge.busy:
+                while bridge.is_busy:
                     await asyncio.sleep(0.01)
             return [outcome(await client.ask(again(2, state, {"q1": SAMPLED}))), bridge._parked]
 
@@ -151,7 +151,7 @@ def test_a_call_that_nobody_comes_back_to_is_withdrawn(monkeypatch: pytest.Monke
 
 def test_a_question_that_is_taken_back_is_not_asked() -> None:
     async def run() -> object:
-        async with guarded(legacy_only("asks_and_withdraws"), Terms()) as client:
+        async with guarded(legacy_only("asks_and_withdraws"), RelayOptions()) as client:
             asked = await client.ask(modern(1, "tools/call", ACT, **SAMPLING))
             if asked["result"].get("resultType") == "input_required":
                 asked = await client.ask(again(2, asked["result"]["requestState"], {"q1": SAMPLED}))
@@ -162,7 +162,7 @@ def test_a_question_that_is_taken_back_is_not_asked() -> None:
 
 def test_an_upstream_that_ends_while_a_call_is_parked_is_a_clean_failure() -> None:
     async def run() -> list[object]:
-        async with guarded(legacy_only("asks_and_exits"), Terms()) as client:
+        async with guarded(legacy_only("asks_and_exits"), RelayOptions()) as client:
             first = await begin(client)
             gone = await client.ask(again(2, first["requestState"], {"q1": SAMPLED}))
             return [outcome(gone), (await begin(client, 3))["resultType"]]
@@ -174,7 +174,7 @@ def test_clients_are_kept_apart_by_who_they_are_and_what_they_can_do() -> None:
     """Each has a session of its own, opened with exactly what it declared."""
 
     async def run() -> list[int]:
-        async with guarded(legacy_only("tells_state"), Terms()) as client:
+        async with guarded(legacy_only("tells_state"), RelayOptions()) as client:
             seen = []
             for principal, offered in (("a", {}), ("a", {}), ("b", {}), ("a", {"roots": {}})):
                 raw = modern(1, "tools/call", ACT, **{CAPABILITIES: offered})
@@ -191,7 +191,7 @@ def test_no_more_sessions_are_opened_than_there_is_room_for(monkeypatch: pytest.
     monkeypatch.setattr(pool, "MAX_PROCESSES", 1)
 
     async def run() -> list[object]:
-        async with guarded(legacy_only("asks_sampling"), Terms()) as client:
+        async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             other = modern(1, "tools/list", **{CAPABILITIES: {"roots": {}}})
             first = await ask_as(client, "a", other)
             state = (await begin(client))["requestState"]
@@ -205,7 +205,7 @@ def test_no_more_sessions_are_opened_than_there_is_room_for(monkeypatch: pytest.
 
 def test_without_a_bridge_the_client_is_told_what_the_upstream_speaks() -> None:
     async def run() -> dict[str, Any]:
-        async with guarded(legacy_only("good"), Terms(bridge=False)) as client:
+        async with guarded(legacy_only("good"), RelayOptions(bridge=False)) as client:
             error: dict[str, Any] = (await client.act())["error"]
             return error
 
@@ -233,7 +233,9 @@ MISBEHAVIOURS = (
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
 def test_an_upstream_that_misbehaves_is_the_same_over_the_bridge(name: str) -> None:
     async def run() -> object:
-        async with guarded(legacy_only(name), Terms(silence_seconds=4.0, total_seconds=25.0, proof_seconds=0.5)) as client:
+        async with guarded(
+            legacy_only(name), RelayOptions(idle_seconds=4.0, total_seconds=25.0, liveness_seconds=0.5)
+        ) as client:
             return outcome(await client.act(progressToken="t"))
 
     assert asyncio.run(run()) == EXPECTED[name]

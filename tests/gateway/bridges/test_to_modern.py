@@ -13,8 +13,8 @@ import pytest
 
 from strictwire.canon.json import render
 from strictwire.gateway.bridges import to_modern
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.options import RelayOptions
 from tests.fixtures.live import HERE, INITIALIZED, initialize, legacy
 from tests.gateway.bridges.test_to_legacy import MISBEHAVIOURS
 from tests.gateway.driver import Client, fake, guarded, outcome
@@ -22,10 +22,10 @@ from tests.gateway.links.test_stdio_link import EXPECTED, FINE
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "x"}, "model": "m"}
-SDK = Target(command=(sys.executable, str(HERE / "one_era_sdk.py"), "modern", "--stdio"))
+SDK = UpstreamTarget(command=(sys.executable, str(HERE / "one_era_sdk.py"), "modern", "--stdio"))
 
 
-def modern_only(name: str, marker: Path | None = None) -> Target:
+def modern_only(name: str, marker: Path | None = None) -> UpstreamTarget:
     return replace(fake(name, marker), env={**os.environ, "ONLY_ERA": "modern"})
 
 
@@ -72,7 +72,7 @@ def test_results_carry_nothing_of_the_stateless_era() -> None:
 def test_a_second_session_starts_no_process_for_nothing() -> None:
     async def run() -> list[object]:
         async with guarded(modern_only("good")) as client:
-            upstream = client.endpoint.backend._modern._warden.upstream  # type: ignore[attr-defined]
+            upstream = client.endpoint.backend.calls.upstream  # type: ignore[attr-defined]
             before = upstream.has_sessions
             await client.open_session()
             await client.open_session()
@@ -178,7 +178,7 @@ def test_output_that_a_session_cannot_have_is_judged_and_left_out() -> None:
     """Since 2026-07-28 structured content may be an array; the text says the same to a session."""
 
     async def run() -> tuple[dict[str, Any], dict[str, Any]]:
-        async with guarded(SDK, Terms()) as client:
+        async with guarded(SDK, RelayOptions()) as client:
             await client.open_session()
             tools = (await client.ask(legacy(1, "tools/list")))["result"]["tools"]
             called = await client.ask(legacy(2, "tools/call", {"name": "grid", "arguments": {}}))
@@ -192,7 +192,7 @@ def test_output_that_a_session_cannot_have_is_judged_and_left_out() -> None:
 
 def test_without_a_bridge_the_refusal_of_the_upstream_is_relayed() -> None:
     async def run() -> dict[str, Any]:
-        async with guarded(modern_only("good"), Terms(bridge=False)) as client:
+        async with guarded(modern_only("good"), RelayOptions(bridge=False)) as client:
             error: dict[str, Any] = (await client.ask(initialize()))["error"]
             return error
 
@@ -203,8 +203,8 @@ def test_without_a_bridge_the_refusal_of_the_upstream_is_relayed() -> None:
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
 def test_an_upstream_that_misbehaves_is_the_same_over_the_bridge(name: str) -> None:
     async def run() -> object:
-        terms = Terms(silence_seconds=4.0, total_seconds=25.0, proof_seconds=0.5)
-        async with guarded(modern_only(name), terms) as client:
+        options = RelayOptions(idle_seconds=4.0, total_seconds=25.0, liveness_seconds=0.5)
+        async with guarded(modern_only(name), options) as client:
             await client.open_session()
             return outcome(await client.act("legacy", progressToken="t"))
 

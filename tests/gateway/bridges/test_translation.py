@@ -8,28 +8,28 @@ import pytest
 
 from strictwire.canon.json import parse_object
 from strictwire.gateway.bridges.translation import (
+    can_answer,
     client_capabilities,
-    first_round,
-    legacy_answer,
-    legacy_question,
-    modern_answer,
-    offers,
     server_capabilities,
+    to_legacy_answer,
+    to_legacy_request,
+    to_modern_answer,
     with_meta,
+    without_round,
 )
-from strictwire.gateway.links.link import Answer, Question
+from strictwire.gateway.links.link import UpstreamAnswer, UpstreamRequest
 from tests.fixtures.live import modern
 
 SERVER = {"name": "s", "version": "1"}
 
 
-def asked(method: str, request_id: int = 1, **params: Any) -> Question:
-    return Question(id=request_id, method=method, params=params, raw=b"")
+def asked(method: str, request_id: int = 1, **params: Any) -> UpstreamRequest:
+    return UpstreamRequest(id=request_id, method=method, params=params, raw=b"")
 
 
-def answered(raw: bytes) -> Answer:
+def answered(raw: bytes) -> UpstreamAnswer:
     message = parse_object(raw)
-    return Answer(raw=raw, result=message.get("result"), error=message.get("error"), status=200)
+    return UpstreamAnswer(raw=raw, result=message.get("result"), error=message.get("error"), status=200)
 
 
 def test_capabilities_are_what_was_declared_less_what_no_bridge_carries() -> None:
@@ -81,15 +81,15 @@ FORM, PAGE = {"mode": "form"}, {"mode": "url"}
 def test_a_client_is_asked_only_what_it_declared(
     capabilities: dict[str, Any], method: str, params: dict[str, Any], expected: bool
 ) -> None:
-    assert offers(capabilities, method, params) is expected
+    assert can_answer(capabilities, method, params) is expected
 
 
 def test_a_request_loses_what_a_session_says_once_and_keeps_every_other_byte() -> None:
     raw = modern("a", "tools/call", {"name": "x", "arguments": {"n": 1}, "requestState": "s"}, progressToken="t", trace=5)
     raw = raw.replace(b'"n":1', b'"n":1.00')
-    question = Question(id="a", method="tools/call", params=parse_object(raw)["params"], raw=raw)
+    question = UpstreamRequest(id="a", method="tools/call", params=parse_object(raw)["params"], raw=raw)
 
-    sent = legacy_question(question, "mine-1")
+    sent = to_legacy_request(question, "mine-1")
 
     assert sent.raw == (
         b'{"jsonrpc":"2.0","id":"mine-1","method":"tools/call","params":{"name":"x","arguments":{"n":1.00},'
@@ -114,14 +114,14 @@ def test_what_is_stamped_wins_over_what_the_client_claims(raw: bytes, expected: 
 def test_a_session_has_no_rounds() -> None:
     raw = b'{"id":1,"params":{"name":"x","requestState":"s","inputResponses":{}}}'
 
-    assert first_round(raw) == b'{"id":1,"params":{"name":"x"}}'
-    assert first_round(b'{"id":1}') == b'{"id":1}'
+    assert without_round(raw) == b'{"id":1,"params":{"name":"x"}}'
+    assert without_round(b'{"id":1}') == b'{"id":1}'
 
 
 def test_a_result_is_stamped_and_keeps_its_bytes() -> None:
     raw = b'{"jsonrpc":"2.0","id":"mine","result":{"contents":[],"n":1.0,"resultType":"input_required","_meta":{"a":1e1}}}'
 
-    shown = modern_answer(answered(raw), asked("resources/read"), SERVER)
+    shown = to_modern_answer(answered(raw), asked("resources/read"), SERVER)
 
     assert shown.raw == (
         b'{"jsonrpc":"2.0","id":1,"result":{"contents":[],"n":1.0,"resultType":"complete",'
@@ -147,9 +147,9 @@ def test_a_result_is_stamped_and_keeps_its_bytes() -> None:
     ],
 )
 def test_codes_that_the_stateless_era_retired_are_not_shown(error: dict[str, Any], expected: dict[str, Any]) -> None:
-    answer = Answer(raw=b'{"jsonrpc":"2.0","id":5,"error":{"code":7,"message":"m"}}', error=error)
+    answer = UpstreamAnswer(raw=b'{"jsonrpc":"2.0","id":5,"error":{"code":7,"message":"m"}}', error=error)
 
-    shown = modern_answer(answer, asked("resources/read", uri="a:1"), SERVER)
+    shown = to_modern_answer(answer, asked("resources/read", uri="a:1"), SERVER)
 
     assert (shown.error, parse_object(shown.raw)) == (expected, {"jsonrpc": "2.0", "id": 1, "error": expected})
 
@@ -160,7 +160,7 @@ def test_a_result_for_a_session_has_no_stamps_and_no_output_that_is_no_object() 
         b'"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{}}}}'
     )
 
-    shown = legacy_answer(answered(raw), asked("tools/call"))
+    shown = to_legacy_answer(answered(raw), asked("tools/call"))
 
     assert shown.raw == b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"n":1.0}]}}'
     assert shown.result == parse_object(raw)["result"]
@@ -172,7 +172,7 @@ def test_output_schemas_that_a_session_cannot_have_are_left_out_of_a_list() -> N
         b'{"name":"b","outputSchema":{"type":"array"},"x":1e1},{"name":"c"}]}}'
     )
 
-    shown = legacy_answer(answered(raw), asked("tools/list"))
+    shown = to_legacy_answer(answered(raw), asked("tools/list"))
 
     assert shown.raw == raw.replace(b'"outputSchema":{"type":"array"},', b"")
 
@@ -183,8 +183,8 @@ def test_output_schemas_that_a_session_cannot_have_are_left_out_of_a_list() -> N
 )
 def test_a_missing_resource_has_the_code_of_its_era(method: str, data: Any, code: int) -> None:
     error = {"code": -32602, "message": "m", **({} if data is None else {"data": data})}
-    answer = Answer(raw=b'{"jsonrpc":"2.0","id":1,"error":{}}', error=error)
+    answer = UpstreamAnswer(raw=b'{"jsonrpc":"2.0","id":1,"error":{}}', error=error)
 
-    shown = legacy_answer(answer, asked(method))
+    shown = to_legacy_answer(answer, asked(method))
 
     assert shown.error == {**error, "code": code}

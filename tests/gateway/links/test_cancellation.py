@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from strictwire.canon.json import parse_object, render
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.options import RelayOptions
 from tests.fixtures import fake_upstream
 from tests.fixtures.live import legacy, modern
 from tests.gateway.driver import Client, fake, guarded
@@ -81,7 +81,7 @@ async def withdraw(client: Client, era: str, is_running: asyncio.Event) -> list[
 @ERAS
 def test_of_a_process(era: str) -> None:
     async def run() -> list[object]:
-        async with guarded(fake("answer_after_cancel"), Terms()) as client:
+        async with guarded(fake("answer_after_cancel"), RelayOptions()) as client:
             return await withdraw(client, era, client.heard.arrived)
 
     assert asyncio.run(run()) == [True, 2, []]
@@ -91,7 +91,7 @@ def test_of_a_process(era: str) -> None:
 def test_over_http(era: str) -> None:
     async def run() -> tuple[list[object], list[str]]:
         called, told = asyncio.Event(), list[str]()
-        async with late_web(called, told) as url, guarded(Target(url=url), Terms()) as client:
+        async with late_web(called, told) as url, guarded(UpstreamTarget(url=url), RelayOptions()) as client:
             return await withdraw(client, era, called), told
 
     seen, told = asyncio.run(run())

@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from strictwire.canon.json import parse_object, render
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.options import RelayOptions
 from tests.fixtures import fake_upstream
 from tests.fixtures.live import legacy, modern
 from tests.gateway.driver import Client, guarded, outcome
@@ -27,8 +27,8 @@ Act = Callable[[bytes], AsyncIterator[bytes]]
 FINE = {"y": 1}
 GOOD = render(fake_upstream.GOOD)
 DISCOVERED = fake_upstream.OPENINGS["server/discover"]
-TERMS = Terms(silence_seconds=2.0, total_seconds=6.0, proof_seconds=0.5)
-PATIENT = Terms(silence_seconds=25.0, total_seconds=25.0)
+TERMS = RelayOptions(idle_seconds=2.0, total_seconds=6.0, liveness_seconds=0.5)
+PATIENT = RelayOptions(idle_seconds=25.0, total_seconds=25.0)
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -185,11 +185,11 @@ async def _reply(head: str, body: dict[str, object], act: Act, listed: str) -> A
             yield piece
 
 
-def drive(act: Act, era: str, terms: Terms, listed: str = "") -> list[object]:
+def drive(act: Act, era: str, options: RelayOptions, listed: str = "") -> list[object]:
     """What a call is answered, and what one after it is that behaves."""
 
     async def run() -> list[object]:
-        async with web(act, listed) as url, guarded(Target(url=url), terms) as client:
+        async with web(act, listed) as url, guarded(UpstreamTarget(url=url), options) as client:
             return [outcome(await _act(client, era)), await _is_alive(client, era)]
 
     return asyncio.run(run())
@@ -212,7 +212,7 @@ async def _is_alive(client: Client, era: str) -> bool:
 def test_a_fault_is_one_clean_answer(name: str, era: str) -> None:
     act, expected = FAULTS[name]
 
-    assert drive(act, era, Terms(silence_seconds=20)) == [expected, True]
+    assert drive(act, era, RelayOptions(idle_seconds=20)) == [expected, True]
 
 
 @pytest.mark.slow
@@ -238,4 +238,4 @@ def test_what_is_too_much_is_not_kept(name: str) -> None:
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_that_cannot_be_used_is_one_clean_answer(name: str) -> None:
-    assert drive(FAULTS["good"][0], "modern", Terms(silence_seconds=20), name) == ["UPSTREAM_BROKE", True]
+    assert drive(FAULTS["good"][0], "modern", RelayOptions(idle_seconds=20), name) == ["UPSTREAM_BROKE", True]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from strictwire.canon.json import parse_object, render
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.options import RelayOptions
 from tests.fixtures.guards import free_port
 from tests.fixtures.live import modern
 from tests.gateway.driver import SHORT, Client, guarded, outcome
@@ -102,7 +102,7 @@ def _reply(body: dict[str, object], act: Callable[[object], bytes] | None) -> by
 
 def drive(act: Callable[[object], bytes] | None, use: Callable[[Client, Web], Awaitable[object]]) -> object:
     async def run() -> object:
-        async with web(act) as server, guarded(Target(url=server.url), Terms(silence_seconds=20)) as client:
+        async with web(act) as server, guarded(UpstreamTarget(url=server.url), RelayOptions(idle_seconds=20)) as client:
             return await use(client, server)
 
     return asyncio.run(run())
@@ -120,7 +120,7 @@ def test_the_client_gets_one_clean_answer(name: str) -> None:
 
 def test_an_address_where_nobody_listens_is_a_clean_failure() -> None:
     async def run() -> object:
-        async with guarded(Target(url=f"http://127.0.0.1:{free_port()}/mcp"), SHORT) as client:
+        async with guarded(UpstreamTarget(url=f"http://127.0.0.1:{free_port()}/mcp"), SHORT) as client:
             return outcome(await client.act())
 
     assert asyncio.run(run()) == "UPSTREAM_GONE"
@@ -210,7 +210,7 @@ def test_a_session_that_the_upstream_forgot_is_opened_anew() -> None:
     sessions: list[str] = []
 
     async def run() -> list[object]:
-        async with forgetful(sessions) as url, guarded(Target(url=url), Terms(silence_seconds=20)) as client:
+        async with forgetful(sessions) as url, guarded(UpstreamTarget(url=url), RelayOptions(idle_seconds=20)) as client:
             await client.open_session()
             return [outcome(await client.act("legacy", number)) for number in range(2)]
 
@@ -262,7 +262,7 @@ def _kept_reply(head: str, body: dict[str, object]) -> bytes:
 
 def test_a_connection_that_carried_a_notification_is_not_trusted_with_a_call() -> None:
     async def run() -> list[object]:
-        async with regretful() as url, guarded(Target(url=url), Terms(silence_seconds=20)) as client:
+        async with regretful() as url, guarded(UpstreamTarget(url=url), RelayOptions(idle_seconds=20)) as client:
             await client.open_session()
             answers = []
             for number in range(10):

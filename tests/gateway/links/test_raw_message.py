@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strictwire.canon.json import NotStrict
-from strictwire.gateway.links.raw_message import one_line, replace_at, slice_at, value_at, with_id
+from strictwire.gateway.links.raw_message import one_line, replace_at, replace_id, slice_at, value_at
 
 RAW = b'{"id":7,"params":{"b":1.0,"a":1e2,"_meta":{"progressToken":"t","z":"\\u00e9"}},"more":[1, 2]}'
 
@@ -57,4 +57,4 @@ def test_line_breaks_between_tokens_become_spaces() -> None:
     ],
 )
 def test_only_the_id_of_the_message_itself_is_replaced(raw: bytes, expected: bytes) -> None:
-    assert with_id(raw, b"7", b'"x"') == expected
+    assert replace_id(raw, b"7", b'"x"') == expected

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.gateway.links.upstream import Target
-from strictwire.gateway.options import Terms
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.options import RelayOptions
 from tests.fixtures.live import modern
 from tests.gateway.driver import SHORT, Client, fake, guarded, outcome
 
@@ -75,7 +75,7 @@ MODERN_ONLY = {
 HEAVY = frozenset({"flood", "line_of_100_mb", "answer_of_6_mb", "stderr_flood"})
 """Much to read, on a machine that may be busy."""
 
-LONG = Terms(silence_seconds=25.0, total_seconds=25.0)
+LONG = RelayOptions(idle_seconds=25.0, total_seconds=25.0)
 
 
 def drive(name: str, era: str, marker: Path | None = None, calls: int = 1) -> list[object]:
@@ -134,7 +134,7 @@ def test_a_failing_start_is_not_repeated_at_once() -> None:
 
 def test_a_command_that_does_not_exist_is_a_clean_failure() -> None:
     async def run() -> object:
-        async with guarded(Target(command=("/nonexistent/server",))) as client:
+        async with guarded(UpstreamTarget(command=("/nonexistent/server",))) as client:
             return outcome(await client.act())
 
     assert asyncio.run(run()) == "UPSTREAM_GONE"
@@ -156,13 +156,13 @@ def test_an_answer_after_the_withdrawal_reaches_nobody() -> None:
 async def _until_running(client: Client) -> None:
     """The call is under way once the upstream has listed its tools for it and was asked: two turns of its reader."""
     async with asyncio.timeout(10):
-        while not any(flight.question.params.get("name") == "act" for flight in _flights(client)):
+        while not any(flight.request.params.get("name") == "act" for flight in _flights(client)):
             await asyncio.sleep(0.01)
 
 
 def _flights(client: Client) -> list[object]:
-    shared = client.endpoint.backend.warden.upstream._shared
-    return list(shared._flights.values()) if shared is not None else []  # type: ignore[attr-defined]
+    shared = client.endpoint.backend.calls.upstream._shared
+    return list(shared._pending.values()) if shared is not None else []  # type: ignore[attr-defined]
 
 
 def test_questions_that_the_client_did_not_offer_are_refused_for_it() -> None:

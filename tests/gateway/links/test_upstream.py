@@ -8,12 +8,13 @@ import os
 import pytest
 
 from strictwire.client.message import Identity
-from strictwire.gateway.links.link import Deaf
-from strictwire.gateway.links.stdio_link import PipeLink
-from strictwire.gateway.links.upstream import Target, Upstream
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.links.link import NullListener
+from strictwire.gateway.links.stdio_link import StdioLink
+from strictwire.gateway.links.upstream import Upstream
 from tests.fixtures.guards import PYTHON
 
-STUBBORN = Target(command=(PYTHON, "-S", "-c", "import time; print(flush=True); time.sleep(3600)"))
+STUBBORN = UpstreamTarget(command=(PYTHON, "-S", "-c", "import time; print(flush=True); time.sleep(3600)"))
 """It does not end with its input."""
 
 
@@ -29,8 +30,8 @@ def is_running(pid: int) -> bool:
 def test_a_farewell_that_nobody_waits_for_is_said_all_the_same() -> None:
     async def run() -> tuple[bool, bool]:
         upstream = Upstream(STUBBORN, Identity(name="test", version="1"))
-        link = await upstream.legacy(Deaf())
-        assert isinstance(link, PipeLink)
+        link = await upstream.session_link(NullListener())
+        assert isinstance(link, StdioLink)
         pid = link._process.pid
         closing = asyncio.create_task(link.close())
         await asyncio.sleep(0)

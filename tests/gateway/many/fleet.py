@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from strictwire.canon.json import parse
-from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.naming import Naming
-from strictwire.gateway.options import Terms
+from strictwire.gateway.options import RelayOptions
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.pipeline.call import Caller
 from strictwire.server.guard import Guarding, open_guard
@@ -25,10 +25,14 @@ from tests.gateway.driver import SHORT, Client
 CROWD = Path(__file__).parents[2] / "fixtures" / "crowd_upstream.py"
 
 
-def one(name: str, *, prefix: str = "", terms: Terms = SHORT, rename: dict[str, str] | None = None, **offer: Any) -> Guarded:
+def one(
+    name: str, *, prefix: str = "", options: RelayOptions = SHORT, rename: dict[str, str] | None = None, **offer: Any
+) -> Guarded:
     """One upstream of that name, offering that."""
     command = (PYTHON, "-S", str(CROWD), name, json.dumps(offer))
-    return Guarded(target=Target(name=name, command=command), terms=terms, naming=Naming(prefix=prefix, rename=rename or {}))
+    return Guarded(
+        target=UpstreamTarget(name=name, command=command), options=options, naming=Naming(prefix=prefix, rename=rename or {})
+    )
 
 
 @asynccontextmanager

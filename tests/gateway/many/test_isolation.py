@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import parse
-from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.status import STATUS_URI
 from tests.fixtures.guards import free_port
 from tests.fixtures.live import HttpProcess, legacy, modern
@@ -22,7 +22,7 @@ ERAS = pytest.mark.parametrize("era", ["modern", "legacy"])
 QUICK = 0.8
 """Seconds within which a healthy upstream answers on a busy machine; below the silence that is allowed to the other."""
 
-BRIEF = replace(SHORT, silence_seconds=1.0, total_seconds=1.5, proof_seconds=0.3)
+BRIEF = replace(SHORT, idle_seconds=1.0, total_seconds=1.5, liveness_seconds=0.3)
 BAD = ["who", "crash", "hang", "flood"]
 
 
@@ -43,7 +43,7 @@ async def states(talker: Talker) -> dict[str, Any]:
 @pytest.mark.parametrize(("deed", "expected"), [("crash", "UPSTREAM_GONE"), ("hang", "TIMEOUT"), ("flood", "TIMEOUT")])
 def test_the_others_do_not_notice_and_it_is_started_again(era: str, deed: str, expected: str) -> None:
     async def run() -> tuple[Any, ...]:
-        async with crowd(one("good", tools=["who"]), one("bad", prefix="bad_", terms=BRIEF, tools=BAD)) as client:
+        async with crowd(one("good", tools=["who"]), one("bad", prefix="bad_", options=BRIEF, tools=BAD)) as client:
             talker = await Talker(client, era).open()
             await talker.names()
             before = [(await talker.call(name))["pid"] for name in ("who", "bad_who")]
@@ -81,8 +81,8 @@ def test_one_that_does_not_start_keeps_nobody_from_being_served(
         monkeypatch.setattr(f"strictwire.gateway.{module}.OPENING_SECONDS", 1.0)
 
     async def run() -> tuple[Any, ...]:
-        terms = replace(SHORT, silence_seconds=1.0, bridge=False)
-        async with crowd(one("good"), one("bad", prefix="bad_", terms=terms, **{flaw: True})) as client:
+        options = replace(SHORT, idle_seconds=1.0, bridge=False)
+        async with crowd(one("good"), one("bad", prefix="bad_", options=options, **{flaw: True})) as client:
             talker = await Talker(client, era).open()
             return await talker.names(), (await talker.call("who"))["server"], (await states(talker))["good"]
 
@@ -196,7 +196,7 @@ def test_upstreams_of_either_era_are_served_together(era: str) -> None:
 def test_a_url_that_is_not_there_yet_joins_when_it_is() -> None:
     port = free_port()
     near = one("near")
-    far = replace(one("far", prefix="far_"), target=Target(name="far", url=f"http://127.0.0.1:{port}/mcp"))
+    far = replace(one("far", prefix="far_"), target=UpstreamTarget(name="far", url=f"http://127.0.0.1:{port}/mcp"))
 
     async def run() -> tuple[list[str], bool]:
         async with crowd(near, far) as client:

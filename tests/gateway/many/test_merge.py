@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from strictwire.canon.json import parse
 from strictwire.client.errors import NotUnderstood
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.listing import SHAPES
+from strictwire.gateway.links.listing import LIST_SHAPES
 from strictwire.gateway.many.merge import (
-    Entry,
-    Hints,
+    CacheHints,
+    ListEntry,
     Listing,
     cut_page,
     merge_capabilities,
@@ -25,11 +25,11 @@ from strictwire.gateway.many.merge import (
     read_page,
 )
 
-TOOLS = SHAPES["tools/list"]
+TOOLS = LIST_SHAPES["tools/list"]
 
 
-def entries(count: int) -> list[Entry]:
-    return [Entry(key=str(number), raw=b'{"n":%d}' % number) for number in range(count)]
+def entries(count: int) -> list[ListEntry]:
+    return [ListEntry(key=str(number), raw=b'{"n":%d}' % number) for number in range(count)]
 
 
 def test_entries_keep_every_byte_but_their_name() -> None:
@@ -37,8 +37,8 @@ def test_entries_keep_every_byte_but_their_name() -> None:
     result = {"tools": [{"n": 1.0, "name": "a", "x": "é"}, {"name": "b"}]}
 
     assert read_page(raw, result, TOOLS, lambda name: {"a": "p_a"}.get(name, name)) == [
-        Entry(key="p_a", raw=b'{"n":1.0,"name":"p_a","x":"\\u00e9"}'),
-        Entry(key="b", raw=b'{"name":"b"}'),
+        ListEntry(key="p_a", raw=b'{"n":1.0,"name":"p_a","x":"\\u00e9"}'),
+        ListEntry(key="b", raw=b'{"name":"b"}'),
     ]
 
 
@@ -49,8 +49,8 @@ def test_a_page_without_named_entries_is_not_understood(tools: Any) -> None:
 
 
 def test_of_two_entries_with_one_key_the_earlier_upstreams_is_kept() -> None:
-    first = Listing(upstream="a", entries=(Entry(key="x", raw=b"1"), Entry(key="y", raw=b"2")))
-    second = Listing(upstream="b", entries=(Entry(key="y", raw=b"3"), Entry(key="z", raw=b"4")))
+    first = Listing(upstream="a", entries=(ListEntry(key="x", raw=b"1"), ListEntry(key="y", raw=b"2")))
+    second = Listing(upstream="b", entries=(ListEntry(key="y", raw=b"3"), ListEntry(key="z", raw=b"4")))
 
     assert [entry.raw for entry in merge_entries([first, second])] == [b"1", b"2", b"4"]
 
@@ -58,21 +58,21 @@ def test_of_two_entries_with_one_key_the_earlier_upstreams_is_kept() -> None:
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        ({"ttlMs": 5, "cacheScope": "public"}, Hints(5, "public")),
-        ({"ttlMs": -5, "cacheScope": "everybody"}, Hints(0, "private")),
-        ({"ttlMs": "5"}, Hints(0, "private")),
-        ({}, Hints(0, "private")),
+        ({"ttlMs": 5, "cacheScope": "public"}, CacheHints(5, "public")),
+        ({"ttlMs": -5, "cacheScope": "everybody"}, CacheHints(0, "private")),
+        ({"ttlMs": "5"}, CacheHints(0, "private")),
+        ({}, CacheHints(0, "private")),
     ],
 )
-def test_what_an_answer_does_not_say_is_the_least(result: dict[str, Any], expected: Hints) -> None:
+def test_what_an_answer_does_not_say_is_the_least(result: dict[str, Any], expected: CacheHints) -> None:
     assert read_hints(result) == expected
 
 
-hints = st.builds(Hints, st.integers(0, 100), st.sampled_from(["public", "private"]))
+hints = st.builds(CacheHints, st.integers(0, 100), st.sampled_from(["public", "private"]))
 
 
 @given(st.lists(hints, max_size=5))
-def test_nobody_keeps_a_merged_answer_longer_or_shares_it_wider_than_a_part_allows(parts: list[Hints]) -> None:
+def test_nobody_keeps_a_merged_answer_longer_or_shares_it_wider_than_a_part_allows(parts: list[CacheHints]) -> None:
     merged = merge_hints(parts)
 
     assert all(merged.ttl <= part.ttl for part in parts)
@@ -80,7 +80,7 @@ def test_nobody_keeps_a_merged_answer_longer_or_shares_it_wider_than_a_part_allo
 
 
 def test_nothing_merged_is_kept_for_no_time() -> None:
-    assert merge_hints([]) == Hints(0, "private")
+    assert merge_hints([]) == CacheHints(0, "private")
 
 
 @given(st.integers(0, 30), st.integers(1, 7))

@@ -6,31 +6,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.gateway.many.naming import Clash, Naming, find_clashes
+from strictwire.gateway.many.naming import NameClash, Naming, find_clashes
 
 FILES = Naming(prefix="fs_", rename={"list": "ls", "fs_odd": "odd"})
 
 
 @pytest.mark.parametrize(("own", "shown"), [("read", "fs_read"), ("list", "ls"), ("fs_odd", "odd"), ("fs_x", "fs_fs_x")])
 def test_a_name_is_shown_with_the_prefix_or_as_it_was_renamed(own: str, shown: str) -> None:
-    assert FILES.shown(own) == shown
-    assert FILES.own(shown) == own
+    assert FILES.to_client(own) == shown
+    assert FILES.to_upstream(shown) == own
 
 
 @pytest.mark.parametrize("shown", ["read", "fs_list", "fs_fs_odd", "list", "fs_", ""])
 def test_what_is_not_shown_is_nobodys_name(shown: str) -> None:
-    assert FILES.own(shown) is None
+    assert FILES.to_upstream(shown) is None
 
 
 def test_prompts_have_the_prefix_alone() -> None:
-    assert FILES.without_renames().shown("list") == "fs_list"
+    assert FILES.for_method("prompts/list").to_client("list") == "fs_list"
 
 
 @pytest.mark.parametrize(
     ("naming", "plain"), [(Naming(), True), (Naming(prefix="a"), False), (Naming(rename={"a": "b"}), False)]
 )
 def test_plain_names_are_those_that_are_shown_as_they_are(naming: Naming, plain: bool) -> None:
-    assert naming.is_plain is plain
+    assert naming.is_identity is plain
 
 
 names = st.text("ab_", min_size=1, max_size=4)
@@ -43,15 +43,15 @@ def test_there_and_back_is_the_same_unless_a_new_name_covers_an_old_one(
     naming = Naming(
         prefix=prefix, rename={key: value for key, value in rename.items() if list(rename.values()).count(value) == 1}
     )
-    shown = naming.shown(own)
+    shown = naming.to_client(own)
 
-    assert naming.own(shown) == own or (shown in naming.rename.values() and own not in naming.rename)
+    assert naming.to_upstream(shown) == own or (shown in naming.rename.values() and own not in naming.rename)
 
 
 def test_a_clash_names_both_and_the_way_out() -> None:
     clashes = find_clashes("tool", [("a", ["x", "y", "x"]), ("b", ["z"]), ("c", ["y"])])
 
-    assert clashes == [Clash(kind="tool", name="y", first="a", second="c")]
+    assert clashes == [NameClash(kind="tool", name="y", first="a", second="c")]
     assert str(clashes[0]) == (
         "the tool 'y' is offered by two upstreams, 'a' and 'c': set prefix = \"c_\" in [guard.upstreams.c], "
         "or give it another name in its `rename` table: rename = { y = ... }"

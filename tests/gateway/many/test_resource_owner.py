@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from strictwire.gateway.many.resource_owner import Claim, find_place, fits_template
+from strictwire.gateway.many.resource_owner import ResourceClaim, find_owner, matches_template
 
-FILES = Claim(uris=frozenset({"file:///a", "shared:1"}), templates=frozenset({"file:///t/{name}.txt"}))
-NOTES = Claim(patterns=("note:*", "file:///mine/*"), uris=frozenset({"shared:1", "x:1"}))
-EMPTY = Claim()
+FILES = ResourceClaim(uris=frozenset({"file:///a", "shared:1"}), templates=frozenset({"file:///t/{name}.txt"}))
+NOTES = ResourceClaim(patterns=("note:*", "file:///mine/*"), uris=frozenset({"shared:1", "x:1"}))
+EMPTY = ResourceClaim()
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,13 @@ EMPTY = Claim()
     ],
 )
 def test_the_first_rung_that_finds_an_owner_decides(uri: str, place: int | None) -> None:
-    assert find_place(uri, [FILES, NOTES, EMPTY]) == place
+    assert find_owner(uri, [FILES, NOTES, EMPTY]) == place
 
 
 def test_the_only_one_with_resources_gets_everything() -> None:
-    assert find_place("any:1", [EMPTY]) == 0
-    assert find_place("any:1", [FILES]) == 0
-    assert find_place("any:1", []) is None
+    assert find_owner("any:1", [EMPTY]) == 0
+    assert find_owner("any:1", [FILES]) == 0
+    assert find_owner("any:1", []) is None
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_the_only_one_with_resources_gets_everything() -> None:
     ],
 )
 def test_an_expression_stands_for_any_text_and_nothing_else_does(uri: str, template: str, fits: bool) -> None:
-    assert fits_template(uri, template) is fits
+    assert matches_template(uri, template) is fits
 
 
 def test_a_hostile_template_costs_no_time() -> None:
     started = time.process_time()
 
-    assert not fits_template("x" * 20_000, "{a}x" * 499 + "y")
-    assert not fits_template("x", "{a}" * 10_000)
+    assert not matches_template("x" * 20_000, "{a}x" * 499 + "y")
+    assert not matches_template("x", "{a}" * 10_000)
     assert time.process_time() - started < 1

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import parse_object, render
-from strictwire.gateway.links.upstream import Target
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.naming import Naming
-from strictwire.gateway.options import Terms
+from strictwire.gateway.options import RelayOptions
 from strictwire.server.guarded import Guarded, guarded_of
 from strictwire.settings.read import read_settings
 from tests.fixtures.guards import SDK_STDIO, serve_sdk_http
@@ -32,8 +32,10 @@ DECLARED = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
 @pytest.fixture(scope="module")
 def upstreams() -> Iterator[tuple[Guarded, ...]]:
     with serve_sdk_http() as url:
-        near = Guarded(target=Target(name="near", command=SDK_STDIO), terms=Terms(), naming=Naming(prefix="near_"))
-        far = replace(near, target=Target(name="far", url=url), naming=Naming(prefix="far_"))
+        near = Guarded(
+            target=UpstreamTarget(name="near", command=SDK_STDIO), options=RelayOptions(), naming=Naming(prefix="near_")
+        )
+        far = replace(near, target=UpstreamTarget(name="far", url=url), naming=Naming(prefix="far_"))
         yield near, far
 
 

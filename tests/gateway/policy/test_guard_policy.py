@@ -58,8 +58,8 @@ def test_a_denied_tool_is_neither_shown_nor_called() -> None:
     assert asyncio.run(run()) == (["act"], [{"y": 1}, "PERMISSION_DENIED"])
 
 
-def fake_of(name: str, **terms: Any) -> Guarded:
-    return Guarded(target=fake(name), terms=replace(SHORT, **terms))
+def fake_of(name: str, **options: Any) -> Guarded:
+    return Guarded(target=fake(name), options=replace(SHORT, **options))
 
 
 async def names(client: Client, who: Caller | None = None) -> list[str]:
@@ -80,7 +80,7 @@ EDITOR = Caller(principal="ann", role="editor", tier="pro")
 
 
 @pytest.mark.parametrize(
-    ("rule", "terms", "shown"),
+    ("rule", "options", "shown"),
     [
         (Rule(name="r", effect=Effect.ALLOW, tools=("also",), roles=("editor",)), {}, [["act"], ["act", "also"]]),
         (Rule(name="r", effect=Effect.DENY, tools=("also",), tiers=("core",)), {}, [["act"], ["act", "also"]]),
@@ -88,9 +88,9 @@ EDITOR = Caller(principal="ann", role="editor", tier="pro")
         (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"roles": frozenset({"editor"})}, [[], ["act", "also"]]),
     ],
 )
-def test_a_caller_is_shown_what_it_may_call(rule: Rule, terms: dict[str, Any], shown: list[list[str]]) -> None:
+def test_a_caller_is_shown_what_it_may_call(rule: Rule, options: dict[str, Any], shown: list[list[str]]) -> None:
     async def run() -> list[list[str]]:
-        async with crowd(fake_of("two_tools", **terms), policy=PolicyRules(rules=(rule,))) as client:
+        async with crowd(fake_of("two_tools", **options), policy=PolicyRules(rules=(rule,))) as client:
             seen = [await names(client, who) for who in (None, EDITOR)]
             called = [outcome(await call(client, "also", who)) for who in (None, EDITOR)]
 
@@ -212,11 +212,11 @@ WRONG = {"y": "secret value"}
     ],
 )
 def test_a_tool_may_be_held_otherwise_than_its_upstream(upstream: Mode, tool: Mode, expected: object) -> None:
-    terms = replace(SHORT, mode=upstream)
+    options = replace(SHORT, mode=upstream)
 
     async def run() -> object:
-        held = replace(terms, tools={"act": replace(terms, mode=tool)})
-        async with crowd(Guarded(target=fake("wrong_structured"), terms=held)) as client:
+        held = replace(options, tools={"act": replace(options, mode=tool)})
+        async with crowd(Guarded(target=fake("wrong_structured"), options=held)) as client:
             return outcome(await call(client, "act"))
 
     assert asyncio.run(run()) == expected
@@ -228,7 +228,7 @@ def test_upstreams_may_be_held_differently() -> None:
         upstreams = [
             Guarded(
                 target=replace(fake("wrong_structured"), name=prefix),
-                terms=replace(SHORT, mode=mode),
+                options=replace(SHORT, mode=mode),
                 naming=Naming(prefix=prefix),
             )
             for prefix, mode in modes.items()
@@ -242,7 +242,7 @@ def test_upstreams_may_be_held_differently() -> None:
 def test_caps_of_a_tool_are_its_own() -> None:
     async def run() -> list[object]:
         tight = replace(SHORT, response_bytes=20)
-        async with crowd(Guarded(target=fake("two_tools"), terms=replace(SHORT, tools={"act": tight}))) as client:
+        async with crowd(Guarded(target=fake("two_tools"), options=replace(SHORT, tools={"act": tight}))) as client:
             return [outcome(await call(client, name)) for name in ("act", "also")]
 
     assert asyncio.run(run()) == ["CAP_EXCEEDED", {"y": 1}]
@@ -252,7 +252,7 @@ def test_caps_of_a_tool_are_its_own() -> None:
 def test_places_of_a_tool_are_counted_over_all_sessions() -> None:
     async def run() -> list[str]:
         alone = replace(SHORT, concurrency=1)
-        upstream = Guarded(target=fake("never_answers"), terms=replace(SHORT, tools={"act": alone}))
+        upstream = Guarded(target=fake("never_answers"), options=replace(SHORT, tools={"act": alone}))
         async with crowd(upstream) as client:
             clients = [await _in_session(client, number) for number in range(2)]
             answers = await asyncio.gather(*(each() for each in clients))

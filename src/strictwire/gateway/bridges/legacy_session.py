@@ -1,4 +1,4 @@
-"""A legacy session that the guard opens itself, for one client of the stateless era."""
+"""A legacy session that the guard opens at an upstream for one client of the stateless era."""
 
 from __future__ import annotations
 
@@ -9,49 +9,45 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import ClientError, NotUnderstood, ServerGone
-from strictwire.gateway.bridges.resumable_call import METHOD_NOT_FOUND, Conversation, say
+from strictwire.client.message import Era
+from strictwire.gateway.bridges.resumable_call import ResumableCall
 from strictwire.gateway.bridges.translation import server_capabilities
-from strictwire.gateway.links.link import Deaf, Era, Link
-from strictwire.gateway.links.raw_message import value_at
+from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.link import Link, NullListener, try_send
+from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND, value_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS, Upstream
 from strictwire.profiles.mcp.context import LEVELS
+from strictwire.profiles.mcp.listen import WANTS
 from strictwire.wire.envelope import Notification, Request, render_error, render_notification, render_result
 from strictwire.wire.revisions import LATEST_LEGACY, LEGACY_NAMES, MODERN_NAMES
 
 INITIALIZED: Final = render_notification("notifications/initialized", {})
-CHANGED: Final = frozenset(
-    {
-        "notifications/tools/list_changed",
-        "notifications/prompts/list_changed",
-        "notifications/resources/list_changed",
-        "notifications/resources/updated",
-    }
-)
-"""Words of a session that belong to no request and that a subscription may want to hear."""
+CHANGES: Final = frozenset({*(f"notifications/{kind}/list_changed" for kind in WANTS), "notifications/resources/updated"})
+"""Notifications of a session that belong to no request and that a client may subscribe to."""
 
 
-class BridgeSession:
-    """The session, and the hearer of what names no request of it."""
+class BridgedSession:
+    """The session, and the Listener for messages that belong to no request of it."""
 
-    def __init__(self, upstream: Upstream, changed: Callable[[Notification], None]) -> None:
+    def __init__(self, upstream: Upstream, on_change: Callable[[Notification], None]) -> None:
         self._upstream = upstream
-        self._changed = changed
+        self._on_change = on_change
         self.link: Link
         self.opened: JsonObject = {}
-        """The answer to `initialize`."""
-        self.conversations: list[Conversation] = []
+        """The upstream's result of `initialize`."""
+        self.calls: list[ResumableCall] = []
         """Requests that are not answered yet, oldest first."""
         self._level: str | None = None
         self._numbers = itertools.count(1)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
 
-    async def start(self, client: JsonObject) -> None:
-        """Open the link and introduce the client. Raises ClientError."""
-        self.link = await self._upstream.legacy(self)
+    async def open(self, client: JsonObject) -> None:
+        """Open the link and initialize the session with the client's identity. Raises ClientError."""
+        self.link = await self._upstream.session_link(self)
         try:
             async with asyncio.timeout(OPENING_SECONDS):
                 self.opened = await self._initialize(client)
-                await self.link.tell(INITIALIZED)
+                await self.link.send(INITIALIZED)
         except TimeoutError as exc:
             await self.link.close()
             raise NotUnderstood("initialize is not answered") from exc
@@ -63,80 +59,78 @@ class BridgeSession:
 
     async def _initialize(self, client: JsonObject) -> JsonObject:
         params: JsonObject = {"protocolVersion": LATEST_LEGACY, **client}
-        answer = await self.link.ask(self._upstream.question("initialize", params, Era.LEGACY), Deaf())
+        answer = await self.link.request(self._upstream.make_request("initialize", params, Era.LEGACY), NullListener())
         version = value_at(answer.result, "protocolVersion")
         if answer.result is None or not isinstance(version, str) or version not in LEGACY_NAMES:
-            raise NotUnderstood("initialize is refused, or names a version we do not speak")
+            raise NotUnderstood("initialize is refused, or names a version that we do not speak")
         return answer.result
 
     def next_id(self) -> str:
-        """An id that this session has not seen."""
+        """A request id that this session has not used."""
         return f"strictwire-{next(self._numbers)}"
 
     def offers(self, *path: str) -> bool:
         """Whether the upstream declared a capability."""
         return value_at(self.opened, "capabilities", *path) not in (None, False)
 
-    async def hear_from(self, level: JsonValue) -> None:
-        """Have the upstream log at this level at least. Each request picks its own from what comes. Raises ClientError."""
+    async def lower_level(self, level: JsonValue) -> None:
+        """Have the upstream log from this level on, at least; each request filters for itself. Raises ClientError."""
         if not isinstance(level, str) or not self.offers("logging"):
             return
-        if self._level is not None and LEVELS[self._level] <= LEVELS[level]:
-            return
-        self._level = level
-        await self.link.ask(self._upstream.question("logging/setLevel", {"level": level}, Era.LEGACY), Deaf())
+        if self._level is None or LEVELS[level] < LEVELS[self._level]:
+            self._level = level
+            request = self._upstream.make_request("logging/setLevel", {"level": level}, Era.LEGACY)
+            await self.link.request(request, NullListener())
 
-    async def set_watch(self, uri: str, method: str) -> bool:
-        """Subscribe to a resource, or end that; whether the upstream agreed."""
-        question = self._upstream.question(method, {"uri": uri}, Era.LEGACY)
+    async def set_subscription(self, uri: str, method: str) -> bool:
+        """Subscribe to a resource, or unsubscribe; whether the upstream agreed."""
+        request = self._upstream.make_request(method, {"uri": uri}, Era.LEGACY)
         try:
             async with asyncio.timeout(OPENING_SECONDS):
-                return (await self.link.ask(question, Deaf())).error is None
+                return (await self.link.request(request, NullListener())).error is None
         except (TimeoutError, ClientError):
             return False
 
-    def end(self, conversation: Conversation) -> None:
-        """It is answered or given up. A question that it only carried for another goes to that other."""
-        self.conversations.remove(conversation)
-        for raw, request in conversation.take_carried():
-            self.asked(raw, request)
+    def end(self, call: ResumableCall) -> None:
+        """A call is answered or cancelled. Questions that it carried for another call move on."""
+        self.calls.remove(call)
+        for raw, request in call.take_adopted():
+            self.on_request(raw, request)
 
-    # A Hearer.
+    # A Listener.
 
-    def open(self) -> None:
-        """Nothing to open."""
+    def on_stream(self) -> None:
+        """See Listener."""
 
-    def hear(self, raw: bytes, notification: Notification) -> None:
-        """Changes go to subscriptions, withdrawals to whoever has the question, log messages to the only call meant."""
-        if notification.method in CHANGED:
-            self._changed(notification)
+    def on_notification(self, raw: bytes, notification: Notification) -> None:
+        """See Listener. Changes go to subscribers, cancelled questions to their call, log messages to the only call."""
+        if notification.method in CHANGES:
+            self._on_change(notification)
         elif notification.method == "notifications/cancelled":
-            for each in self.conversations:
-                each.withdraw((notification.params or {}).get("requestId"))
+            for call in self.calls:
+                call.withdraw((notification.params or {}).get("requestId"))
         elif notification.method == "notifications/message":
             running = self._running()
             if len(running) == 1:
-                running[0].hear(raw, notification)
+                running[0].on_notification(raw, notification)
 
-    def asked(self, raw: bytes, request: Request) -> None:
-        """A question that names no call is put to the client with its latest call: they all are the same client's."""
-        calls = self._running() or [each for each in self.conversations if each.may_ask]
+    def on_request(self, raw: bytes, request: Request) -> None:
+        """See Listener. A question that names no call goes to the client with its latest call."""
+        calls = self._running() or [each for each in self.calls if each.may_ask]
         if calls:
-            calls[-1].carry(raw, request)
+            calls[-1].ask(raw, request, adopted=True)
             return
         refusal: JsonObject = {"code": METHOD_NOT_FOUND, "message": "No call is open that could be asked"}
         answer = render_result(request.id, b"{}") if request.method == "ping" else render_error(request.id, refusal)
-        task = asyncio.create_task(say(self.link, answer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks.start(try_send(self.link, answer))
 
-    def _running(self) -> list[Conversation]:
+    def _running(self) -> list[ResumableCall]:
         """Calls whose client waits now."""
-        return [each for each in self.conversations if each.may_ask and each.has_client]
+        return [each for each in self.calls if each.may_ask and each.has_client]
 
 
-def discovered(opened: JsonObject) -> JsonObject:
-    """What `initialize` told, as `server/discover` would have."""
+def as_discovery(opened: JsonObject) -> JsonObject:
+    """The result of `initialize` as a result of `server/discover`."""
     result: JsonObject = {
         "supportedVersions": list(MODERN_NAMES),
         "capabilities": server_capabilities(opened.get("capabilities")),
@@ -144,8 +138,8 @@ def discovered(opened: JsonObject) -> JsonObject:
     return result | ({"instructions": opened["instructions"]} if isinstance(opened.get("instructions"), str) else {})
 
 
-def describe(capabilities: Mapping[str, JsonValue], info: JsonValue) -> JsonObject:
-    """How a client is introduced to the upstream."""
+def client_params(capabilities: Mapping[str, JsonValue], info: JsonValue) -> JsonObject:
+    """The params of `initialize` that describe a client."""
     known = isinstance(info, dict) and isinstance(info.get("name"), str) and isinstance(info.get("version"), str)
     client = info if known else {"name": "unnamed", "version": "0"}
     return {"capabilities": dict(capabilities), "clientInfo": client}

@@ -1,86 +1,92 @@
-"""A client of the stateless era in front of an upstream that has sessions only.
+"""A bridge for a client of the stateless era to an upstream that has only sessions.
 
-The guard opens the sessions, with exactly the capabilities of that client, and keeps clients apart. A call that asks
-is parked, and its questions go out as a result that asks; the client comes back with the answers, and the call goes on.
+The guard opens a session for each client, with exactly that client's capabilities. A call that asks is parked: its questions
+go to the client as a result, the client sends its answers with the next request, and the call goes on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse, render
-from strictwire.gateway.bridges.legacy_session import BridgeSession, discovered
-from strictwire.gateway.bridges.resumable_call import Conversation
-from strictwire.gateway.bridges.subscriptions import ACKNOWLEDGED, CHANGES, LISTEN
-from strictwire.gateway.bridges.translation import (
-    invalid,
-    legacy_question,
-    modern_answer,
-    plain_result,
-)
-from strictwire.gateway.links.errors import Crowded, StateGone
-from strictwire.gateway.links.link import Answer, Era, Hearer, Question
-from strictwire.gateway.links.raw_message import SUBSCRIPTION, slice_at, value_at
+from strictwire.client.message import Era
+from strictwire.gateway.bridges.legacy_session import BridgedSession, as_discovery
+from strictwire.gateway.bridges.resumable_call import ResumableCall
+from strictwire.gateway.bridges.subscriptions import ACKNOWLEDGED, LISTEN
+from strictwire.gateway.bridges.translation import invalid_param, own_result, to_legacy_request, to_modern_answer
+from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.errors import SessionsExhausted, StateExpired
+from strictwire.gateway.links.link import Listener, UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.notifications import TOOLS_CHANGED
+from strictwire.gateway.links.raw_message import slice_at, value_at
 from strictwire.gateway.links.upstream import Upstream
-from strictwire.gateway.tool_list import Book
-from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SERVER
+from strictwire.gateway.tool_list import ToolList
+from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SERVER, META_SUBSCRIPTION
+from strictwire.profiles.mcp.listen import WANTS
 from strictwire.profiles.mcp.modern import ASKING
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import Notification, render_notification, render_result
 
 PARKED_SECONDS: Final = 600.0
-"""How long a call waits for the answers of its client; then it is withdrawn."""
+"""How long a parked call waits for its client, as long as a call may take in all; then it is cancelled."""
 
 MAX_PARKED: Final = 200
-"""Calls of one client that may wait for answers."""
+"""Parked calls of one client."""
 
 MAX_URIS: Final = 100
 """Resources that one subscription may name."""
 
-_CHANGE_OF: Final = {f"notifications/{kind}/list_changed": member for kind, member in CHANGES}
+_MEMBERS: Final = {f"notifications/{kind}/list_changed": member for kind, member in WANTS.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Parked:
-    """A call that waits for its client to come back."""
+class _ParkedCall:
+    """A call that waits for the answers of its client."""
 
-    conversation: Conversation
-    session: BridgeSession
+    call: ResumableCall
+    session: BridgedSession
     expiry: asyncio.TimerHandle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Listening:
-    """One `subscriptions/listen` that is open."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Subscription:
+    """One open `subscriptions/listen`."""
 
     id: JsonValue
     granted: JsonObject
-    hearer: Hearer
+    listener: Listener
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification under the id of the subscription."""
+        meta = params.get("_meta")
+        marked: JsonObject = {**params, "_meta": {**(meta if isinstance(meta, dict) else {}), META_SUBSCRIPTION: self.id}}
+        self.listener.on_notification(render_notification(method, marked), Notification(method, marked))
 
 
-class OverLegacy:
-    """A link of the stateless era outside, of the legacy era inside, for one client."""
+class LegacyBridge:
+    """A Link of the stateless era for one client, over a session of the legacy era."""
 
     alive = True
     """The session behind it comes and goes."""
 
-    def __init__(self, upstream: Upstream, book: Book, client: JsonObject, make_room: Callable[[], None]) -> None:
+    def __init__(self, upstream: Upstream, tools: ToolList, client: JsonObject, make_room: Callable[[], None]) -> None:
+        """`client` are the params of `initialize`. `make_room` is called before a session opens."""
+        self.tools = tools
+        """The tools as this client sees them."""
         self._upstream = upstream
-        self.book = book
-        """The tools as this client is shown them."""
         self._client = client
         self._make_room = make_room
-        self._capabilities: JsonObject = client["capabilities"]
-        self._session: BridgeSession | None = None
+        self._session: BridgedSession | None = None
         self._opening = asyncio.Lock()
-        self._parked: dict[str, _Parked] = {}
-        self._listening: dict[int, _Listening] = {}
-        self._watched: dict[str, int] = {}
-        self._ending: set[asyncio.Task[None]] = set()
+        self._parked: dict[str, _ParkedCall] = {}
+        self._subscriptions: set[_Subscription] = set()
+        self._subscribed: dict[str, int] = {}
+        """Resources, with the number of subscriptions to each."""
+        self._ending = BackgroundTasks()
 
     @property
     def is_open(self) -> bool:
@@ -88,189 +94,182 @@ class OverLegacy:
         return self._session is not None or self._opening.locked()
 
     @property
-    def busy(self) -> bool:
-        """Whether somebody still waits for something here."""
-        running = self._session is not None and self._session.conversations
-        return bool(running or self._listening or self._ending or self._opening.locked())
+    def is_busy(self) -> bool:
+        """Whether a request still needs the session."""
+        running = self._session is not None and self._session.calls
+        return bool(running or self._subscriptions or self._ending or self._opening.locked())
 
-    async def ask(self, question: Question, hearer: Hearer) -> Answer:
-        """See Link. Raises ClientError, StateGone, Crowded."""
-        state = _state_of(question)
+    async def request(self, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
+        """See Link. Raises ClientError, StateExpired, SessionsExhausted."""
+        state = _state_of(request)
         if state is not None:
-            return await self._go_on(question, hearer, state)
-        session = await self._live()
-        if question.method == "server/discover":
-            return modern_answer(plain_result(question, discovered(session.opened)), question, _server(session))
-        if question.method == LISTEN:
-            return await self._listen(question, hearer, session)
-        if question.method in CALLS:
-            await session.hear_from(value_at(question.params, "_meta", META_LOG_LEVEL))
-        sent = legacy_question(question, session.next_id())
-        conversation = Conversation(session.link, sent, capabilities=self._capabilities)
-        session.conversations.append(conversation)
-        return await self._round(question, hearer, conversation, session)
+            return await self._resume(request, listener, state)
+        session = await self._live_session()
+        if request.method == "server/discover":
+            return to_modern_answer(own_result(request, as_discovery(session.opened)), request, _identity_of(session))
+        if request.method == LISTEN:
+            return await self._listen(request, listener, session)
+        if request.method in CALLS:
+            await session.lower_level(value_at(request.params, "_meta", META_LOG_LEVEL))
+        sent = to_legacy_request(request, session.next_id())
+        call = ResumableCall(session.link, sent, capabilities=self._client["capabilities"])
+        session.calls.append(call)
+        return await self._run_round(request, listener, call, session)
 
-    async def tell(self, raw: bytes) -> None:
-        """Clients of this era say nothing that a session would need to hear."""
+    async def send(self, raw: bytes) -> None:
+        """See Link. Clients of this era send no notification that a session needs."""
 
-    async def prove(self, question: Question, seconds: float) -> None:  # noqa: ARG002 - a session is asked with `ping`
+    async def check_alive(self, request: UpstreamRequest, seconds: float) -> None:  # noqa: ARG002 - sessions have `ping`
         """See Link."""
         if self._session is not None:
-            await self._session.link.prove(self._upstream.question("ping", {}, Era.LEGACY), seconds)
+            await self._session.link.check_alive(self._upstream.make_request("ping", {}, Era.LEGACY), seconds)
 
     async def close(self) -> None:
-        """Withdraw what is parked, end the session."""
+        """Cancel parked calls and end the session."""
         for state in tuple(self._parked):
             self._expire(state)
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        await self._ending.join()
         session, self._session = self._session, None
         if session is not None:
             await session.link.close()
 
-    async def _live(self) -> BridgeSession:
-        """The session, started again if it ended. Raises ClientError, Crowded."""
+    async def _live_session(self) -> BridgedSession:
+        """The session, opened again if it has ended. Raises ClientError, SessionsExhausted."""
         if self._session is not None and self._session.link.alive:
             return self._session
         async with self._opening:
             if self._session is None or not self._session.link.alive:
-                self._session = await self._reopen(self._session)
+                self._session = await self._open(self._session)
             return self._session
 
-    async def _reopen(self, dead: BridgeSession | None) -> BridgeSession:
+    async def _open(self, dead: BridgedSession | None) -> BridgedSession:
         self._session = None
         if dead is None:
             self._make_room()
         else:
             self._upstream.note_end()
             await dead.link.close()
-        session = BridgeSession(self._upstream, self._tell_change)
-        await session.start(self._client)
-        self._upstream.discovery = discovered(session.opened)
-        self.book.forget()
-        for uri in tuple(self._watched):
-            await session.set_watch(uri, "resources/subscribe")
+        session = BridgedSession(self._upstream, self._notify_change)
+        await session.open(self._client)
+        self._upstream.discovery = as_discovery(session.opened)
+        self.tools.forget()
+        for uri in tuple(self._subscribed):
+            await session.set_subscription(uri, "resources/subscribe")
         return session
 
     # Calls.
 
-    async def _round(self, question: Question, hearer: Hearer, conversation: Conversation, session: BridgeSession) -> Answer:
-        asked = False
+    async def _run_round(
+        self, request: UpstreamRequest, listener: Listener, call: ResumableCall, session: BridgedSession
+    ) -> UpstreamAnswer:
+        has_questions = False
         try:
-            answer = await conversation.go_on(question, hearer)
-            asked = answer is None
+            answer = await call.resume(request, listener)
+            has_questions = answer is None
         finally:
-            if not asked:
-                session.end(conversation)
+            if not has_questions:
+                session.end(call)
         if answer is None:
-            return self._ask_client(question, conversation, session)
-        return modern_answer(answer, question, _server(session))
+            return self._park(request, call, session)
+        return to_modern_answer(answer, request, _identity_of(session))
 
-    def _ask_client(self, question: Question, conversation: Conversation, session: BridgeSession) -> Answer:
-        """Park the call. The state is only a name; whoever shows it to a client seals it first. Raises Crowded."""
+    def _park(self, request: UpstreamRequest, call: ResumableCall, session: BridgedSession) -> UpstreamAnswer:
+        """Park a call and answer with its questions. `requestState` is a random name; the guard seals it afterwards.
+
+        Raises SessionsExhausted: too many calls of this client are parked.
+        """
         state = secrets.token_urlsafe(18)
         expiry = asyncio.get_running_loop().call_later(PARKED_SECONDS, self._expire, state)
-        self._parked[state] = _Parked(conversation=conversation, session=session, expiry=expiry)
+        self._parked[state] = _ParkedCall(call=call, session=session, expiry=expiry)
         if len(self._parked) > MAX_PARKED:
             self._expire(state)
-            raise Crowded
-        questions = conversation.questions
-        shown: JsonObject = {"requestState": state, "_meta": {META_SERVER: _server(session)}}
-        raw = b'{"resultType":"input_required","inputRequests":%b,%b' % (questions, render(shown)[1:])
-        result: JsonObject = {"resultType": "input_required", "inputRequests": parse(questions), **shown}
-        return Answer(raw=render_result(question.id, raw), result=result)
+            raise SessionsExhausted
+        questions = call.questions
+        members: JsonObject = {"requestState": state, "_meta": {META_SERVER: _identity_of(session)}}
+        raw = b'{"resultType":"input_required","inputRequests":%b,%b' % (questions, render(members)[1:])
+        result: JsonObject = {"resultType": "input_required", "inputRequests": parse(questions), **members}
+        return UpstreamAnswer(raw=render_result(request.id, raw), result=result)
 
-    async def _go_on(self, question: Question, hearer: Hearer, state: str) -> Answer:
+    async def _resume(self, request: UpstreamRequest, listener: Listener, state: str) -> UpstreamAnswer:
         parked = self._parked.pop(state, None)
         if parked is None:
-            raise StateGone
+            raise StateExpired
         parked.expiry.cancel()
-        return await self._round(question, hearer, parked.conversation, parked.session)
+        return await self._run_round(request, listener, parked.call, parked.session)
 
     def _expire(self, state: str) -> None:
         parked = self._parked.pop(state)
         parked.expiry.cancel()
-        self._finish(self._give_up(parked))
-
-    async def _give_up(self, parked: _Parked) -> None:
-        await parked.conversation.end()
-        parked.session.end(parked.conversation)
-
-    def _finish(self, work: Coroutine[object, object, None]) -> None:
-        """Have something done that nobody waits for."""
-        task = asyncio.create_task(work)
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        self._ending.start(_cancel(parked))
 
     # Subscriptions.
 
-    async def _listen(self, question: Question, hearer: Hearer, session: BridgeSession) -> Answer:
-        """Tell of changes until the request is cancelled."""
-        wanted = question.params.get("notifications")
+    async def _listen(self, request: UpstreamRequest, listener: Listener, session: BridgedSession) -> UpstreamAnswer:
+        """Notify of changes until the request is cancelled."""
+        wanted = request.params.get("notifications")
         if not isinstance(wanted, dict):
-            return invalid(question, "notifications")
+            return invalid_param(request, "notifications")
         granted: JsonObject = {
-            member: True for kind, member in CHANGES if wanted.get(member) is True and session.offers(kind, "listChanged")
+            member: True
+            for kind, member in WANTS.items()
+            if wanted.get(member) is True and session.offers(kind, "listChanged")
         }
         uris: list[str] = []
-        listening = _Listening(id=question.id, granted=granted, hearer=hearer)
-        self._listening[id(listening)] = listening
+        subscription = _Subscription(id=request.id, granted=granted, listener=listener)
+        self._subscriptions.add(subscription)
         try:
-            await self._watch(session, wanted.get("resourceSubscriptions"), uris)
+            await self._subscribe(session, wanted.get("resourceSubscriptions"), uris)
             if uris:
                 granted["resourceSubscriptions"] = uris
-            _say(listening, ACKNOWLEDGED, {"notifications": dict(granted)})
+            subscription.notify(ACKNOWLEDGED, {"notifications": dict(granted)})
             await asyncio.get_running_loop().create_future()
         finally:
-            del self._listening[id(listening)]
-            self._unwatch(uris)
-        return plain_result(question, {})
+            self._subscriptions.discard(subscription)
+            self._unsubscribe(uris)
+        return own_result(request, {})
 
-    async def _watch(self, session: BridgeSession, wanted: JsonValue, granted: list[str]) -> None:
-        """Subscribe to each resource; what the upstream refuses is not among those granted."""
+    async def _subscribe(self, session: BridgedSession, wanted: JsonValue, granted: list[str]) -> None:
+        """Subscribe to resources, and add those that the upstream grants to `granted`."""
         if not isinstance(wanted, list) or not session.offers("resources", "subscribe"):
             return
         for uri in [each for each in wanted if isinstance(each, str)][:MAX_URIS]:
-            if uri in self._watched or await session.set_watch(uri, "resources/subscribe"):
-                self._watched[uri] = self._watched.get(uri, 0) + 1
+            if uri in self._subscribed or await session.set_subscription(uri, "resources/subscribe"):
+                self._subscribed[uri] = self._subscribed.get(uri, 0) + 1
                 granted.append(uri)
 
-    def _unwatch(self, uris: list[str]) -> None:
+    def _unsubscribe(self, uris: list[str]) -> None:
         for uri in uris:
-            self._watched[uri] -= 1
-            if self._watched[uri] == 0:
-                del self._watched[uri]
-                self._finish(self._end_watch(uri))
+            self._subscribed[uri] -= 1
+            if self._subscribed[uri] == 0:
+                del self._subscribed[uri]
+                self._ending.start(self._end_subscription(uri))
 
-    async def _end_watch(self, uri: str) -> None:
+    async def _end_subscription(self, uri: str) -> None:
         if self._session is not None and self._session.link.alive:
-            await self._session.set_watch(uri, "resources/unsubscribe")
+            await self._session.set_subscription(uri, "resources/unsubscribe")
 
-    def _tell_change(self, notification: Notification) -> None:
-        """Something changed in one of the sessions."""
-        if notification.method == "notifications/tools/list_changed":
-            self.book.forget()
-        params = notification.params or {}
-        for each in tuple(self._listening.values()):
-            member = _CHANGE_OF.get(notification.method)
-            told = member in each.granted if member else params.get("uri") in each.granted.get("resourceSubscriptions", ())
-            if told:
-                _say(each, notification.method, params)
+    def _notify_change(self, notification: Notification) -> None:
+        if notification.method == TOOLS_CHANGED:
+            self.tools.forget()
+        params, member = notification.params or {}, _MEMBERS.get(notification.method)
+        for each in tuple(self._subscriptions):
+            uris = each.granted.get("resourceSubscriptions", ())
+            if member in each.granted if member else params.get("uri") in uris:
+                each.notify(notification.method, params)
 
 
-def _say(listening: _Listening, method: str, params: JsonObject) -> None:
-    meta = params.get("_meta")
-    marked: JsonObject = {**params, "_meta": {**(meta if isinstance(meta, dict) else {}), SUBSCRIPTION: listening.id}}
-    listening.hearer.hear(render_notification(method, marked), Notification(method, marked))
+async def _cancel(parked: _ParkedCall) -> None:
+    await parked.call.cancel()
+    parked.session.end(parked.call)
 
 
-def _server(session: BridgeSession) -> JsonValue:
-    """Who the upstream said it is."""
+def _identity_of(session: BridgedSession) -> JsonValue:
     return session.opened.get("serverInfo")
 
 
-def _state_of(question: Question) -> str | None:
-    """The state as this side knows it: in the bytes, where it was unsealed. On other methods nobody unseals one."""
-    raw = slice_at(question.raw, ("params", "requestState")) if question.method in ASKING else None
+def _state_of(request: UpstreamRequest) -> str | None:
+    """The name of a parked call. It is read from the bytes, where the guard has put the opened state."""
+    raw = slice_at(request.raw, ("params", "requestState")) if request.method in ASKING else None
     try:
         state = None if raw is None else parse(raw)
     except NotStrict:

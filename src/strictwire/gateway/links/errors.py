@@ -1,13 +1,96 @@
-"""What can go wrong on a bridge between the eras, besides what can go wrong with a connection."""
+"""What can go wrong on the way to an upstream, and the failure that a client gets for it.
+
+No text of the upstream is in any of these failures.
+"""
 
 from __future__ import annotations
 
-from strictwire.client.errors import ClientError
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.canon.json import JsonObject
+from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
+from strictwire.fault.failure import Failure, fail
 
 
-class Crowded(ClientError):
+class EraNotSpoken(Exception):
+    """The upstream does not speak the stateless era."""
+
+    def __init__(self, *, answered: bool = False) -> None:
+        super().__init__(answered)
+        self.answered = answered
+        """The upstream answered the attempt, so it runs and can be used in the legacy era."""
+
+
+class RestartDelayed(ClientError):
+    """The upstream failed a moment ago and is not started again yet."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+    def __str__(self) -> str:
+        return f"the upstream failed; the next start is in {self.seconds:.1f} s"
+
+
+class SessionsExhausted(ClientError):
     """Every session that an upstream may have for clients of the other era is in use."""
 
 
-class StateGone(ClientError):
-    """A client comes back to a call that is no longer kept: it took too long, or came twice."""
+class StateExpired(ClientError):
+    """A client answers the questions of a call that is no longer kept: too late, or a second time."""
+
+
+def failure_of(error: ClientError) -> Failure:
+    """The failure for a connection error."""
+    make = next((make for kind, make in _FAILURES.items() if isinstance(error, kind)), _not_understood)
+    return make(error)
+
+
+def timed_out(seconds: float) -> Failure:
+    """No answer in time."""
+    return fail("TIMEOUT", details={"timeoutMs": int(seconds * 1000)})
+
+
+def protocol_broken(reason: str) -> Failure:
+    """The upstream broke the protocol; `reason` is a word of ours."""
+    return fail("UPSTREAM_BROKE", details={"reason": reason})
+
+
+def _gone(error: ClientError) -> Failure:
+    details: JsonObject = {}
+    if isinstance(error, RestartDelayed):
+        details["retryAfterMs"] = int(error.seconds * 1000)
+    if isinstance(error, ServerGone) and error.exit_code is not None:
+        details["exitCode"] = error.exit_code
+    return fail("UPSTREAM_GONE", details=details, cause={"name": type(error).__name__})
+
+
+def _too_large(error: ClientError) -> Failure:
+    limit = error.limit if isinstance(error, TooLarge) else 0
+    return fail("CAP_EXCEEDED", details={"limitBytes": limit})
+
+
+def _late(error: ClientError) -> Failure:
+    return timed_out(error.seconds if isinstance(error, TimedOut) else 0)
+
+
+def _not_understood(error: ClientError) -> Failure:
+    cause = {"name": type(error).__name__, "message": error.reason if isinstance(error, NotUnderstood) else ""}
+    return fail("UPSTREAM_BROKE", details={"reason": "not_understood"}, cause=cause)
+
+
+_FAILURES: Final[Mapping[type[ClientError], Callable[[ClientError], Failure]]] = MappingProxyType(
+    {
+        CannotReach: _gone,
+        ServerGone: _gone,
+        RestartDelayed: _gone,
+        TooLarge: _too_large,
+        TimedOut: _late,
+        NotUnderstood: _not_understood,
+        SessionsExhausted: lambda _error: fail("OVERLOADED"),
+        StateExpired: lambda _error: fail("STATE_REJECTED"),
+    }
+)
+"""Every kind of connection error; a test proves the table complete."""

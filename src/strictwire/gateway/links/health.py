@@ -1,4 +1,4 @@
-"""The state of an upstream, as people and the status resource see it. Every change is a line in the log."""
+"""The health of one upstream, for the log, the status resource and whoever restarts it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from strictwire.client.errors import CannotReach, ClientError, ServerGone, Timed
 log = logging.getLogger("strictwire.guard")
 
 
-class State(StrEnum):
+class UpstreamState(StrEnum):
     """Whether an upstream can be used."""
 
     IDLE = "idle"
-    """Nobody has needed it yet."""
+    """No request has needed it yet."""
     UP = "up"
     """It answered last time."""
     DOWN = "down"
@@ -27,61 +27,65 @@ class State(StrEnum):
 
 
 def reason_of(error: ClientError) -> str:
-    """Why a connection failed, in our own words."""
+    """Why a connection failed. No text of the upstream is in it."""
     if isinstance(error, ServerGone):
         return "it closed its output" if error.exit_code is None else f"it ended with exit code {error.exit_code}"
     return next((text for kind, text in _REASONS.items() if isinstance(error, kind)), "it does not speak MCP")
 
 
 _REASONS: Final[Mapping[type[ClientError], str]] = MappingProxyType(
-    {CannotReach: "it cannot be reached", TimedOut: "it does not answer", TooLarge: "it says too much"}
+    {
+        CannotReach: "it cannot be reached",
+        TimedOut: "it does not answer",
+        TooLarge: "its message is larger than the limit",
+    }
 )
 
 
 class Health:
-    """What is known of one upstream. Whoever must act on a change waits for it, or is told."""
+    """The state of one upstream. Every change is logged."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.state = State.IDLE
+        self.state = UpstreamState.IDLE
         self.failures = 0
-        """Times it went down."""
+        """How often the upstream went down."""
         self.reason: str | None = None
-        """Why it is down, or was the last time."""
+        """Why the upstream is down, or was the last time."""
         self.on_change: Callable[[], None] = lambda: None
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def note_up(self) -> None:
-        """It answered."""
-        if self.state is State.UP:
+        """The upstream answered."""
+        if self.state is UpstreamState.UP:
             return
         again = f" again after {self.failures} failures" if self.failures else ""
         log.info("upstream %s is up%s", self.name, again)
-        self._move(State.UP)
+        self._move(UpstreamState.UP)
 
     def note_down(self, reason: str) -> None:
-        """It failed; `reason` is ours and nothing that the upstream wrote."""
+        """The upstream failed. `reason` must not contain text of the upstream."""
         self.reason = reason
-        if self.state is State.DOWN:
-            self._tell()
+        if self.state is UpstreamState.DOWN:
+            self._wake()
             return
         self.failures += 1
         log.warning("upstream %s is down: %s", self.name, reason)
-        self._move(State.DOWN)
+        self._move(UpstreamState.DOWN)
 
-    async def wait_news(self) -> None:
-        """Until it goes up, or fails: also once more, for there may be several links to it."""
-        await self._news.wait()
+    async def wait_for_news(self) -> None:
+        """Return when the upstream goes up or fails, also if it fails again: there may be several links to it."""
+        await self._changed.wait()
 
     def as_json(self) -> JsonObject:
         """For the status resource."""
         return {"name": self.name, "state": self.state.value, "failures": self.failures, "reason": self.reason}
 
-    def _move(self, state: State) -> None:
+    def _move(self, state: UpstreamState) -> None:
         self.state = state
-        self._tell()
+        self._wake()
         self.on_change()
 
-    def _tell(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+    def _wake(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()

@@ -1,7 +1,7 @@
-"""A link over Streamable HTTP: one POST a request, so nothing has to be renamed.
+"""A link over Streamable HTTP: one POST for each request, so ids and tokens need no mapping.
 
-In the stateless era that is all. In the legacy era there is a session: its id is repeated, its GET stream is kept open
-for what belongs to no request, and a stream that breaks off before its answer is taken up again where it can be.
+In the stateless era that is all. In the legacy era the link has a session: it repeats the session id, keeps the GET stream
+open for messages that belong to no request, and resumes a stream that broke off before its answer, where the server can.
 """
 
 from __future__ import annotations
@@ -15,109 +15,160 @@ from typing import Final, NamedTuple
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone
 from strictwire.client.http import HttpClient, HttpStream
-from strictwire.client.message import modern_headers
+from strictwire.client.message import Era, modern_headers
 from strictwire.client.sse import Event
-from strictwire.gateway.links.link import Answer, Era, Hearer, Question, check_answer, withdrawal
+from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.link import (
+    Link,
+    Listener,
+    UpstreamAnswer,
+    UpstreamRequest,
+    cancellation,
+    read_answer,
+    try_send,
+)
 from strictwire.gateway.links.raw_message import ANSWER_LIMITS, ID, one_line, read_upstream, replace_at
 from strictwire.wire.envelope import Notification, Request, Response
 
 ACCEPT: Final = "application/json, text/event-stream"
-RETRY_SECONDS: Final = 1.0
-"""Before a stream is taken up again, where the server does not say how long to wait."""
+RESUME_SECONDS: Final = 1.0
+"""Wait before a stream is resumed, where the server does not name one."""
 
-MAX_RETRY_SECONDS: Final = 30.0
+MAX_RESUME_SECONDS: Final = 30.0
+"""The longest wait that a server may ask for."""
+
 MAX_RESUMES: Final = 20
-"""How often the stream of one request is taken up again."""
+"""How often the stream of one request is resumed: with the longest wait, for ten minutes."""
+
+SILENCE_SECONDS: Final = 3600.0
+"""Silence on a connection before it counts as dead. Calls have their own, shorter limit."""
+
+CONNECTIONS: Final = 2000
+"""Connections to one upstream: each subscription and each session holds one."""
+
+CLOSE_SECONDS: Final = 2.0
+"""Time for the DELETE that ends a session. A server that does not answer it ends the session by itself."""
 
 _NO_STREAM: Final = frozenset({HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST})
+"""Statuses with which a server says that it offers no GET stream."""
 
 
-class _Place:
-    """Where a stream stands: the last event id, and how long to wait before taking it up again."""
+class _StreamPosition:
+    """The position in a stream: the last event id, and how long to wait before the stream is resumed."""
 
     def __init__(self) -> None:
-        self.last: str | None = None
-        self.wait = RETRY_SECONDS
+        self.last_id: str | None = None
+        self.wait = RESUME_SECONDS
 
     def note(self, event: Event) -> None:
-        self.last = event.id if event.id is not None else self.last
+        self.last_id = event.id if event.id is not None else self.last_id
         if event.retry is not None:
-            self.wait = min(event.retry / 1000, MAX_RETRY_SECONDS)
+            self.wait = min(event.retry / 1000, MAX_RESUME_SECONDS)
 
 
-class Lines(NamedTuple):
+class ConnectionPools(NamedTuple):
     """The connections to one upstream, shared by its links."""
 
-    kept: HttpClient
-    """For questions: used again for the next one."""
-    single: HttpClient
-    """For messages that get no result. Servers accept them before they take them in, and close the connection if that goes
-    wrong: no call may be on it by then."""
+    reused: HttpClient
+    """For requests."""
+    single_use: HttpClient
+    """For messages without a result. Some servers accept such a message before they process it, and close the connection
+    if that fails; no request may be on that connection by then."""
 
     async def close(self) -> None:
-        """Close all of them."""
-        await self.kept.close()
-        await self.single.close()
+        """Close every connection."""
+        await self.reused.close()
+        await self.single_use.close()
+
+
+class HttpConnector:
+    """A Connector for one URL. All links share its connections."""
+
+    def __init__(self, url: str, *, headers: Mapping[str, str]) -> None:
+        self._url = url
+        self._headers = headers
+        self._pools: ConnectionPools | None = None
+
+    async def open(self, era: Era, listener: Listener) -> Link:
+        """See Connector. Nothing is sent yet, so nothing can fail."""
+        if self._pools is None:
+            self._pools = ConnectionPools(
+                HttpClient(seconds=SILENCE_SECONDS, connections=CONNECTIONS),
+                HttpClient(seconds=SILENCE_SECONDS, connections=CONNECTIONS, keeps=False),
+            )
+        return HttpLink(self._url, pools=self._pools, era=era, headers=self._headers, listener=listener)
+
+    def note_end(self) -> None:
+        """See Connector. The next request shows whether the server is back."""
+
+    async def close(self) -> None:
+        """See Connector."""
+        if self._pools is not None:
+            await self._pools.close()
 
 
 class HttpLink:
-    """One endpoint, or one session of it."""
+    """An upstream's endpoint in the stateless era, or one session of it in the legacy era."""
 
-    def __init__(self, url: str, *, lines: Lines, era: Era, headers: Mapping[str, str], stray: Hearer) -> None:
+    def __init__(
+        self, url: str, *, pools: ConnectionPools, era: Era, headers: Mapping[str, str], listener: Listener
+    ) -> None:
+        """`listener` gets the messages of the session that belong to no request."""
         self._url = url
-        self._lines = lines
+        self._pools = pools
         self._era = era
         self._extra = dict(headers)
-        self._stray = stray
+        self._listener = listener
         self._session_id: str | None = None
         self._version: str | None = None
-        self._listening: asyncio.Task[None] | None = None
-        self._farewells: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
         self._ended = False
 
     @property
     def alive(self) -> bool:
-        """False once the upstream has forgotten the session."""
+        """False once the upstream does not know the session any more."""
         return not self._ended
 
-    async def ask(self, question: Question, hearer: Hearer) -> Answer:
+    async def request(self, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
         """See Link. Raises ClientError."""
-        headers = self._headers({"method": question.method, "params": question.params}) | dict(question.headers)
+        headers = self._headers({"method": request.method, "params": request.params}) | dict(request.headers)
         try:
-            async with self._lines.kept.stream("POST", self._url, headers=headers, body=question.raw) as answer:
-                self._check_session(answer)
-                found = await self._read(answer, question, hearer)
+            async with self._pools.reused.stream("POST", self._url, headers=headers, body=request.raw) as response:
+                self._check_session(response)
+                answer = await self._read(response, request, listener)
         except asyncio.CancelledError:
-            self._withdraw(question)
+            # In the stateless era the closed stream is the cancellation. `initialize` must not be cancelled.
+            if self._era is Era.LEGACY and request.method != "initialize":
+                self._tasks.start(try_send(self, cancellation(request, request.id)))
             raise
-        if question.method == "initialize" and found.result is not None:
-            self._agree(answer, found.result)
-        return found
+        if request.method == "initialize" and answer.result is not None:
+            self._session_id = response.headers.get("mcp-session-id")
+            version = answer.result.get("protocolVersion")
+            self._version = version if isinstance(version, str) else None
+        return answer
 
-    async def tell(self, raw: bytes) -> None:
+    async def send(self, raw: bytes) -> None:
         """See Link. Raises ClientError."""
         message = parse_object(raw)
-        async with self._lines.single.stream("POST", self._url, headers=self._headers(message), body=raw) as answer:
-            self._check_session(answer)
-            if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
-                raise NotUnderstood(f"HTTP {answer.status} for a notification", status=answer.status)
+        headers = self._headers(message)
+        async with self._pools.single_use.stream("POST", self._url, headers=headers, body=raw) as response:
+            self._check_session(response)
+            if response.status >= HTTPStatus.MULTIPLE_CHOICES:
+                raise NotUnderstood(f"HTTP {response.status} for a notification", status=response.status)
         if message.get("method") == "notifications/initialized":
-            self._listening = asyncio.create_task(self._listen())
+            self._tasks.start(self._listen())
 
-    async def prove(self, question: Question, seconds: float) -> None:
-        """Every request has its own connection, so silence on one says nothing of the others."""
+    async def check_alive(self, request: UpstreamRequest, seconds: float) -> None:
+        """See Link. Every request has its own connection, so silence on one says nothing about the others."""
 
     async def close(self) -> None:
-        """End the session. The connections are shared and stay."""
+        """End the session. The connections are shared and stay open."""
         self._ended = True
-        tasks = [*self._farewells, *([self._listening] if self._listening is not None else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.cancel()
         if self._session_id is not None:
             with contextlib.suppress(ClientError, TimeoutError):
-                async with asyncio.timeout(2):
-                    await self._lines.single.send("DELETE", self._url, headers=self._headers({}))
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._pools.single_use.send("DELETE", self._url, headers=self._headers({}))
 
     def _headers(self, message: JsonObject) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": ACCEPT}
@@ -129,119 +180,104 @@ class HttpLink:
             headers["Mcp-Session-Id"] = self._session_id
         return headers | self._extra
 
-    def _agree(self, answer: HttpStream, result: JsonObject) -> None:
-        self._session_id = answer.headers.get("mcp-session-id")
-        version = result.get("protocolVersion")
-        self._version = version if isinstance(version, str) else None
-
-    def _check_session(self, answer: HttpStream) -> None:
-        if answer.status == HTTPStatus.NOT_FOUND and self._session_id is not None:
+    def _check_session(self, response: HttpStream) -> None:
+        if response.status == HTTPStatus.NOT_FOUND and self._session_id is not None:
             self._ended = True
             raise ServerGone
 
-    async def _read(self, answer: HttpStream, question: Question, hearer: Hearer) -> Answer:
-        if not answer.is_event_stream:
-            return _read_body(await answer.read(), answer.status, question)
-        hearer.open()
-        place = _Place()
-        found = await self._follow(answer, question, hearer, place)
+    async def _read(self, response: HttpStream, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
+        if not response.is_event_stream:
+            return _read_body(await response.read(), response.status, request)
+        listener.on_stream()
+        position = _StreamPosition()
+        answer = await self._follow(response, request, listener, position)
         for _ in range(MAX_RESUMES):
-            if found is not None or place.last is None or self._era is Era.MODERN:
+            if answer is not None or position.last_id is None or self._era is Era.MODERN:
                 break
-            await asyncio.sleep(place.wait)
-            async with self._take_up(place) as resumed:
-                found = await self._follow(resumed, question, hearer, place)
-        if found is None:
+            await asyncio.sleep(position.wait)
+            async with self._resume(position) as resumed:
+                answer = await self._follow(resumed, request, listener, position)
+        if answer is None:
             raise ServerGone
-        return found
+        return answer
 
-    async def _follow(self, answer: HttpStream, question: Question, hearer: Hearer, place: _Place) -> Answer | None:
-        """Hand on what comes until the answer; None if the stream ends or breaks before it."""
+    async def _follow(
+        self, response: HttpStream, request: UpstreamRequest, listener: Listener, position: _StreamPosition
+    ) -> UpstreamAnswer | None:
+        """Pass on messages until the answer; None if the stream ends or breaks off before it."""
         with contextlib.suppress(ServerGone):
-            async for event in answer.events():
-                place.note(event)
-                found = _pass_event(event.data, question, hearer)
-                if found is not None:
-                    return found
+            async for event in response.events():
+                position.note(event)
+                answer = _dispatch(event.data, request, listener)
+                if answer is not None:
+                    return answer
         return None
 
     @contextlib.asynccontextmanager
-    async def _take_up(self, place: _Place) -> AsyncIterator[HttpStream]:
-        """A GET that goes on where a stream broke off. Raises NotUnderstood: the upstream does not know the place."""
-        headers = self._headers({}) | ({"Last-Event-ID": place.last} if place.last is not None else {})
+    async def _resume(self, position: _StreamPosition) -> AsyncIterator[HttpStream]:
+        """A GET stream, from a position if there is one. Raises NotUnderstood: the upstream does not know the position."""
+        headers = self._headers({}) | ({"Last-Event-ID": position.last_id} if position.last_id is not None else {})
         headers |= {"Accept": "text/event-stream"}
         headers.pop("Content-Type")
-        async with self._lines.kept.stream("GET", self._url, headers=headers) as answer:
-            if answer.status != HTTPStatus.OK or not answer.is_event_stream:
-                raise NotUnderstood(f"HTTP {answer.status} for an event stream", status=answer.status)
-            yield answer
+        async with self._pools.reused.stream("GET", self._url, headers=headers) as response:
+            if response.status != HTTPStatus.OK or not response.is_event_stream:
+                raise NotUnderstood(f"HTTP {response.status} for an event stream", status=response.status)
+            yield response
 
     async def _listen(self) -> None:
         """Keep the GET stream of the session open, for as long as the upstream offers one."""
-        place = _Place()
+        position = _StreamPosition()
         while not self._ended:
             try:
-                async with self._take_up(place) as answer:
-                    async for event in answer.events():
-                        place.note(event)
-                        _pass_event(event.data, None, self._stray)
+                async with self._resume(position) as response:
+                    async for event in response.events():
+                        position.note(event)
+                        _dispatch(event.data, None, self._listener)
             except NotUnderstood as exc:
                 if exc.status in _NO_STREAM:
                     return
-                place.last = None
+                position.last_id = None
             except (CannotReach, ServerGone):
-                place.wait = min(max(place.wait, RETRY_SECONDS) * 2, MAX_RETRY_SECONDS)
+                position.wait = min(max(position.wait, RESUME_SECONDS) * 2, MAX_RESUME_SECONDS)
             except ClientError:
-                place.last = None
-            await asyncio.sleep(place.wait)
-
-    def _withdraw(self, question: Question) -> None:
-        """In the stateless era the closed stream says it; in the legacy era a notification does."""
-        if self._era is Era.MODERN or question.method == "initialize":
-            return
-        task = asyncio.create_task(self._say(withdrawal(question, question.id)))
-        self._farewells.add(task)
-        task.add_done_callback(self._farewells.discard)
-
-    async def _say(self, raw: bytes) -> None:
-        with contextlib.suppress(ClientError):
-            await self.tell(raw)
+                position.last_id = None
+            await asyncio.sleep(position.wait)
 
 
-def _pass_event(data: bytes, question: Question | None, hearer: Hearer) -> Answer | None:
-    """Hand on one message of a stream; the answer to the question is returned. Raises NotUnderstood."""
+def _dispatch(data: bytes, request: UpstreamRequest | None, listener: Listener) -> UpstreamAnswer | None:
+    """Pass on one message of a stream; the answer to the request is returned instead. Raises NotUnderstood."""
     if not data:
         return None
     data = one_line(data)
     match read_upstream(data):
         case Notification() as notification:
-            hearer.hear(data, notification)
-        case Request() as request:
-            hearer.asked(data, request)
+            listener.on_notification(data, notification)
+        case Request() as question:
+            listener.on_request(data, question)
         case Response() as response:
-            if question is not None and _is_same(response, question):
-                return check_answer(response, data)
+            if request is not None and _answers(response, request):
+                return read_answer(response, data)
         case _:
-            if question is not None:
-                return _read_body(data, HTTPStatus.OK, question)
+            if request is not None:
+                return _read_body(data, HTTPStatus.OK, request)
     return None
 
 
-def _is_same(response: Response, question: Question) -> bool:
-    return type(response.id) is type(question.id) and response.id == question.id
+def _answers(response: Response, request: UpstreamRequest) -> bool:
+    return type(response.id) is type(request.id) and response.id == request.id
 
 
-def _read_body(body: bytes, status: int, question: Question) -> Answer:
-    """A whole answer. An error may come without an id: the POST tells which request it answers. Raises NotUnderstood."""
+def _read_body(body: bytes, status: int, request: UpstreamRequest) -> UpstreamAnswer:
+    """A whole answer. An error may lack its id, because the POST tells which request it answers. Raises NotUnderstood."""
     body = one_line(body)
     read = read_upstream(body)
-    if isinstance(read, Response) and _is_same(read, question):
-        return check_answer(read, body, status)
+    if isinstance(read, Response) and _answers(read, request):
+        return read_answer(read, body, status)
     try:
         message = parse_object(body, ANSWER_LIMITS)
     except NotStrict as exc:
         raise NotUnderstood(f"HTTP {status} without a JSON-RPC message", body, status) from exc
     error = message.get("error")
     if message.get("id") is None and isinstance(error, dict) and "result" not in message:
-        return check_answer(Response(question.id, None, error), replace_at(body, ID, render(question.id)), status)
+        return read_answer(Response(request.id, None, error), replace_at(body, ID, render(request.id)), status)
     raise NotUnderstood(f"HTTP {status} with a message that does not answer the request", body, status)

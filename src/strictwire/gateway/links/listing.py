@@ -1,81 +1,60 @@
-"""What an upstream lists, page by page, and the names in it: how the owner of a prompt or a resource is found."""
+"""The lists of an upstream (tools, prompts, resources, templates), read page by page in the guard's own name."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from strictwire.canon.json import JsonObject
-from strictwire.client.errors import ClientError, NotUnderstood
-from strictwire.gateway.links.link import Deaf, Era, Link
+from strictwire.client.errors import NotUnderstood
+from strictwire.client.message import Era
+from strictwire.gateway.links.link import Link, NullListener
+from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND
 from strictwire.gateway.links.upstream import Upstream
 
 FRESH_SECONDS: Final = 60.0
-"""A list is kept at least this long unless the upstream says that it changed."""
+"""A list is kept at least this long, unless the upstream notifies that it changed."""
 
 RENEW_SECONDS: Final = 1.0
-"""A list this young is not fetched again, however often something is missing from it."""
+"""A list this young is not fetched again, however often a client names something that is not in it."""
 
 MAX_PAGES: Final = 100
+"""Pages of one list: an upstream whose paging never ends must not occupy the guard for ever."""
+
 MAX_ENTRIES: Final = 10_000
 LIST_SECONDS: Final = 30.0
-METHOD_NOT_FOUND: Final = -32601
+"""Time for one page."""
 
 
-class Shape(NamedTuple):
+class ListShape(NamedTuple):
     """How the answer to one list method is built."""
 
     member: str
-    """Holds the entries."""
+    """The member that holds the entries."""
     key: str
-    """Tells one entry from another."""
+    """The member of an entry that identifies it."""
 
 
-SHAPES: Final[Mapping[str, Shape]] = MappingProxyType(
+LIST_SHAPES: Final[Mapping[str, ListShape]] = MappingProxyType(
     {
-        "tools/list": Shape("tools", "name"),
-        "prompts/list": Shape("prompts", "name"),
-        "resources/list": Shape("resources", "uri"),
-        "resources/templates/list": Shape("resourceTemplates", "uriTemplate"),
+        "tools/list": ListShape("tools", "name"),
+        "prompts/list": ListShape("prompts", "name"),
+        "resources/list": ListShape("resources", "uri"),
+        "resources/templates/list": ListShape("resourceTemplates", "uriTemplate"),
     }
 )
 """Every list of the protocol."""
 
-Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
-"""Asks for the page that the parameters name."""
 
-
-def asking(upstream: Upstream, link: Link, method: str, era: Era) -> Ask:
-    """Ask for pages in the guard's own name. What the upstream does not offer is empty. Raises ClientError."""
-
-    async def ask(params: JsonObject) -> JsonObject:
-        question = upstream.question(method, params, era)
-        try:
-            async with asyncio.timeout(LIST_SECONDS):
-                answer = await link.ask(question, Deaf())
-        except TimeoutError as exc:
-            raise NotUnderstood(f"{method} is not answered") from exc
-        if answer.result is not None:
-            return answer.result
-        if (answer.error or {}).get("code") == METHOD_NOT_FOUND:
-            return {SHAPES[method].member: []}
-        raise NotUnderstood(f"{method} is refused")
-
-    return ask
-
-
-async def fetch_all(ask: Ask, shape: Shape) -> tuple[dict[str, JsonObject], float]:
-    """Every entry by its key, and for how many seconds the list may be kept. Raises ClientError."""
-    entries: dict[str, JsonObject] = {}
+async def fetch_list(upstream: Upstream, link: Link, method: str, era: Era) -> tuple[dict[str, JsonObject], float]:
+    """Every entry of a list by its key, and for how many seconds the list may be kept. Raises ClientError."""
+    shape, entries, fresh = LIST_SHAPES[method], dict[str, JsonObject](), float("inf")
     params: JsonObject = {}
-    fresh = float("inf")
     for _ in range(MAX_PAGES):
-        result = await ask(params)
-        for entry in entries_of(result, shape):
-            entries[entry[shape.key]] = entry
+        result = await _fetch_page(upstream, link, method, params, era)
+        entries |= {entry[shape.key]: entry for entry in entries_of(result, shape)}
         if len(entries) > MAX_ENTRIES:
             raise NotUnderstood(f"more than {MAX_ENTRIES} {shape.member}")
         ttl = result.get("ttlMs")
@@ -87,48 +66,25 @@ async def fetch_all(ask: Ask, shape: Shape) -> tuple[dict[str, JsonObject], floa
     raise NotUnderstood(f"more than {MAX_PAGES} pages of {shape.member}")
 
 
-def entries_of(result: JsonObject, shape: Shape) -> list[JsonObject]:
-    """The entries of one page. Raises NotUnderstood: not a list, or of entries without their key."""
+async def _fetch_page(upstream: Upstream, link: Link, method: str, params: JsonObject, era: Era) -> JsonObject:
+    """One page. A list that the upstream does not offer is empty."""
+    try:
+        async with asyncio.timeout(LIST_SECONDS):
+            answer = await link.request(upstream.make_request(method, params, era), NullListener())
+    except TimeoutError as exc:
+        raise NotUnderstood(f"{method} is not answered") from exc
+    if answer.result is not None:
+        return answer.result
+    if (answer.error or {}).get("code") == METHOD_NOT_FOUND:
+        return {LIST_SHAPES[method].member: []}
+    raise NotUnderstood(f"{method} is refused")
+
+
+def entries_of(result: JsonObject, shape: ListShape) -> list[JsonObject]:
+    """The entries of one page. Raises NotUnderstood: not a list of objects that have their key."""
     entries = result.get(shape.member)
-    if not isinstance(entries, list) or not all(_has(each, shape.key) for each in entries):
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get(shape.key), str) for entry in entries
+    ):
         raise NotUnderstood(f"a list of {shape.member} without {shape.key}")
     return entries
-
-
-def _has(entry: object, key: str) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get(key), str)
-
-
-class Roll:
-    """The keys of one list, fetched when they are needed and kept while they are fresh."""
-
-    def __init__(self, elapsed: Callable[[], float]) -> None:
-        self._elapsed = elapsed
-        self._lock = asyncio.Lock()
-        self._listed_at = float("-inf")
-        self._stale = True
-        self.last: frozenset[str] = frozenset()
-        """The keys as they were last known. Whoever is down keeps its own: calls of them fail with its name."""
-
-    @property
-    def fresh(self) -> frozenset[str]:
-        """The keys, if nothing speaks against them; otherwise none."""
-        is_fresh = not self._stale and self._elapsed() - self._listed_at < FRESH_SECONDS
-        return self.last if is_fresh else frozenset()
-
-    def forget(self) -> None:
-        """The upstream said that its list changed, or may have."""
-        self._stale = True
-
-    def give_up(self) -> None:
-        """It does not answer: the next one need not wait for it as long, until the list would be renewed anyway."""
-        self._listed_at, self._stale = self._elapsed(), False
-
-    async def renew(self, fetch: Callable[[], Awaitable[frozenset[str]]]) -> None:
-        """Fetch the list, unless it is very young. What cannot be fetched stays as it was."""
-        async with self._lock:
-            if not self._stale and self._elapsed() - self._listed_at < RENEW_SECONDS:
-                return
-            with contextlib.suppress(ClientError):
-                self.last = await fetch()
-            self.give_up()

@@ -1,4 +1,4 @@
-"""Where the words of an upstream go that belong to one request: onto the stream of that request."""
+"""Listeners: where the notifications and requests of an upstream go, and how many of them."""
 
 from __future__ import annotations
 
@@ -6,109 +6,101 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from strictwire.gateway.links.link import Deaf, Era
+from strictwire.client.message import Era
+from strictwire.gateway.links.link import NullListener
 from strictwire.gateway.links.raw_message import value_at
+from strictwire.pipeline.limits import TokenBucket
 from strictwire.profiles.endpoint import Outlet
 from strictwire.profiles.mcp.context import LEVELS
 from strictwire.wire.envelope import Notification, Request
 
-Asked: TypeAlias = Callable[[bytes, Request, Outlet], None]
-"""Takes a request of a legacy upstream and the stream on which its client may be asked."""
+AskClient: TypeAlias = Callable[[bytes, Request, Outlet], None]
+"""Puts a request of a legacy upstream to its client, on the given stream."""
 
 BURST: Final = 2000
-"""Messages that one request may have at once; a flood past it is dropped. No progress bar has more steps."""
+"""Notifications that one request may send at once; more are dropped. No progress bar has more steps."""
 
-REFILL: Final = 500.0
-"""Messages a second that are always passed on."""
+PER_SECOND: Final = 500.0
+"""Notifications a second that are always passed on."""
+
+TOOLS_CHANGED: Final = "notifications/tools/list_changed"
 
 
-class Faucet:
-    """Lets through what a reader can bear, and drops the rest."""
+def notification_limit() -> TokenBucket:
+    """Limits the notifications of one stream, so that an upstream cannot flood a client."""
+    return TokenBucket(BURST, PER_SECOND, asyncio.get_running_loop().time())
 
-    def __init__(self) -> None:
-        self._left = float(BURST)
-        self._at = asyncio.get_running_loop().time()
 
-    def allows(self) -> bool:
-        """Whether one more may pass now."""
+class IdleTimeout:
+    """The time limit of one request. Every message of the upstream restarts the idle time; the total time never restarts."""
+
+    def __init__(self, idle_seconds: float, total_seconds: float) -> None:
         now = asyncio.get_running_loop().time()
-        self._left = min(self._left + (now - self._at) * REFILL, float(BURST))
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
+        self._idle_seconds = idle_seconds
+        self._ends = now + total_seconds
+        self.timeout = asyncio.timeout_at(min(now + idle_seconds, self._ends))
 
+    def restart(self) -> None:
+        """The upstream sent something."""
+        self._move(self._idle_seconds)
 
-class Patience:
-    """The time limit of one call: every word of the upstream begins the allowed silence anew."""
-
-    def __init__(self, silence: float, total: float) -> None:
-        loop = asyncio.get_running_loop()
-        self._silence = silence
-        self._ends = loop.time() + total
-        self.limit = asyncio.timeout_at(min(loop.time() + silence, self._ends))
-
-    def touch(self) -> None:
-        """The upstream is alive."""
-        self._move(self._silence)
-
-    def hold(self) -> None:
-        """The upstream waits for a person: until the end of the total, it need not speak."""
+    def suspend(self) -> None:
+        """The upstream waits for a person: only the total time counts."""
         self._move(float("inf"))
 
     def _move(self, seconds: float) -> None:
-        loop = asyncio.get_running_loop()
-        if not self.limit.expired():
-            self.limit.reschedule(min(loop.time() + seconds, self._ends))
+        if not self.timeout.expired():
+            self.timeout.reschedule(min(asyncio.get_running_loop().time() + seconds, self._ends))
 
 
-class StreamHearer:
-    """Passes everything on to the stream of one request."""
+class StreamListener:
+    """Passes on everything to the stream of one request."""
 
-    def __init__(self, outlet: Outlet, *, era: Era, level: str | None = None, asked: Asked | None = None) -> None:
-        self._outlet = outlet
+    def __init__(self, outlet: Outlet, *, era: Era, level: str | None = None, ask_client: AskClient | None = None) -> None:
+        """`level` is the least severe log message that a client of the stateless era wants; None for no log messages."""
         self.era = era
+        self.idle: IdleTimeout | None = None
+        """The time limit that messages of the upstream restart."""
+        self._outlet = outlet
         self._level = level
-        self._asked = asked
-        self._faucet: Faucet | None = None
-        self.patience: Patience | None = None
+        self._ask_client = ask_client
+        self._limit: TokenBucket | None = None
 
-    def open(self) -> None:
-        """The upstream began a stream; so do we, so that the client sees signs of life."""
+    def on_stream(self) -> None:
+        """Open the client's stream, too, so that it sees signs of life."""
         self._outlet.open()
 
-    def hear(self, raw: bytes, notification: Notification) -> None:
-        """Pass a notification on, unless the client did not ask for it."""
-        if self.patience is not None:
-            self.patience.touch()
-        if self._faucet is None:
-            self._faucet = Faucet()
-        if self._wants(notification) and self._faucet.allows():
+    def on_notification(self, raw: bytes, notification: Notification) -> None:
+        """Pass on a notification that the client wants."""
+        if self.idle is not None:
+            self.idle.restart()
+        if self._limit is None:
+            self._limit = notification_limit()
+        if self._is_wanted(notification) and self._limit.take(asyncio.get_running_loop().time()):
             self._outlet.send(raw)
 
-    def asked(self, raw: bytes, request: Request) -> None:
-        """Pass a question on."""
-        if self._asked is not None:
-            if self.patience is not None:
-                self.patience.hold()
-            self._asked(raw, request, self._outlet)
+    def on_request(self, raw: bytes, request: Request) -> None:
+        """Put a request of the upstream to the client."""
+        if self._ask_client is not None:
+            if self.idle is not None:
+                self.idle.suspend()
+            self._ask_client(raw, request, self._outlet)
 
-    def _wants(self, notification: Notification) -> bool:
-        """In the stateless era log messages need a level that the request named."""
+    def _is_wanted(self, notification: Notification) -> bool:
+        """In the stateless era a client gets log messages only from the level that its request names."""
         if self.era is Era.LEGACY or notification.method != "notifications/message":
             return True
         level = value_at(notification.params, "level")
         return self._level is not None and isinstance(level, str) and LEVELS.get(level, -1) >= LEVELS[self._level]
 
 
-class Watcher(Deaf):
-    """Hears of changes on a subscription of the guard itself."""
+class ToolsChangedListener(NullListener):
+    """Calls a function when an upstream notifies that its tools changed."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
-        self._changed = changed
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
 
-    def hear(self, raw: bytes, notification: Notification) -> None:  # noqa: ARG002 - the seam's signature
-        """A list changed."""
-        if notification.method == "notifications/tools/list_changed":
-            self._changed()
+    def on_notification(self, raw: bytes, notification: Notification) -> None:  # noqa: ARG002 - Listener's signature
+        """See Listener."""
+        if notification.method == TOOLS_CHANGED:
+            self._on_change()

@@ -1,83 +1,122 @@
-"""Who owns a name or a URI among several upstreams. What the configuration decides is not looked up."""
+"""Which upstream owns a name or a URI, from the configuration and from what each upstream lists."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Final
 
-from strictwire.gateway.links.health import State
-from strictwire.gateway.links.listing import SHAPES, Roll
-from strictwire.gateway.many.resource_owner import Claim, find_listed, find_place
-from strictwire.gateway.many.upstream_view import Visit, Wing, health_of, naming_of
+from strictwire.client.errors import ClientError
+from strictwire.gateway.links.health import UpstreamState
+from strictwire.gateway.links.listing import FRESH_SECONDS, LIST_SHAPES, RENEW_SECONDS
+from strictwire.gateway.many.resource_owner import ResourceClaim, find_listed_owner, find_owner
+from strictwire.gateway.many.upstream_view import UpstreamView
+from strictwire.gateway.relayed_call import ClientRequest
+from strictwire.profiles.mcp.targets import BEHIND
 
 RESOURCES: Final = "resources/list"
 TEMPLATES: Final = "resources/templates/list"
-_BEHIND: Final = {"tools/list": "tools", "prompts/list": "prompts"}
+
+
+class KeyCache:
+    """The keys of one list of one upstream."""
+
+    def __init__(self, elapsed: Callable[[], float]) -> None:
+        self.last: frozenset[str] = frozenset()
+        """The keys as last known. An upstream that is down keeps its keys, so that calls fail with its own failure."""
+        self._elapsed = elapsed
+        self._lock = asyncio.Lock()
+        self._listed_at = float("-inf")
+        self._is_stale = True
+
+    @property
+    def fresh(self) -> frozenset[str]:
+        """The keys if they are fresh; otherwise none."""
+        return self.last if self._is_younger_than(FRESH_SECONDS) else frozenset()
+
+    def forget(self) -> None:
+        """The list has changed, or may have."""
+        self._is_stale = True
+
+    async def renew(self, view: UpstreamView, method: str, request: ClientRequest, seconds: float) -> frozenset[str]:
+        """Fetch the list, unless it is very young. If that fails, the last keys stay until the next renewal is due, so that
+        the next request does not wait for the same upstream."""
+        try:
+            async with asyncio.timeout(seconds), self._lock:
+                if not self._is_younger_than(RENEW_SECONDS):
+                    with contextlib.suppress(ClientError):
+                        self.last = await view.fetch_keys(method, request)
+                    self._note_listed()
+        except TimeoutError:
+            self._note_listed()
+        return self.last
+
+    def _is_younger_than(self, seconds: float) -> bool:
+        return not self._is_stale and self._elapsed() - self._listed_at < seconds
+
+    def _note_listed(self) -> None:
+        self._listed_at, self._is_stale = self._elapsed(), False
 
 
 class Directory:
-    """Keeps what each upstream lists, for as long as it is fresh."""
+    """Finds owners, and keeps the keys that each upstream lists."""
 
-    def __init__(self, wings: Sequence[Wing], elapsed: Callable[[], float], seconds: float) -> None:
-        self._wings = tuple(wings)
+    def __init__(self, views: Sequence[UpstreamView], elapsed: Callable[[], float], seconds: float) -> None:
+        """`seconds` is how long one upstream may take to list its keys."""
+        self._views = tuple(views)
         self._seconds = seconds
-        self._rolls = {id(wing): {method: Roll(elapsed) for method in SHAPES} for wing in self._wings}
+        self._caches = {view.upstream.name: {method: KeyCache(elapsed) for method in LIST_SHAPES} for view in self._views}
 
-    def forget(self, wing: Wing) -> None:
-        """Its lists changed, or may have."""
-        for roll in self._rolls[id(wing)].values():
-            roll.forget()
+    def forget(self, name: str) -> None:
+        """The lists of an upstream have changed, or may have."""
+        for cache in self._caches[name].values():
+            cache.forget()
 
-    async def owner(self, method: str, shown: str, visit: Visit) -> tuple[Wing, str] | None:
-        """The upstream of a tool or a prompt, and what it is called there.
+    async def owner_of_name(self, method: str, client_name: str, request: ClientRequest) -> tuple[UpstreamView, str] | None:
+        """The upstream of a tool or a prompt, and its own name for it. `method` lists them.
 
-        If the prefixes leave one, it is that one, whether it has such a tool or not; otherwise the first that lists it,
-        and if none does, one that is down: its failure says more than that nobody knows the name.
+        If the prefixes leave one upstream, that is the owner, whether or not it lists the name. Otherwise it is the first
+        that lists it; and if none does, one that is down: its failure says more than that the name is unknown.
         """
-        named = [(wing, own) for wing in self._wings if (own := naming_of(wing, method).own(shown)) is not None]
-        if len(named) == 1:
-            return named[0]
-        offering = [(wing, own) for wing, own in named if _BEHIND[method] in wing.offered]
-        known = next(((wing, own) for wing, own in offering if own in self._roll(wing, method).fresh), None)
+        candidates = [
+            (view, own_name)
+            for view in self._views
+            if (own_name := view.upstream.naming.for_method(method).to_upstream(client_name)) is not None
+        ]
+        if len(candidates) == 1:
+            return candidates[0]
+        offering = [each for each in candidates if BEHIND[method] in each[0].client.offered]
+        known = next((each for each in offering if each[1] in self._cache(each[0], method).fresh), None)
         if known is not None:
             return known
-        keys = await asyncio.gather(*(self._keys(wing, method, visit) for wing, _ in offering))
+        keys = await asyncio.gather(*(self._renewed(view, method, request) for view, _ in offering))
         listing = (each for each, listed in zip(offering, keys, strict=True) if each[1] in listed)
-        down = (each for each in named if health_of(each[0]).state is State.DOWN)
+        down = (each for each in candidates if each[0].upstream.health.state is UpstreamState.DOWN)
         return next(itertools.chain(listing, down), None)
 
-    async def place(self, uri: str, visit: Visit) -> Wing | None:
-        """The upstream of a resource; see `routes`."""
-        wings = [wing for wing in self._wings if "resources" in wing.offered]
-        known = find_listed(uri, [self._claim(wing, self._fresh(wing)) for wing in wings])
+    async def owner_of_uri(self, uri: str, request: ClientRequest) -> UpstreamView | None:
+        """The upstream of a resource; see `resource_owner`."""
+        views = [view for view in self._views if "resources" in view.client.offered]
+        known = find_listed_owner(uri, [self._fresh_claim(view) for view in views])
         if known is not None:
-            return wings[known]
-        listed = await asyncio.gather(*(self._renewed(wing, visit) for wing in wings))
-        found = find_place(uri, [self._claim(wing, keys) for wing, keys in zip(wings, listed, strict=True)])
-        return None if found is None else wings[found]
+            return views[known]
+        found = find_owner(uri, await asyncio.gather(*(self._renewed_claim(view, request) for view in views)))
+        return None if found is None else views[found]
 
-    def _fresh(self, wing: Wing) -> tuple[frozenset[str], frozenset[str]]:
-        return self._roll(wing, RESOURCES).fresh, self._roll(wing, TEMPLATES).fresh
+    def _fresh_claim(self, view: UpstreamView) -> ResourceClaim:
+        uris, templates = self._cache(view, RESOURCES).fresh, self._cache(view, TEMPLATES).fresh
+        return ResourceClaim(patterns=view.upstream.resources, uris=uris, templates=templates)
 
-    async def _renewed(self, wing: Wing, visit: Visit) -> tuple[frozenset[str], frozenset[str]]:
-        uris, templates = await asyncio.gather(self._keys(wing, RESOURCES, visit), self._keys(wing, TEMPLATES, visit))
-        return uris, templates
+    async def _renewed_claim(self, view: UpstreamView, request: ClientRequest) -> ResourceClaim:
+        uris, templates = await asyncio.gather(
+            self._renewed(view, RESOURCES, request), self._renewed(view, TEMPLATES, request)
+        )
+        return ResourceClaim(patterns=view.upstream.resources, uris=uris, templates=templates)
 
-    def _claim(self, wing: Wing, keys: tuple[frozenset[str], frozenset[str]]) -> Claim:
-        return Claim(patterns=wing.warden.resources, uris=keys[0], templates=keys[1])
+    async def _renewed(self, view: UpstreamView, method: str, request: ClientRequest) -> frozenset[str]:
+        return await self._cache(view, method).renew(view, method, request, self._seconds)
 
-    async def _keys(self, wing: Wing, method: str, visit: Visit) -> frozenset[str]:
-        """What it lists now; what it listed last if it does not answer in time."""
-        roll = self._roll(wing, method)
-        try:
-            async with asyncio.timeout(self._seconds):
-                await roll.renew(partial(wing.fetch, method, visit))
-        except TimeoutError:
-            roll.give_up()
-        return roll.last
-
-    def _roll(self, wing: Wing, method: str) -> Roll:
-        return self._rolls[id(wing)][method]
+    def _cache(self, view: UpstreamView, method: str) -> KeyCache:
+        return self._caches[view.upstream.name][method]

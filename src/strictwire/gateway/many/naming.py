@@ -1,6 +1,6 @@
-"""What the tools and prompts of an upstream are called towards clients: a configured prefix, and single names given anew.
+"""The names that clients see for the tools and prompts of an upstream: a configured prefix, or a new name for one tool.
 
-Pure. The prefix is configured and never taken from what a server says of itself: that is its own word.
+Pure. The prefix is configured and never taken from what a server says about itself.
 """
 
 from __future__ import annotations
@@ -9,47 +9,47 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_RENAMES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naming:
-    """Both ways between the upstream's own name and the one that is shown."""
+    """Translates between the upstream's own names and the client's."""
 
     prefix: str = ""
-    rename: Mapping[str, str] = field(default_factory=lambda: NOTHING)
-    """Own name to the shown one, which has no prefix then."""
-    _back: Mapping[str, str] = field(init=False, repr=False, compare=False)
+    rename: Mapping[str, str] = field(default_factory=lambda: NO_RENAMES)
+    """Own name to client's name, which gets no prefix."""
+    _own_names: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_back", {shown: own for own, shown in self.rename.items()})
+        object.__setattr__(self, "_own_names", {client: own for own, client in self.rename.items()})
 
     @property
-    def is_plain(self) -> bool:
-        """Whether every name is shown as it is."""
+    def is_identity(self) -> bool:
+        """Whether clients see every name unchanged."""
         return not self.prefix and not self.rename
 
-    def shown(self, own: str) -> str:
-        """What a client reads."""
-        return self.rename.get(own) or self.prefix + own
+    def to_client(self, own_name: str) -> str:
+        """The name that clients see."""
+        return self.rename.get(own_name) or self.prefix + own_name
 
-    def own(self, shown: str) -> str | None:
-        """What the upstream calls it; None if it can be none of this upstream's."""
-        if shown in self._back:
-            return self._back[shown]
-        if not shown.startswith(self.prefix):
+    def to_upstream(self, client_name: str) -> str | None:
+        """The upstream's own name; None if the name cannot belong to this upstream."""
+        if client_name in self._own_names:
+            return self._own_names[client_name]
+        if not client_name.startswith(self.prefix):
             return None
-        own = shown[len(self.prefix) :]
-        return None if own in self.rename or not own else own
+        own_name = client_name[len(self.prefix) :]
+        return None if own_name in self.rename or not own_name else own_name
 
-    def without_renames(self) -> Naming:
-        """For prompts: `rename` is about tools."""
-        return Naming(prefix=self.prefix)
+    def for_method(self, method: str) -> Naming:
+        """The naming for a method's list: `rename` applies to tools alone."""
+        return self if method.startswith("tools/") else Naming(prefix=self.prefix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clash:
-    """Two upstreams that would show the same name."""
+class NameClash:
+    """Two upstreams that would show the same name to clients."""
 
     kind: str
     """`tool` or `prompt`."""
@@ -65,13 +65,13 @@ class Clash:
         )
 
 
-def find_clashes(kind: str, shown: Iterable[tuple[str, Iterable[str]]]) -> list[Clash]:
-    """Every name that a later upstream shows although an earlier one does; `shown` is upstreams in order with names."""
+def find_clashes(kind: str, names: Iterable[tuple[str, Iterable[str]]]) -> list[NameClash]:
+    """Every name that two upstreams show. `names` are the upstreams in order, with the names that clients see."""
     owner: dict[str, str] = {}
-    clashes: list[Clash] = []
-    for upstream, names in shown:
-        for name in names:
+    clashes: list[NameClash] = []
+    for upstream, shown in names:
+        for name in shown:
             first = owner.setdefault(name, upstream)
             if first != upstream:
-                clashes.append(Clash(kind=kind, name=name, first=first, second=upstream))
+                clashes.append(NameClash(kind=kind, name=name, first=first, second=upstream))
     return clashes

@@ -1,7 +1,7 @@
-"""Sends each request to the upstream it belongs to, and makes one list of many. The same in both eras.
+"""Sends each request to the upstream that owns its target, and merges the lists of all upstreams. The same in both eras.
 
-A list is asked of every upstream at once. One that is slow or down contributes what it last listed: whoever calls that
-is told by name what is down, and nobody else waits for it.
+A list is requested from every upstream at once. An upstream that is slow or down contributes what it listed last: a call of
+one of its tools then fails with its own failure, and no other request waits for it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+import msgspec
+
 from strictwire.canon.json import JsonObject, join_members, render, slice_members
 from strictwire.client.errors import NotUnderstood
 from strictwire.fault.failure import Failure, fail
-from strictwire.gateway.links.health import State
-from strictwire.gateway.links.link import Question, Relayed
-from strictwire.gateway.links.listing import MAX_ENTRIES, MAX_PAGES, SHAPES
-from strictwire.gateway.links.raw_message import NAMED, replace_at, slice_at, value_at
+from strictwire.gateway.links.errors import protocol_broken
+from strictwire.gateway.links.health import UpstreamState
+from strictwire.gateway.links.listing import LIST_SHAPES, MAX_ENTRIES, MAX_PAGES
+from strictwire.gateway.links.raw_message import replace_at, slice_at
 from strictwire.gateway.many.directory import Directory
 from strictwire.gateway.many.merge import (
-    NOT_KEPT,
-    Entry,
-    Hints,
+    NOT_CACHED,
+    CacheHints,
+    ListEntry,
     Listing,
     cut_page,
     merge_entries,
@@ -32,218 +34,206 @@ from strictwire.gateway.many.merge import (
     read_hints,
     read_page,
 )
-from strictwire.gateway.many.status import STATUS_URI, Status
-from strictwire.gateway.many.upstream_view import Visit, Wing, health_of, name_of, naming_of
+from strictwire.gateway.many.status import STATUS_URI, StatusResource
+from strictwire.gateway.many.upstream_view import UpstreamView
+from strictwire.gateway.relayed_call import ClientRequest, Relayed
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.targets import BEHIND, malformed, read_target
 from strictwire.wire.envelope import render_result
 
 log = logging.getLogger("strictwire.guard")
 
-PATIENCE: Final = 10.0
-"""Seconds that one upstream may keep a merged answer waiting."""
+MERGE_SECONDS: Final = 10.0
+"""How long one upstream may delay a merged answer."""
 
-MAX_KEPT: Final = 1000
-"""Lists that are kept for when an upstream is down."""
+MAX_REMEMBERED: Final = 1000
+"""Lists that are remembered for when an upstream is down, one for each kind of caller."""
 
-_Answered = TypeVar("_Answered")
-
-REFERENCE: Final = ("params", "ref", "name")
+_T = TypeVar("_T")
 
 
-class Switch:
-    """Serves what several upstreams serve together."""
+class Router:
+    """Serves the requests of clients to several upstreams."""
 
-    def __init__(
-        self, wings: Sequence[Wing], *, status: Status, tail: bytes, elapsed: Callable[[], float], modern: bool
-    ) -> None:
-        self._wings = tuple(wings)
-        self._status = status
-        self._tail = tail
-        self._modern = modern
-        self._directory = Directory(self._wings, elapsed, PATIENCE)
-        self._last: OrderedDict[tuple[object, ...], Listing] = OrderedDict()
-        self._methods: Mapping[str, Callable[[Question, Visit], Awaitable[Relayed]]] = {
-            **dict.fromkeys(SHAPES, self._list),
-            "tools/call": self._tool,
-            "prompts/get": self._prompt,
-            "resources/read": self._resource,
-            "resources/subscribe": self._resource,
-            "resources/unsubscribe": self._resource,
-            "completion/complete": self._completion,
-            "logging/setLevel": self._level,
-            "ping": self._pong,
+    def __init__(self, views: Sequence[UpstreamView], *, result_end: bytes, elapsed: Callable[[], float]) -> None:
+        """`result_end` closes every result of the guard itself, with what the revision adds to it."""
+        self._views = tuple(views)
+        self._status = StatusResource([view.upstream.health for view in self._views])
+        self._end = result_end
+        self._directory = Directory(self._views, elapsed, MERGE_SECONDS)
+        self._remembered: OrderedDict[tuple[object, ...], Listing] = OrderedDict()
+        self._methods: Mapping[str, Callable[[ClientRequest], Awaitable[Relayed]]] = {
+            **dict.fromkeys(LIST_SHAPES, self._list),
+            "tools/call": self._call_tool,
+            "prompts/get": self._get_prompt,
+            "resources/read": self._use_resource,
+            "resources/subscribe": self._use_resource,
+            "resources/unsubscribe": self._use_resource,
+            "completion/complete": self._complete,
+            "logging/setLevel": self._set_level,
+            "ping": self._ping,
         }
 
-    def forget(self, wing: Wing) -> None:
-        """Its lists changed, or may have."""
-        self._directory.forget(wing)
+    def forget(self, name: str) -> None:
+        """The lists of an upstream have changed, or may have."""
+        self._directory.forget(name)
 
-    async def place(self, uri: str, visit: Visit) -> Wing | None:
-        """The upstream that a resource belongs to."""
-        return await self._directory.place(uri, visit)
+    async def owner_of_uri(self, uri: str, request: ClientRequest) -> UpstreamView | None:
+        """The upstream that owns a resource."""
+        return await self._directory.owner_of_uri(uri, request)
 
-    async def serve(self, question: Question, visit: Visit) -> Relayed:
-        """Answer one request. A method that names no upstream is not found: nothing says where it should go."""
-        serve = self._methods.get(question.method)
-        await self.see_ready(visit)
-        if serve is None or not self._offers(question.method):
-            return fail("METHOD_NOT_FOUND")
-        return await serve(question, visit)
+    async def relay(self, request: ClientRequest) -> Relayed:
+        """Relay one request. A method that names no upstream is not found: nothing says where it should go."""
+        method = self._methods.get(request.method)
+        await self.discover(request)
+        behind = BEHIND.get(request.method)
+        # The guard itself offers a resource, so these methods always exist.
+        exists = behind in (None, "resources") or any(behind in view.client.offered for view in self._views)
+        return fail("METHOD_NOT_FOUND") if method is None or not exists else await method(request)
 
-    async def see_ready(self, visit: Visit) -> None:
-        """Wait, not too long, for upstreams that never told what they offer. Those that are down are not waited for."""
-        new = [wing for wing in self._wings if not wing.offered and health_of(wing).state is not State.DOWN]
-        if new:
-            await asyncio.gather(*(self._bounded(wing.open(visit)) for wing in new))
+    async def discover(self, request: ClientRequest) -> None:
+        """Wait, for a limited time, for upstreams whose offers are unknown. Those that are down are not waited for."""
+        unknown = [
+            view for view in self._views if not view.client.offered and view.upstream.health.state is not UpstreamState.DOWN
+        ]
+        if unknown:
+            await asyncio.gather(*(_bounded(view.client.discover(request)) for view in unknown))
 
-    def _offers(self, method: str) -> bool:
-        behind = BEHIND.get(method)
-        return behind in (None, "resources") or any(behind in wing.offered for wing in self._wings)
+    # Methods of one upstream. They change the request in place.
 
-    # One upstream. The question itself is changed and not copied: if it is withdrawn, the reason is put into it.
+    async def _call_tool(self, request: ClientRequest) -> Relayed:
+        return await self._relay_named(request, "tools/list", fail("UNKNOWN_TOOL"))
 
-    async def _tool(self, question: Question, visit: Visit) -> Relayed:
-        return await self._named(question, visit, "tools/list", fail("UNKNOWN_TOOL"))
+    async def _get_prompt(self, request: ClientRequest) -> Relayed:
+        return await self._relay_named(request, "prompts/list", fail("UNKNOWN_PROMPT"))
 
-    async def _prompt(self, question: Question, visit: Visit) -> Relayed:
-        return await self._named(question, visit, "prompts/list", fail("UNKNOWN_PROMPT"))
-
-    async def _named(self, question: Question, visit: Visit, listed: str, unknown: Failure) -> Relayed:
-        target = read_target(question.method, question.params)
+    async def _relay_named(self, request: ClientRequest, listed_by: str, unknown: Failure) -> Relayed:
+        target = read_target(request.method, request.params)
         if isinstance(target, Failure):
             return target
-        found = await self._directory.owner(listed, target.name, visit)
+        found = await self._directory.owner_of_name(listed_by, target.name, request)
         if found is None:
             return unknown
-        wing, own = found
-        if own == target.name:
-            return await wing.relay(question, visit)
-        question.raw = replace_at(question.raw, NAMED, render(own))
-        question.params = {**question.params, "name": own}
-        question.shown = target.name
-        return await wing.relay(question, visit)
+        view, own_name = found
+        if own_name != target.name:
+            request.raw = replace_at(request.raw, ("params", "name"), render(own_name))
+            request.params = {**request.params, "name": own_name}
+            request.client_name = target.name
+        return await view.client.relay(request)
 
-    async def _resource(self, question: Question, visit: Visit) -> Relayed:
-        uri = question.params.get("uri")
+    async def _use_resource(self, request: ClientRequest) -> Relayed:
+        uri = request.params.get("uri")
         if not isinstance(uri, str) or not uri:
             return malformed("uri")
-        if uri == STATUS_URI and question.method == "resources/read":
-            return Reply(body=render_result(question.id, self._status.contents(self._tail, modern=self._modern)))
-        return await self._placed(question, visit, uri)
+        if uri == STATUS_URI and request.method == "resources/read":
+            modern = request.exchange.revision.modern
+            return Reply(body=render_result(request.id, self._status.contents(self._end, modern=modern)))
+        return await self._relay_to_owner(request, uri)
 
-    async def _placed(self, question: Question, visit: Visit, uri: str) -> Relayed:
-        wing = await self._directory.place(uri, visit)
-        if wing is None:
+    async def _relay_to_owner(self, request: ClientRequest, uri: str) -> Relayed:
+        view = await self._directory.owner_of_uri(uri, request)
+        if view is None:
             return fail("RESOURCE_NOT_FOUND", details={"uri": uri})
-        return await wing.relay(question, visit)
+        return await view.client.relay(request)
 
-    async def _completion(self, question: Question, visit: Visit) -> Relayed:
-        target = read_target(question.method, question.params)
+    async def _complete(self, request: ClientRequest) -> Relayed:
+        target = read_target(request.method, request.params)
         if isinstance(target, Failure):
             return target
         ref: JsonObject = target.arguments["ref"]
         if ref["type"] == "ref/resource":
-            return await self._placed(question, visit, ref["uri"])
-        found = await self._directory.owner("prompts/list", ref["name"], visit)
+            return await self._relay_to_owner(request, ref["uri"])
+        found = await self._directory.owner_of_name("prompts/list", ref["name"], request)
         if found is None:
             return fail("UNKNOWN_PROMPT")
-        wing, own = found
-        question.raw = replace_at(question.raw, REFERENCE, render(own))
-        question.params = {**question.params, "ref": {**ref, "name": own}}
-        return await wing.relay(question, visit)
+        view, own_name = found
+        request.raw = replace_at(request.raw, ("params", "ref", "name"), render(own_name))
+        request.params = {**request.params, "ref": {**ref, "name": own_name}}
+        return await view.client.relay(request)
 
-    # All of them.
+    # Methods of all upstreams.
 
-    async def _level(self, question: Question, visit: Visit) -> Relayed:
-        """To everybody who logs; one that takes it is enough."""
-        wings = [wing for wing in self._wings if "logging" in wing.offered]
-        answers = await asyncio.gather(*(self._bounded(wing.relay(question, visit)) for wing in wings))
-        taken = [each for each in answers if isinstance(each, Reply)]
-        fine = next((each for each in taken if each.envelope is None), None)
-        return fine or next(iter(taken), None) or next((each for each in answers if each is not None), fail("UPSTREAM_GONE"))
+    async def _set_level(self, request: ClientRequest) -> Relayed:
+        """Relay to every upstream that logs. One success is enough."""
+        views = [view for view in self._views if "logging" in view.client.offered]
+        answers = await asyncio.gather(*(_bounded(view.client.relay(request)) for view in views))
+        replies = [each for each in answers if isinstance(each, Reply)]
+        replies.sort(key=lambda reply: reply.envelope is not None)
+        return next(iter(replies), None) or next((each for each in answers if each is not None), fail("UPSTREAM_GONE"))
 
-    async def _pong(self, question: Question, visit: Visit) -> Relayed:  # noqa: ARG002 - one of a table
-        return Reply(body=render_result(question.id, b"{}"))
+    async def _ping(self, request: ClientRequest) -> Relayed:
+        return Reply(body=render_result(request.id, b"{}"))
 
-    async def _list(self, question: Question, visit: Visit) -> Relayed:
-        cursor = question.params.get("cursor")
+    async def _list(self, request: ClientRequest) -> Relayed:
+        cursor = request.params.get("cursor")
         if cursor is not None and not isinstance(cursor, str):
             return malformed("cursor")
-        wings = [wing for wing in self._wings if BEHIND[question.method] in wing.offered]
-        listings = list(await asyncio.gather(*(self._listing(wing, question, visit) for wing in wings)))
-        own = self._status.listing(question.method)
-        page = cut_page(merge_entries([*listings, *([own] if own else [])]), cursor)
+        views = [view for view in self._views if BEHIND[request.method] in view.client.offered]
+        listings = list(await asyncio.gather(*(self._listing(view, request) for view in views)))
+        status = self._status.listing(request.method)
+        page = cut_page(merge_entries([*listings, *([status] if status else [])]), cursor)
         if isinstance(page, Failure):
             return page
         items, following = page
-        more = b"" if following is None else b',"nextCursor":' + render(following)
-        body = b"{%b:%b%b" % (render(SHAPES[question.method].member), items, more)
-        return Reply(body=render_result(question.id, body + self._hints(listings) + self._tail))
+        body = b"{%b:%b" % (render(LIST_SHAPES[request.method].member), items)
+        if following is not None:
+            body += b',"nextCursor":' + render(following)
+        if request.exchange.revision.modern:
+            ttl, scope = merge_hints([each.hints for each in listings])
+            body += b',"ttlMs":%d,"cacheScope":"%b"' % (ttl, scope.encode())
+        return Reply(body=render_result(request.id, body + self._end))
 
-    def _hints(self, listings: Sequence[Listing]) -> bytes:
-        if not self._modern:
-            return b""
-        ttl, scope = merge_hints([each.hints for each in listings])
-        return b',"ttlMs":%d,"cacheScope":"%b"' % (ttl, scope.encode())
-
-    async def _listing(self, wing: Wing, question: Question, visit: Visit) -> Listing:
-        """What one upstream lists, or listed last to a caller like this one."""
-        caller = visit.exchange.inbound.caller
-        key = (name_of(wing), question.method, caller.principal, caller.role, caller.tier)
-        found = await self._bounded(self._pages(wing, question, visit))
+    async def _listing(self, view: UpstreamView, request: ClientRequest) -> Listing:
+        """The entries of one upstream; or those that it listed last to a caller like this one."""
+        caller, name = request.exchange.inbound.caller, view.upstream.name
+        key = (name, request.method, caller.principal, caller.role, caller.tier)
+        found = await _bounded(_read_pages(view, request))
         if isinstance(found, Listing):
-            self._last[key] = replace(found, hints=NOT_KEPT)
-            self._last.move_to_end(key)
-            while len(self._last) > MAX_KEPT:
-                self._last.popitem(last=False)
+            self._remembered[key] = replace(found, hints=NOT_CACHED)
+            self._remembered.move_to_end(key)
+            while len(self._remembered) > MAX_REMEMBERED:
+                self._remembered.popitem(last=False)
             return found
-        log.debug("upstream %s is missing from %s", name_of(wing), question.method)
-        return self._last.get(key, Listing(upstream=name_of(wing)))
+        log.debug("upstream %s is missing from %s", name, request.method)
+        return self._remembered.get(key, Listing(upstream=name))
 
-    async def _pages(self, wing: Wing, question: Question, visit: Visit) -> Listing | Failure:
-        shape, naming = SHAPES[question.method], naming_of(wing, question.method)
-        rename = naming.shown if shape.key == "name" else _same
-        entries: list[Entry] = []
-        hints: list[Hints] = []
-        cursor: str | None = None
-        for _ in range(MAX_PAGES):
-            answer = await wing.list(_page_question(question, cursor), visit)
-            if isinstance(answer, Failure):
-                return answer
-            try:
-                entries += read_page(answer.raw, answer.result or {}, shape, rename)
-            except NotUnderstood:
-                return fail("UPSTREAM_BROKE", details={"reason": "list"})
-            hints.append(read_hints(answer.result or {}))
-            cursor = _text(value_at(answer.result, "nextCursor"))
-            if cursor is None or len(entries) > MAX_ENTRIES:
-                break
-        return Listing(upstream=name_of(wing), entries=tuple(entries[:MAX_ENTRIES]), hints=merge_hints(hints))
 
-    async def _bounded(self, asked: Awaitable[_Answered]) -> _Answered | None:
-        """None if it takes too long."""
+async def _read_pages(view: UpstreamView, request: ClientRequest) -> Listing | Failure:
+    shape = LIST_SHAPES[request.method]
+    rename = view.upstream.naming.for_method(request.method).to_client if shape.key == "name" else str
+    entries: list[ListEntry] = []
+    hints: list[CacheHints] = []
+    cursor: object = None
+    for _ in range(MAX_PAGES):
+        answer = await view.list_page(_page_request(request, cursor))
+        if isinstance(answer, Failure):
+            return answer
+        result = answer.result or {}
         try:
-            async with asyncio.timeout(PATIENCE):
-                return await asked
-        except TimeoutError:
-            return None
+            entries += read_page(answer.raw, result, shape, rename)
+        except NotUnderstood:
+            return protocol_broken("list")
+        hints.append(read_hints(result))
+        cursor = result.get("nextCursor")
+        if not isinstance(cursor, str) or len(entries) > MAX_ENTRIES:
+            break
+    return Listing(upstream=view.upstream.name, entries=tuple(entries[:MAX_ENTRIES]), hints=merge_hints(hints))
 
 
-def _page_question(question: Question, cursor: str | None) -> Question:
-    """The client's own question for another page: everything else it says of itself stays."""
-    members = dict(slice_members(slice_at(question.raw, ("params",)) or b"{}"))
+def _page_request(request: ClientRequest, cursor: object) -> ClientRequest:
+    """The client's own request for another page; everything else that it states stays."""
+    members = dict(slice_members(slice_at(request.raw, ("params",)) or b"{}"))
     members.pop("cursor", None)
-    params = {name: value for name, value in question.params.items() if name != "cursor"}
-    if cursor is not None:
+    params = {name: value for name, value in request.params.items() if name != "cursor"}
+    if isinstance(cursor, str):
         members["cursor"], params["cursor"] = render(cursor), cursor
-    raw = replace_at(question.raw, ("params",), join_members(members))
-    return replace(question, params=params, raw=raw)
+    return msgspec.structs.replace(request, params=params, raw=replace_at(request.raw, ("params",), join_members(members)))
 
 
-def _same(key: str) -> str:
-    return key
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+async def _bounded(work: Awaitable[_T]) -> _T | None:
+    """The result; None if it takes too long."""
+    try:
+        async with asyncio.timeout(MERGE_SECONDS):
+            return await work
+    except TimeoutError:
+        return None

@@ -1,220 +1,174 @@
-"""One legacy session of a client in front of several upstreams, each with a session of its own behind it.
+"""A legacy session of a client with several upstreams. Behind it, each upstream has a session of its own.
 
-All of them agree with the client on one version: the oldest that any of them answers. An upstream that does not open
-is left out until it does; the session begins if one does.
+All of them agree with the client on one revision: the oldest that any upstream answers. The session opens if one upstream
+does; the others join when they open.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+
+import msgspec
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.client.errors import ClientError
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.health import State
-from strictwire.gateway.links.link import Answer, Question, answer_exchange, question_of
-from strictwire.gateway.links.notifications import StreamHearer
+from strictwire.gateway.guard_session import GuardSession
+from strictwire.gateway.links.background import BackgroundTasks, retry_delays
+from strictwire.gateway.links.errors import timed_out
+from strictwire.gateway.links.health import UpstreamState
+from strictwire.gateway.links.link import UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.notifications import StreamListener
 from strictwire.gateway.links.raw_message import replace_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS
-from strictwire.gateway.many.merge import merge_capabilities, merge_instructions
-from strictwire.gateway.many.router import Switch
-from strictwire.gateway.many.status import Status
-from strictwire.gateway.many.upstream_view import SessionWing, Visit, health_of, name_of
-from strictwire.gateway.options import timed_out
-from strictwire.gateway.session import GuardSession
-from strictwire.gateway.upstream_calls import Warden
+from strictwire.gateway.many.merge import CHANGING, merged_offers
+from strictwire.gateway.many.router import Router
+from strictwire.gateway.many.upstream_view import NamedUpstream, UpstreamView
+from strictwire.gateway.relayed_call import answer_exchange, client_request
+from strictwire.gateway.session import UpstreamSession
 from strictwire.profiles.endpoint import Outlet
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.identity import Identity
-from strictwire.profiles.mcp.streams import Streams
 from strictwire.wire.envelope import Notification, Response, render_notification, render_result
-from strictwire.wire.revisions import LEGACY_NAMES, REVISIONS, Revision
-from strictwire.wire.session import InFlight
-
-CHANGED: Final = ("tools", "prompts", "resources")
-DELAYS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
-"""Seconds before an upstream that did not open is tried again."""
+from strictwire.wire.revisions import LEGACY_NAMES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crowd:
-    """The upstreams that a session is opened with, and who the guard says it is."""
+class MergedSession(GuardSession):
+    """One session to the endpoint, with one UpstreamSession for each upstream."""
 
-    wardens: Sequence[Warden]
-    identity: Identity
-    elapsed: Callable[[], float]
+    def __init__(
+        self,
+        upstreams: Sequence[NamedUpstream],
+        exchange: Exchange,
+        session_id: str | None,
+        *,
+        identity: Identity,
+        elapsed: Callable[[], float],
+    ) -> None:
+        """`identity` is what the guard calls itself."""
+        super().__init__(exchange, session_id)
+        self._identity = identity
+        self._initialize: UpstreamRequest = client_request(exchange)
+        self._sessions = {
+            each.name: UpstreamSession(
+                each.calls,
+                exchange,
+                session_id,
+                in_flight=self.in_flight,
+                prefix=f"strictwire-{number}",
+                on_change=partial(self._forget, each.name),
+            )
+            for number, each in enumerate(upstreams)
+        }
+        views = [UpstreamView(upstream=each, client=self._sessions[each.name]) for each in upstreams]
+        self._router = Router(views, result_end=b"}", elapsed=elapsed)
+        self._tasks = BackgroundTasks()
 
-
-class ManySession:
-    """Looks like one session to the endpoint, and holds one for each upstream."""
-
-    def __init__(self, crowd: Crowd, *, session_id: str | None, principal: str, opening: Question) -> None:
-        self.id = session_id
-        self.principal = principal
-        self.revision: Revision = REVISIONS[LEGACY_NAMES[-1]]
-        self.in_flight: InFlight[Exchange] = InFlight()
-        self.streams = Streams()
-        self.closed = asyncio.Event()
-        self.opening = b""
-        """The answer to `initialize`."""
-        self._closing: asyncio.Future[None] | None = None
-        self._crowd = crowd
-        self._opening = opening
-        self._outlet: Outlet | None = None
-        self._revivals: list[asyncio.Task[None]] = []
-        self._wings: tuple[SessionWing, ...] = tuple(
-            SessionWing(warden, self._new_session(warden, number, opening)) for number, warden in enumerate(crowd.wardens)
-        )
-        self._switch = Switch(
-            self._wings,
-            status=Status([health_of(wing) for wing in self._wings]),
-            tail=b"}",
-            elapsed=crowd.elapsed,
-            modern=False,
-        )
-
-    def _new_session(self, warden: Warden, number: int, opening: Question) -> GuardSession:
-        return GuardSession(
-            warden,
-            session_id=self.id,
-            principal=self.principal,
-            opening=opening,
-            in_flight=self.in_flight,
-            mark=f"strictwire-{number}",
-            changed=partial(self._forget, number),
-        )
-
-    async def start(self, hearer: StreamHearer) -> Answer | Failure:
-        """Open a session with each; the first failure if none opens."""
-        answers = await asyncio.gather(*(self._start(wing, hearer) for wing in self._wings))
-        opened = [wing for wing, answer in zip(self._wings, answers, strict=True) if _is_open(answer)]
+    async def open(self, listener: StreamListener) -> UpstreamAnswer | Failure:
+        """Open a session with each upstream. The first failure, if none opens."""
+        sessions = tuple(self._sessions.values())
+        answers = await asyncio.gather(*(self._open(session, listener) for session in sessions))
+        opened = [session for session, answer in zip(sessions, answers, strict=True) if _is_open(answer)]
         if not opened:
-            return next((each for each in answers if isinstance(each, Answer)), answers[0])
-        self.revision = min((wing.session.revision for wing in opened), key=lambda each: LEGACY_NAMES.index(each.name))
-        await asyncio.gather(*(self._agree(wing, hearer) for wing in opened))
-        for wing in self._wings:
-            wing.session.settle(self._worded(), self.revision)
-            if wing not in opened:
-                self._revivals.append(asyncio.create_task(self._revive(wing)))
-        answer = self._answer()
-        self.opening = answer.raw
-        return answer
+            return next((each for each in answers if isinstance(each, UpstreamAnswer)), answers[0])
+        self.revision = min((session.revision for session in opened), key=lambda each: LEGACY_NAMES.index(each.name))
+        await asyncio.gather(*(self._agree(session, listener) for session in opened))
+        for name, session in self._sessions.items():
+            session.agree_on(self._agreed_initialize(), self.revision)
+            if session not in opened:
+                self._tasks.start(self._join_later(name, session))
+        result: JsonObject = {
+            "protocolVersion": self.revision.name,
+            "serverInfo": self._identity.as_json(),
+            **merged_offers((name, session.opened) for name, session in self._sessions.items()),
+        }
+        self.opening = render_result(self._initialize.id, render(result))
+        return UpstreamAnswer(raw=self.opening, result=result)
 
-    async def _start(self, wing: SessionWing, hearer: StreamHearer) -> Answer | Failure:
+    async def serve(self, exchange: Exchange) -> None:
+        """See Session."""
+        answer_exchange(exchange, await self._router.relay(client_request(exchange)))
+
+    def hear(self, notification: Notification, raw: bytes) -> None:
+        """See Session. Progress on a question concerns only upstreams that ask; other notifications concern all."""
+        for session in self._sessions.values():
+            if notification.method != "notifications/progress" or session.questions:
+                session.hear(notification, raw)
+
+    def take_answer(self, response: Response, raw: bytes) -> bool:
+        """See Session. One of the upstreams may have asked."""
+        return any(session.take_answer(response, raw) for session in self._sessions.values())
+
+    def attach(self, outlet: Outlet) -> None:
+        """See Session."""
+        super().attach(outlet)
+        for session in self._sessions.values():
+            session.attach(outlet)
+
+    def detach(self, outlet: Outlet) -> None:
+        """See Session."""
+        super().detach(outlet)
+        for session in self._sessions.values():
+            session.detach(outlet)
+
+    async def close(self) -> None:
+        """See Session."""
+        await super().close()
+        await self._tasks.cancel()
+        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+
+    def announce(self, name: str) -> None:
+        """Notify the client that the lists of an upstream may have changed: the upstream is back."""
+        self._forget(name)
+        session = self._sessions[name]
+        if self._outlet is not None and session.calls.upstream.health.state is UpstreamState.UP:
+            for kind in CHANGING:
+                if kind in session.offered:
+                    self._outlet.send(render_notification(f"notifications/{kind}/list_changed", {}))
+
+    async def _open(self, session: UpstreamSession, listener: StreamListener) -> UpstreamAnswer | Failure:
         try:
             async with asyncio.timeout(OPENING_SECONDS):
-                answer = await wing.session.start(hearer)
+                answer = await session.open(listener)
         except TimeoutError:
             answer = timed_out(OPENING_SECONDS)
         if not _is_open(answer):
-            # A process that ended has said so already, with its reason.
-            if health_of(wing).state is not State.DOWN:
-                health_of(wing).note_down("it does not open a session")
-            await wing.session.drop_link()
+            health = session.calls.upstream.health
+            if health.state is not UpstreamState.DOWN:  # a process that ended has given its own reason
+                health.note_down("it does not open a session")
+            await session.drop_link()
         return answer
 
-    async def _agree(self, wing: SessionWing, hearer: StreamHearer) -> None:
-        """One that answered a newer version is opened again with the one that all share."""
-        if wing.session.revision is self.revision:
-            return
-        await wing.session.drop_link()
-        wing.session.settle(self._worded(), self.revision)
-        await self._start(wing, hearer)
+    async def _agree(self, session: UpstreamSession, listener: StreamListener) -> None:
+        """Open a session again if it answered a newer revision than the one that all share."""
+        if session.revision is not self.revision:
+            await session.drop_link()
+            session.agree_on(self._agreed_initialize(), self.revision)
+            await self._open(session, listener)
 
-    def _worded(self) -> Question:
-        """The client's `initialize`, asking for the version that was agreed."""
-        name = self.revision.name
-        if self._opening.params.get("protocolVersion") == name:
-            return self._opening
-        params = {**self._opening.params, "protocolVersion": name}
-        raw = replace_at(self._opening.raw, ("params", "protocolVersion"), render(name))
-        return replace(self._opening, params=params, raw=raw)
+    def _agreed_initialize(self) -> UpstreamRequest:
+        """The client's `initialize`, with the revision that all share."""
+        initialize, name = self._initialize, self.revision.name
+        if initialize.params.get("protocolVersion") == name:
+            return initialize
+        raw = replace_at(initialize.raw, ("params", "protocolVersion"), render(name))
+        return msgspec.structs.replace(initialize, params={**initialize.params, "protocolVersion": name}, raw=raw)
 
-    def _answer(self) -> Answer:
-        result: JsonObject = {
-            "protocolVersion": self.revision.name,
-            "capabilities": self._capabilities(),
-            "serverInfo": self._crowd.identity.as_json(),
-        }
-        said = ((name_of(wing), wing.session.opened.get("instructions")) for wing in self._wings)
-        instructions = merge_instructions(said)
-        if instructions is not None:
-            result["instructions"] = instructions
-        return Answer(raw=render_result(self._opening.id, render(result)), result=result)
-
-    def _capabilities(self) -> JsonObject:
-        return merge_capabilities([*(wing.offered for wing in self._wings), {"resources": {}}])
-
-    async def serve(self, exchange: Exchange) -> None:
-        """Answer one request of the session."""
-        answer_exchange(exchange, await self._switch.serve(question_of(exchange), Visit(exchange=exchange)))
-
-    def hear(self, notification: Notification, raw: bytes) -> None:
-        """Everybody hears what a client says of itself; word of a question's progress is for those who ask something."""
-        for wing in self._wings:
-            if notification.method != "notifications/progress" or wing.session.has_asked:
-                wing.session.hear(notification, raw)
-
-    def take_answer(self, response: Response, raw: bytes) -> bool:
-        """Hand an answer to the upstream that asked; False if none did."""
-        return any(wing.session.take_answer(response, raw) for wing in self._wings)
-
-    def attach(self, outlet: Outlet) -> None:
-        """Where messages go that belong to no request."""
-        self._outlet = outlet
-        for wing in self._wings:
-            wing.session.attach(outlet)
-
-    def detach(self, outlet: Outlet) -> None:
-        """That stream is gone."""
-        if self._outlet is outlet:
-            self._outlet = None
-        for wing in self._wings:
-            wing.session.detach(outlet)
-
-    def end_input(self) -> None:
-        """Questions of an upstream end with its link."""
-
-    def retire(self) -> None:
-        """Another session takes its place: end this one, and the upstream sessions behind it."""
-        self._closing = asyncio.ensure_future(self.close())
-
-    def announce(self, warden: Warden) -> None:
-        """An upstream is back: its lists may have changed."""
-        wing = next(each for each in self._wings if each.warden is warden)
-        self._switch.forget(wing)
-        if self._outlet is not None and health_of(wing).state is State.UP:
-            for kind in CHANGED:
-                if kind in wing.offered:
-                    self._outlet.send(render_notification(f"notifications/{kind}/list_changed", {}))
-
-    async def _revive(self, wing: SessionWing) -> None:
-        """Open an upstream that did not open with the others, and tell the client what it brings."""
-        for seconds in itertools.chain(DELAYS, itertools.repeat(DELAYS[-1])):
+    async def _join_later(self, name: str, session: UpstreamSession) -> None:
+        """Open an upstream that did not open with the others, and notify the client."""
+        for seconds in retry_delays():
             await asyncio.sleep(seconds)
             with contextlib.suppress(ClientError):
-                await wing.session.live_link()
-                self.announce(wing.warden)
+                await session.live_link()
+                self.announce(name)
                 return
 
-    async def close(self) -> None:
-        """End the session with each of them."""
-        self.closed.set()
-        self.streams.close()
-        for task in self._revivals:
-            task.cancel()
-        await asyncio.gather(*self._revivals, return_exceptions=True)
-        await asyncio.gather(*(wing.session.close() for wing in self._wings))
-
-    def _forget(self, number: int) -> None:
-        self._switch.forget(self._wings[number])
+    def _forget(self, name: str) -> None:
+        self._router.forget(name)
 
 
-def _is_open(answer: Answer | Failure) -> bool:
-    return isinstance(answer, Answer) and answer.result is not None
+def _is_open(answer: UpstreamAnswer | Failure) -> bool:
+    return isinstance(answer, UpstreamAnswer) and answer.result is not None

@@ -1,4 +1,4 @@
-"""How the upstreams are, as a resource of the guard's own: for whoever wonders why a tool does not answer."""
+"""The status resource: the guard's own resource that shows the state of every upstream."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.gateway.links.health import Health
-from strictwire.gateway.many.merge import Entry, Listing
+from strictwire.gateway.many.merge import ListEntry, Listing
 
 STATUS_URI: Final = "strictwire-guard://upstreams"
 MEDIA_TYPE: Final = "application/json"
-_SHOWN: Final[JsonObject] = {
+_ENTRY: Final[JsonObject] = {
     "uri": STATUS_URI,
     "name": "upstreams",
     "description": "The servers behind this guard and whether each can be used now.",
@@ -19,20 +19,20 @@ _SHOWN: Final[JsonObject] = {
 }
 
 
-class Status:
-    """What is known of every upstream."""
+class StatusResource:
+    """Shows the health of every upstream."""
 
     def __init__(self, healths: Sequence[Health]) -> None:
         self._healths = tuple(healths)
 
     def listing(self, method: str) -> Listing | None:
-        """The resource's own entry in the list of resources."""
+        """The entry of the resource in `resources/list`; None for other lists."""
         if method != "resources/list":
             return None
-        return Listing(upstream="", entries=(Entry(key=STATUS_URI, raw=render(_SHOWN)),))
+        return Listing(upstream="", entries=(ListEntry(key=STATUS_URI, raw=render(_ENTRY)),))
 
     def contents(self, tail: bytes, *, modern: bool) -> bytes:
-        """The result of reading it; it is about this very moment, so nobody may keep it."""
+        """The result of `resources/read`. It must not be cached: it shows the present state."""
         text = render({"upstreams": [health.as_json() for health in self._healths]}).decode()
         result = render({"contents": [{"uri": STATUS_URI, "mimeType": MEDIA_TYPE, "text": text}]})
         hints = b',"ttlMs":0,"cacheScope":"private"' if modern else b""

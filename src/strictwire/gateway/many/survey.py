@@ -1,4 +1,4 @@
-"""Looks at every upstream before the guard serves: whether it starts, what it offers, and whether two clash."""
+"""Starts every upstream once to see what it offers, and whether two of them would show the same name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from strictwire.canon.json import JsonObject
-from strictwire.client.errors import ClientError
+from strictwire.client.errors import ClientError, TimedOut
+from strictwire.client.message import Era
+from strictwire.gateway.links.errors import EraNotSpoken
 from strictwire.gateway.links.health import reason_of
-from strictwire.gateway.links.link import Deaf, Era, Link, Question
-from strictwire.gateway.links.listing import SHAPES, asking, fetch_all
+from strictwire.gateway.links.link import Link, NullListener
+from strictwire.gateway.links.listing import fetch_list
 from strictwire.gateway.links.raw_message import value_at
-from strictwire.gateway.links.upstream import OPENING_SECONDS, NotSpoken
-from strictwire.gateway.many.naming import Clash, find_clashes
-from strictwire.gateway.upstream_calls import Warden
+from strictwire.gateway.links.upstream import OPENING_SECONDS
+from strictwire.gateway.many.naming import NameClash, find_clashes
+from strictwire.gateway.many.upstream_view import NamedUpstream
 from strictwire.profiles.mcp.era import META_SERVER
 from strictwire.wire.envelope import render_notification
 
@@ -24,87 +26,79 @@ INITIALIZED: Final = render_notification("notifications/initialized", {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What one upstream showed; `problem` says why it shows nothing."""
+class Surveyed:
+    """What one upstream offers; or in `problem`, why it offers nothing."""
 
     upstream: str
     era: Era | None = None
     server: str = ""
+    """The name that the server gives itself."""
     shown: dict[str, tuple[str, ...]]
     """List method to the names that clients would see."""
-    held: tuple[str, ...] = ()
-    """Tools in quarantine."""
+    quarantined: tuple[str, ...] = ()
+    """Tools that differ from their pins."""
     problem: str | None = None
 
 
-async def survey(wardens: Sequence[Warden]) -> list[Seen]:
-    """Every upstream at once, each for no longer than a start may take."""
-    return list(await asyncio.gather(*(_see(warden) for warden in wardens)))
+async def survey(upstreams: Sequence[NamedUpstream]) -> list[Surveyed]:
+    """Look at every upstream at once, each for no longer than a start may take."""
+    return list(await asyncio.gather(*(_survey(each) for each in upstreams)))
 
 
-def clashes_of(seen: Sequence[Seen]) -> list[Clash]:
-    """Names that two of them show."""
+def clashes_of(surveyed: Sequence[Surveyed]) -> list[NameClash]:
+    """The names that two upstreams would show."""
     return [
         clash
         for method, kind in KINDS.items()
-        for clash in find_clashes(kind, ((each.upstream, each.shown.get(method, ())) for each in seen))
+        for clash in find_clashes(kind, ((each.upstream, each.shown.get(method, ())) for each in surveyed))
     ]
 
 
-async def _see(warden: Warden) -> Seen:
-    name = warden.upstream.target.name
+async def _survey(named: NamedUpstream) -> Surveyed:
     try:
         async with asyncio.timeout(OPENING_SECONDS):
-            return await _look(warden)
-    except TimeoutError:
-        warden.upstream.health.note_down("it does not answer")
-        return Seen(upstream=name, shown={}, problem="it does not answer")
-    except ClientError as exc:
-        warden.upstream.health.note_down(reason_of(exc))
-        return Seen(upstream=name, shown={}, problem=reason_of(exc))
+            return await _look_at(named)
+    except (TimeoutError, ClientError) as exc:
+        reason = reason_of(exc if isinstance(exc, ClientError) else TimedOut("the survey", OPENING_SECONDS))
+        named.health.note_down(reason)
+        return Surveyed(upstream=named.name, shown={}, problem=reason)
 
 
-async def _look(warden: Warden) -> Seen:
+async def _look_at(named: NamedUpstream) -> Surveyed:
     """Raises ClientError."""
+    upstream = named.calls.upstream
     try:
-        link = await warden.upstream.modern()
-    except NotSpoken:
-        link = await warden.upstream.legacy(Deaf())
+        link = await upstream.shared_link()
+    except EraNotSpoken:
+        link = await upstream.session_link(NullListener())
         try:
-            opened = await _initialize(warden, link)
-            return await _read(warden, link, Era.LEGACY, opened, value_at(opened, "serverInfo", "name"))
+            opened = (await link.request(upstream.make_initialize(), NullListener())).result or {}
+            await link.send(INITIALIZED)
+            named.health.note_up()
+            return await _read(named, link, Era.LEGACY, opened, value_at(opened, "serverInfo", "name"))
         finally:
             await link.close()
-    opened = warden.upstream.discovery
-    return await _read(warden, link, Era.MODERN, opened, value_at(opened, "_meta", META_SERVER, "name"))
+    opened = upstream.discovery
+    return await _read(named, link, Era.MODERN, opened, value_at(opened, "_meta", META_SERVER, "name"))
 
 
-async def _initialize(warden: Warden, link: Link) -> JsonObject:
-    question: Question = warden.upstream.opening()
-    answer = await link.ask(question, Deaf())
-    await link.tell(INITIALIZED)
-    warden.upstream.health.note_up()
-    return answer.result or {}
-
-
-async def _read(warden: Warden, link: Link, era: Era, opened: JsonObject, server: object) -> Seen:
-    offered = opened.get("capabilities")
+async def _read(named: NamedUpstream, link: Link, era: Era, opened: JsonObject, server: object) -> Surveyed:
+    calls, offered = named.calls, opened.get("capabilities")
     shown: dict[str, tuple[str, ...]] = {}
-    held: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
     for method, kind in KINDS.items():
         if not isinstance(offered, dict) or f"{kind}s" not in offered:
             continue
-        entries, _ = await fetch_all(asking(warden.upstream, link, method, era), SHAPES[method])
+        entries, _ = await fetch_list(calls.upstream, link, method, era)
         names = tuple(entries)
         if kind == "tool":
-            held = tuple(own for own, entry in entries.items() if warden.holds(entry))
-            names = tuple(own for own in entries if own not in held and not warden.leaves_out(own))
-        naming = warden.naming if kind == "tool" else warden.naming.without_renames()
-        shown[method] = tuple(naming.shown(own) for own in names)
-    return Seen(
-        upstream=warden.upstream.target.name,
+            quarantined = tuple(name for name, entry in entries.items() if calls.is_quarantined(entry))
+            names = tuple(name for name in entries if name not in quarantined and not calls.leaves_out(name))
+        shown[method] = tuple(named.naming.for_method(method).to_client(name) for name in names)
+    return Surveyed(
+        upstream=named.name,
         era=era,
         server=server if isinstance(server, str) else "",
         shown=shown,
-        held=held,
+        quarantined=quarantined,
     )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
-from strictwire.gateway.links.upstream import TooSoon
-from strictwire.gateway.options import _FAILURES, failure_of
+from strictwire.gateway.links.errors import _FAILURES, RestartDelayed, failure_of
 
 CASES: list[tuple[ClientError, str, dict[str, object]]] = [
     (CannotReach("cmd", "secret reason"), "UPSTREAM_GONE", {}),
     (ServerGone(3, b"secret stderr"), "UPSTREAM_GONE", {"exitCode": 3}),
     (ServerGone(), "UPSTREAM_GONE", {}),
-    (TooSoon(1.5), "UPSTREAM_GONE", {"retryAfterMs": 1500}),
+    (RestartDelayed(1.5), "UPSTREAM_GONE", {"retryAfterMs": 1500}),
     (TooLarge("a line", 8), "CAP_EXCEEDED", {"limitBytes": 8}),
     (TimedOut("x", 2), "TIMEOUT", {"timeoutMs": 2000}),
     (NotUnderstood("r", b"secret raw"), "UPSTREAM_BROKE", {"reason": "not_understood"}),
