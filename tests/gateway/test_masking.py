@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from strictwire.gateway.masking import MAX_TEXT, Masker, mask_addresses, mask_text
+from strictwire.gateway.client_view import MAX_TEXT, Masker, mask_addresses, mask_text
 
 PYTHON = (
     'boom\nTraceback (most recent call last):\n  File "/srv/a.py", line 1, in f\n    g()\nValueError: bad\n'

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from functools import partial
 from typing import Final, cast
 
 from strictwire.canon.json import JsonObject, slice_members
@@ -26,7 +27,6 @@ from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import GuardPolicy
 from strictwire.gateway.relayed_call import RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
-from strictwire.gateway.result_check import INPUT_REQUIRED, find_violation
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.compiled import CompiledTool
@@ -34,7 +34,9 @@ from strictwire.pipeline.limits import ConcurrencyLimit
 from strictwire.pipeline.record import Journal, facts_of
 from strictwire.pipeline.stages import accept, authorise
 from strictwire.profiles.endpoint import Reply
+from strictwire.profiles.mcp.context import NEEDS
 from strictwire.profiles.mcp.header_echo import find_argument_mismatch
+from strictwire.profiles.mcp.modern import ASKING
 from strictwire.profiles.mcp.results import write_failure, write_tool_failure
 
 log = logging.getLogger("strictwire.guard")
@@ -43,6 +45,8 @@ RESULT_ENDS: Final = {True: b',"resultType":"complete"}', False: b"}"}
 """The end of a failure that is written as a tool result, by whether the revision is stateless."""
 
 HEADER_MISMATCH: Final = -32020
+INPUT_REQUIRED: Final = "input_required"
+"""The result type of an answer with questions to the client."""
 
 
 class CallStages:
@@ -68,50 +72,39 @@ class CallStages:
         self._limit = ConcurrencyLimit(options.concurrency)
         self._tool_limits = {name: ConcurrencyLimit(each.concurrency, self._limit) for name, each in options.tools.items()}
         # Without a policy there is nothing to decide beyond tier and role.
-        self._authorise = authorise if policy.is_empty and not policy.dry_run else self._authorise_by_policy
+        authorise_call = authorise if policy.is_empty and not policy.dry_run else self._authorise_by_policy
+        self._new_tool = partial(
+            CompiledTool,
+            handler=self._relay,
+            is_async=True,
+            authorise=authorise_call,
+            accept=self._accept,
+            verify=self._verify,
+            seconds=None,
+        )
 
     def compile(self, contract: ToolContract, given: Conformer | None, promised: Conformer | None) -> CompiledTool:
         """See tool_list.Compile. A tool with options of its own has a limit of its own, below the upstream's."""
         options = self._options.of_tool(contract.name)
-        return CompiledTool(
+        return self._new_tool(
             kind=Kind.TOOL,
             name=contract.name,
-            handler=self._relay,
-            is_async=True,
-            authorise=self._authorise,
-            accept=self._accept,
-            verify=self._verify,
             limit=self._tool_limits.get(contract.name, self._limit),
             contract=contract,
             input=given,
             output=promised,
             caps=options.caps,
-            seconds=None,
             tier=options.tier,
             roles=options.roles,
             read_only=contract.annotations.get("readOnlyHint") is True,
             fingerprint=fingerprint(contract).whole,
         )
 
-    def _compile_without_contract(self, call: Call) -> CompiledTool:
-        """A prompt, a resource or a completion: upstreams list no schemas for them."""
-        return CompiledTool(
-            kind=call.kind,
-            name=call.target,
-            handler=self._relay,
-            is_async=True,
-            authorise=self._authorise,
-            accept=self._accept,
-            verify=self._verify,
-            limit=self._limit,
-            caps=self._options.caps,
-            seconds=None,
-        )
-
     async def find(self, relayed: RelayedCall, call: Call) -> CompiledTool | Failure:
         """The tool as the upstream lists it. Before the list refuses a call, it is fetched again."""
         if call.kind is not Kind.TOOL:
-            return self._compile_without_contract(call)
+            # Upstreams list no schemas for prompts, resources and completions.
+            return self._new_tool(kind=call.kind, name=call.target, limit=self._limit, caps=self._options.caps)
         name, tools, link = relayed.target.name, relayed.via.tools, relayed.via.link
         try:
             tool = await tools.find(name, link)
@@ -224,6 +217,25 @@ class CallStages:
         if call.kind is Kind.TOOL and failure.code != "HEADER_MISMATCH":
             return write_tool_failure(request_id, failure, facts, revision, tool, RESULT_ENDS[revision.modern])
         return write_failure(request_id, failure, facts)
+
+
+def find_violation(result: JsonObject, call: RelayedCall) -> Failure | None:
+    """The first violation of the contract in a result.
+
+    1. a result type that was not negotiated (UPSTREAM_BROKE)
+    2. questions on a method that has none, or that this client did not declare to answer (UPSTREAM_BROKE)
+    3. a tool result that breaks its contract (OUTPUT_INVALID)
+    """
+    if call.request.exchange.revision.modern and result.get("resultType", "complete") != "complete":
+        if result["resultType"] != INPUT_REQUIRED:
+            return None if "extensions" in call.via.capabilities else protocol_broken("result_type")
+        questions = result.get("inputRequests", {})
+        if call.request.method not in ASKING or not isinstance(questions, dict):
+            return protocol_broken("input_required")
+        kinds = [each.get("method") if isinstance(each, dict) else None for each in questions.values()]
+        allowed = all(isinstance(kind, str) and NEEDS.get(kind) in call.via.capabilities for kind in kinds)
+        return None if allowed else protocol_broken("question_not_offered")
+    return None if call.tool is None else call.tool.find_output_fault(result)
 
 
 def _enforced(failure: Failure, call: Call, mode: Mode) -> Failure | None:

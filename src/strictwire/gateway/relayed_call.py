@@ -27,19 +27,6 @@ class ClientRequest(UpstreamRequest, kw_only=True):
     """What a request of the stateless era states about itself; None in a legacy session."""
 
 
-def client_request(exchange: Exchange, meta: RequestMeta | None = None) -> ClientRequest:
-    """The request of an exchange, to be relayed."""
-    request = exchange.request
-    return ClientRequest(
-        id=request.id,
-        method=request.method,
-        params=request.params or {},
-        raw=exchange.raw,
-        exchange=exchange,
-        meta=meta,
-    )
-
-
 class ClientLink(msgspec.Struct, frozen=True, kw_only=True):
     """A link to an upstream, as one request of a client uses it."""
 
@@ -70,11 +57,3 @@ class RelayedCall(QuietContext, kw_only=True):
 
 Relayed: TypeAlias = Reply | Failure | None
 """The outcome of relaying a request: its answer, a failure, or None where a call has answered the exchange itself."""
-
-
-def answer_exchange(exchange: Exchange, relayed: Relayed) -> None:
-    """Answer a client with the outcome of its request."""
-    if isinstance(relayed, Failure):
-        exchange.refuse(relayed)
-    elif relayed is not None:
-        exchange.answer(relayed)

@@ -20,12 +20,12 @@ from strictwire.gateway.client_questions import ClientQuestions
 from strictwire.gateway.guard_session import GuardSession
 from strictwire.gateway.links.background import BackgroundTasks
 from strictwire.gateway.links.errors import failure_of, protocol_broken
-from strictwire.gateway.links.link import Link, NullListener, UpstreamAnswer, UpstreamRequest, try_send
+from strictwire.gateway.links.link import Link, UpstreamAnswer, UpstreamRequest, try_send
 from strictwire.gateway.links.notifications import TOOLS_CHANGED, StreamListener, notification_limit
 from strictwire.gateway.links.raw_message import value_at
-from strictwire.gateway.links.upstream import OPENING_SECONDS, retrieve_exception
-from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed, answer_exchange, client_request
-from strictwire.gateway.upstream_calls import UpstreamCalls
+from strictwire.gateway.links.upstream import OPENING_SECONDS, handshake, retrieve_exception
+from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
+from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, client_request
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.wire.envelope import Notification, Request, Response
@@ -237,28 +237,11 @@ class UpstreamSession(GuardSession):
         self.questions.forget(dead)
         self._link = None
         link = await (open_bridge(upstream, self) if self._is_bridged else upstream.session_link(self))
-        try:
-            async with asyncio.timeout(OPENING_SECONDS):
-                await self._repeat_handshake(link)
-        except TimeoutError as exc:
-            await link.close()
-            raise NotUnderstood("initialize is not answered") from exc
-        except BaseException:
-            await link.close()
-            raise
+        version, settings = (self.revision.name,), tuple(self._settings.values())
+        self.opened = await handshake(link, self._initialize, self._initialized, versions=version, settings=settings)
         self._link = link
         upstream.health.note_up()
         return link
-
-    async def _repeat_handshake(self, link: Link) -> None:
-        answer = await link.request(self._initialize, NullListener())
-        if value_at(answer.result, "protocolVersion") != self.revision.name:
-            raise NotUnderstood("initialize is answered differently than before")
-        self.opened = answer.result or {}
-        if self._initialized is not None:
-            await link.send(self._initialized)
-        for request in tuple(self._settings.values()):
-            await link.request(request, NullListener())
 
     def _remember(self, request: UpstreamRequest) -> None:
         uri = value_at(request.params, "uri")

@@ -17,8 +17,8 @@ from strictwire.gateway.links.errors import EraNotSpoken, failure_of
 from strictwire.gateway.links.link import Link, NullListener
 from strictwire.gateway.links.notifications import StreamListener, ToolsChangedListener
 from strictwire.gateway.links.raw_message import replace_at, value_at
-from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed, answer_exchange, client_request
-from strictwire.gateway.upstream_calls import UpstreamCalls
+from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
+from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, client_request
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.exchange import Exchange

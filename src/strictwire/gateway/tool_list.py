@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, NotJson
 from strictwire.client.message import Era, header_value
@@ -17,7 +17,7 @@ from strictwire.contract.conform import Conformer, compile_schema
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused, check_schema, check_tool_input
 from strictwire.contract.tool import ToolContract
-from strictwire.fault.failure import Failure
+from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.links.link import Link
 from strictwire.gateway.links.listing import FRESH_SECONDS, RENEW_SECONDS, fetch_list
 from strictwire.gateway.links.upstream import Upstream
@@ -57,6 +57,23 @@ class ListedTool:
                 headers[PARAM_PREFIX + each.header.lower()] = _header_text(argument)
         return headers
 
+    def find_output_fault(self, result: JsonObject) -> Failure | None:
+        """OUTPUT_INVALID: no content, or structured content that is missing or does not conform to the output schema.
+
+        A tool's own error need not conform.
+        """
+        promised = self.compiled.output
+        if not isinstance(result.get("content"), list):
+            return fail("OUTPUT_INVALID", details={"reason": "content"})
+        if promised is None or result.get("isError") is True:
+            return None
+        if "structuredContent" not in result:
+            return fail("OUTPUT_INVALID", details={"reason": "no_structured_content"})
+        if promised.accepts(result["structuredContent"]):
+            return None
+        violations = [each.as_details() for each in promised.find_violations(result["structuredContent"])]
+        return fail("OUTPUT_INVALID", details={"violations": violations})
+
 
 def _header_text(value: str | int) -> str:
     if isinstance(value, bool):
@@ -64,10 +81,8 @@ def _header_text(value: str | int) -> str:
     return header_value(str(value))
 
 
-class Compile(Protocol):
-    """Binds a tool's contract to the stages of a relayed call."""
-
-    def __call__(self, contract: ToolContract, given: Conformer | None, promised: Conformer | None) -> CompiledTool: ...
+Compile: TypeAlias = Callable[[ToolContract, Conformer | None, Conformer | None], CompiledTool]
+"""Binds a contract, with the validators of its input and output, to the stages of a relayed call."""
 
 
 class ToolList:

@@ -28,12 +28,34 @@ from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.stages import allows_tier
 from strictwire.profiles.endpoint import Reply
-from strictwire.profiles.mcp.exchange import PROFILE
+from strictwire.profiles.mcp.exchange import PROFILE, Exchange
+from strictwire.profiles.mcp.modern import RequestMeta
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.mcp.targets import CALLS, read_target
 
 PRIVATE: Final = "private"
 """The `cacheScope` of a list that another caller may see differently."""
+
+
+def client_request(exchange: Exchange, meta: RequestMeta | None = None) -> ClientRequest:
+    """The request of an exchange, to be relayed."""
+    request = exchange.request
+    return ClientRequest(
+        id=request.id,
+        method=request.method,
+        params=request.params or {},
+        raw=exchange.raw,
+        exchange=exchange,
+        meta=meta,
+    )
+
+
+def answer_exchange(exchange: Exchange, relayed: Relayed) -> None:
+    """Answer a client with the outcome of its request."""
+    if isinstance(relayed, Failure):
+        exchange.refuse(relayed)
+    elif relayed is not None:
+        exchange.answer(relayed)
 
 
 class UpstreamCalls:
@@ -55,7 +77,7 @@ class UpstreamCalls:
         self.journal = pipeline.journal
         self.clock = clock
         self._pipeline = pipeline
-        self._policy = policy
+        self.policy = policy
         self._pins = pins
         states = UpstreamStates(sealer, upstream.target.name)
         self._stages = CallStages(upstream, options, policy=policy, states=states, journal=self.journal, clock=clock)
@@ -124,7 +146,7 @@ class UpstreamCalls:
                 return failure_of(exc)
         caller = request.exchange.inbound.caller
         visible = without_tools(answer, lambda entry: self._is_hidden(entry, caller))
-        return with_scope(visible, PRIVATE) if self._policy.depends_on_caller else visible
+        return with_scope(visible, PRIVATE) if self.policy.depends_on_caller else visible
 
     def reply_to(self, request: ClientRequest, answer: UpstreamAnswer) -> Reply:
         """The answer as the client gets it."""
@@ -135,10 +157,6 @@ class UpstreamCalls:
         """An error with its texts masked, if the options say so. `given` is what the client sent."""
         return mask_error(answer, given) if self.options.mask else answer
 
-    def leaves_out(self, own_name: str) -> bool:
-        """Whether the filter hides a tool from every caller."""
-        return self._policy.leaves_out(own_name)
-
     def is_quarantined(self, entry: JsonObject) -> bool:
         """Whether a tool differs from its pin, and that is enforced."""
         mode = self.options.of_tool(str(entry.get("name"))).mode
@@ -146,10 +164,10 @@ class UpstreamCalls:
 
     def _is_hidden(self, entry: JsonObject, caller: Caller) -> bool:
         own_name = str(entry.get("name"))
-        if self._policy.hides(own_name, caller):
+        if self.policy.hides(own_name, caller):
             return True
         options = self.options.of_tool(own_name)
         may_use = allows_tier(caller.tier, options.tier) and (not options.roles or caller.role in options.roles)
-        if not may_use and not self._policy.dry_run:
+        if not may_use and not self.policy.dry_run:
             return True
         return self.is_quarantined(entry)

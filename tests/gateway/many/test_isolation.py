@@ -12,7 +12,7 @@ import pytest
 
 from strictwire.canon.json import parse
 from strictwire.gateway.links.connector import UpstreamTarget
-from strictwire.gateway.many.status import STATUS_URI
+from strictwire.gateway.many.router import STATUS_URI
 from tests.fixtures.guards import free_port
 from tests.fixtures.live import HttpProcess, legacy, modern
 from tests.gateway.driver import SHORT, Client, Heard, outcome

@@ -52,7 +52,7 @@ def test_of_two_entries_with_one_key_the_earlier_upstreams_is_kept() -> None:
     first = Listing(upstream="a", entries=(ListEntry(key="x", raw=b"1"), ListEntry(key="y", raw=b"2")))
     second = Listing(upstream="b", entries=(ListEntry(key="y", raw=b"3"), ListEntry(key="z", raw=b"4")))
 
-    assert [entry.raw for entry in merge_entries([first, second])] == [b"1", b"2", b"4"]
+    assert [entry.raw for entry in merge_entries([first.entries, second.entries])] == [b"1", b"2", b"4"]
 
 
 @pytest.mark.parametrize(

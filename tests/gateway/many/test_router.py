@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import parse, render
-from strictwire.gateway.many.status import STATUS_URI
+from strictwire.gateway.many.router import STATUS_URI
 from strictwire.gateway.policy.rules import Filter
 from strictwire.server.run import StartRefused
 from tests.fixtures.live import legacy, modern

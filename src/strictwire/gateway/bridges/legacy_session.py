@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.client.errors import ClientError, NotUnderstood, ServerGone
+from strictwire.client.errors import ClientError, ServerGone
 from strictwire.client.message import Era
 from strictwire.gateway.bridges.resumable_call import ResumableCall
 from strictwire.gateway.bridges.translation import server_capabilities
 from strictwire.gateway.links.background import BackgroundTasks
 from strictwire.gateway.links.link import Link, NullListener, try_send
 from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND, value_at
-from strictwire.gateway.links.upstream import OPENING_SECONDS, Upstream
+from strictwire.gateway.links.upstream import OPENING_SECONDS, Upstream, handshake
 from strictwire.profiles.mcp.context import LEVELS
 from strictwire.profiles.mcp.listen import WANTS
 from strictwire.wire.envelope import Notification, Request, render_error, render_notification, render_result
@@ -43,27 +43,14 @@ class BridgedSession:
 
     async def open(self, client: JsonObject) -> None:
         """Open the link and initialize the session with the client's identity. Raises ClientError."""
+        params: JsonObject = {"protocolVersion": LATEST_LEGACY, **client}
+        initialize = self._upstream.make_request("initialize", params, Era.LEGACY)
         self.link = await self._upstream.session_link(self)
         try:
-            async with asyncio.timeout(OPENING_SECONDS):
-                self.opened = await self._initialize(client)
-                await self.link.send(INITIALIZED)
-        except TimeoutError as exc:
-            await self.link.close()
-            raise NotUnderstood("initialize is not answered") from exc
-        except BaseException as exc:
-            if isinstance(exc, ServerGone):
-                self._upstream.note_end()
-            await self.link.close()
+            self.opened = await handshake(self.link, initialize, INITIALIZED, versions=LEGACY_NAMES)
+        except ServerGone:
+            self._upstream.note_end()
             raise
-
-    async def _initialize(self, client: JsonObject) -> JsonObject:
-        params: JsonObject = {"protocolVersion": LATEST_LEGACY, **client}
-        answer = await self.link.request(self._upstream.make_request("initialize", params, Era.LEGACY), NullListener())
-        version = value_at(answer.result, "protocolVersion")
-        if answer.result is None or not isinstance(version, str) or version not in LEGACY_NAMES:
-            raise NotUnderstood("initialize is refused, or names a version that we do not speak")
-        return answer.result
 
     def next_id(self) -> str:
         """A request id that this session has not used."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.canon.json import JsonObject
 from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.client.message import Era
 from strictwire.gateway.bridges.translation import invalid_param, own_result, to_legacy_answer
@@ -30,6 +30,9 @@ ACKNOWLEDGE_SECONDS: Final = 20.0
 LISTEN: Final = "subscriptions/listen"
 ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 
+_Granted: TypeAlias = asyncio.Future[UpstreamAnswer | None]
+"""Whether a subscription is granted: None if so, otherwise the upstream's refusal."""
+
 
 class Subscriptions:
     """The subscriptions of one session."""
@@ -49,7 +52,7 @@ class Subscriptions:
             if value_at(self._upstream.discovery, "capabilities", kind, "listChanged") is True
         }
         if wanted and "" not in self._tasks:
-            self._tasks[""] = asyncio.create_task(self._follow(wanted, _Acknowledgement()))
+            self._tasks[""] = asyncio.create_task(self._follow(wanted, asyncio.get_running_loop().create_future()))
 
     async def subscribe(self, request: UpstreamRequest) -> UpstreamAnswer:
         """Subscribe to a resource; answered when the upstream has acknowledged it. Raises NotUnderstood."""
@@ -58,19 +61,18 @@ class Subscriptions:
             return invalid_param(request, "uri")
         if uri in self._tasks:
             return own_result(request, {})
-        acknowledgement = _Acknowledgement()
-        task = asyncio.create_task(self._follow({"resourceSubscriptions": [uri]}, acknowledgement))
+        granted: _Granted = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._follow({"resourceSubscriptions": [uri]}, granted))
         self._tasks[uri] = task
-        known = asyncio.ensure_future(acknowledgement.known.wait())
-        await asyncio.wait({task, known}, timeout=ACKNOWLEDGE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        known.cancel()
-        if acknowledgement.granted:
+        waits: set[asyncio.Future[Any]] = {task, granted}
+        await asyncio.wait(waits, timeout=ACKNOWLEDGE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if granted.done() and granted.result() is None:
             return own_result(request, {})
         await self.unsubscribe(request)
-        if acknowledgement.refusal is None:
+        refusal = granted.result() if granted.done() else None
+        if refusal is None:
             raise NotUnderstood("a subscription is not acknowledged")
-        refused = acknowledgement.refusal.error is not None
-        return to_legacy_answer(acknowledgement.refusal, request) if refused else invalid_param(request, "uri")
+        return to_legacy_answer(refusal, request) if refusal.error is not None else invalid_param(request, "uri")
 
     async def unsubscribe(self, request: UpstreamRequest) -> UpstreamAnswer:
         """End the subscription to a resource, if there is one."""
@@ -87,13 +89,13 @@ class Subscriptions:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _follow(self, wanted: JsonObject, acknowledgement: _Acknowledgement) -> None:
+    async def _follow(self, wanted: JsonObject, granted: _Granted) -> None:
         """Keep one subscription open, for as long as the upstream grants it."""
         for seconds in retry_delays():
             with contextlib.suppress(ClientError):
                 request = self._upstream.make_request(LISTEN, {"notifications": wanted}, Era.MODERN)
-                answer = await self._link.request(request, _Follower(self._listener, wanted, acknowledgement))
-                acknowledgement.note(answer)
+                answer = await self._link.request(request, _Follower(self._listener, wanted, granted))
+                _settle(granted, answer)
                 if answer.error is not None:
                     return
             if not self._link.alive:
@@ -101,33 +103,26 @@ class Subscriptions:
             await asyncio.sleep(seconds)
 
 
-class _Acknowledgement:
-    """Whether a subscription was granted, refused, or neither yet."""
-
-    def __init__(self) -> None:
-        self.known = asyncio.Event()
-        self.granted = False
-        self.refusal: UpstreamAnswer | None = None
-
-    def note(self, refusal: UpstreamAnswer | None) -> None:
-        """None grants the subscription. Only the first call counts."""
-        if not self.known.is_set():
-            self.granted, self.refusal = refusal is None, refusal
-            self.known.set()
+def _settle(granted: _Granted, refusal: UpstreamAnswer | None) -> None:
+    if not granted.done():
+        granted.set_result(refusal)
 
 
 class _Follower(NullListener):
     """Passes on the notifications of a subscription, as notifications of a session."""
 
-    def __init__(self, listener: Listener, wanted: JsonObject, acknowledgement: _Acknowledgement) -> None:
+    def __init__(self, listener: Listener, wanted: JsonObject, granted: _Granted) -> None:
         self._listener = listener
         self._wanted = wanted
-        self._acknowledgement = acknowledgement
+        self._granted = granted
 
     def on_notification(self, raw: bytes, notification: Notification) -> None:  # noqa: ARG002 - rendered anew
         """See Listener."""
         if notification.method == ACKNOWLEDGED:
-            self._acknowledge(value_at(notification.params, "notifications", "resourceSubscriptions"))
+            uris = self._wanted.get("resourceSubscriptions")
+            acknowledged = value_at(notification.params, "notifications", "resourceSubscriptions")
+            is_granted = uris is None or (isinstance(acknowledged, list) and uris[0] in acknowledged)
+            _settle(self._granted, None if is_granted else UpstreamAnswer(raw=b"", result={}))
             return
         params = dict(notification.params or {})
         meta = params.pop("_meta", None)
@@ -135,9 +130,3 @@ class _Follower(NullListener):
             params["_meta"] = {name: value for name, value in meta.items() if name != META_SUBSCRIPTION}
         told = Notification(notification.method, params)
         self._listener.on_notification(render_notification(told.method, params), told)
-
-    def _acknowledge(self, granted: JsonValue) -> None:
-        """A resource that is not among the granted ones is refused."""
-        uris = self._wanted.get("resourceSubscriptions")
-        is_granted = uris is None or (isinstance(granted, list) and uris[0] in granted)
-        self._acknowledgement.note(None if is_granted else UpstreamAnswer(raw=b"", result={}))

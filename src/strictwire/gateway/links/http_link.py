@@ -24,10 +24,9 @@ from strictwire.gateway.links.link import (
     UpstreamAnswer,
     UpstreamRequest,
     cancellation,
-    read_answer,
     try_send,
 )
-from strictwire.gateway.links.raw_message import ANSWER_LIMITS, ID, one_line, read_upstream, replace_at
+from strictwire.gateway.links.raw_message import ANSWER_LIMITS, ID, one_line, read_answer, read_upstream, replace_at
 from strictwire.wire.envelope import Notification, Request, Response
 
 ACCEPT: Final = "application/json, text/event-stream"

@@ -13,10 +13,10 @@ from typing import Protocol
 import msgspec
 
 from strictwire.canon.json import JsonObject
-from strictwire.client.errors import ClientError, NotUnderstood
+from strictwire.client.errors import ClientError
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.modern import RequestMeta
-from strictwire.wire.envelope import Notification, Request, RequestId, Response, render_notification
+from strictwire.wire.envelope import Notification, Request, RequestId, render_notification
 
 
 class UpstreamRequest(msgspec.Struct, kw_only=True, eq=False):
@@ -79,17 +79,6 @@ class Link(Protocol):
 
     async def close(self) -> None:
         """Close the link and free what it holds. Never raises."""
-
-
-def read_answer(response: Response, raw: bytes, status: int | None = None) -> UpstreamAnswer:
-    """Check a response: `result` is an object, or `error` has a code and a message. Raises NotUnderstood."""
-    if response.error is None:
-        if not isinstance(response.result, dict):
-            raise NotUnderstood("a result must be an object", raw, status)
-        return UpstreamAnswer(raw=raw, result=response.result, status=status)
-    if type(response.error.get("code")) is not int or not isinstance(response.error.get("message"), str):
-        raise NotUnderstood("an error must have a code and a message", raw, status)
-    return UpstreamAnswer(raw=raw, error=response.error, status=status)
 
 
 def cancellation(request: UpstreamRequest, request_id: RequestId) -> bytes:

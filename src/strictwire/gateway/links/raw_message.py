@@ -8,6 +8,8 @@ from typing import Final, Literal
 import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, is_strict, join_members, slice_members
+from strictwire.client.errors import NotUnderstood
+from strictwire.gateway.links.link import UpstreamAnswer
 from strictwire.profiles.mcp.era import META_SUBSCRIPTION
 from strictwire.wire.envelope import Message, Response, read_message
 
@@ -52,6 +54,17 @@ def read_upstream(raw: bytes) -> Message:
     if is_strict(raw, found, ANSWER_LIMITS):
         return Response(found.id, found.result, None)
     return read_message(raw, ANSWER_LIMITS)
+
+
+def read_answer(response: Response, raw: bytes, status: int | None = None) -> UpstreamAnswer:
+    """Check a response: `result` is an object, or `error` has a code and a message. Raises NotUnderstood."""
+    if response.error is None:
+        if not isinstance(response.result, dict):
+            raise NotUnderstood("a result must be an object", raw, status)
+        return UpstreamAnswer(raw=raw, result=response.result, status=status)
+    if type(response.error.get("code")) is not int or not isinstance(response.error.get("message"), str):
+        raise NotUnderstood("an error must have a code and a message", raw, status)
+    return UpstreamAnswer(raw=raw, error=response.error, status=status)
 
 
 def replace_at(raw: bytes, path: Sequence[str], value: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """A link to a process over stdio. All requests share one pair of pipes, so the link maps ids and progress tokens.
 
-Messages that belong to no request go to the link's own listener. Messages that break the protocol are counted and dropped:
+Messages that belong to no request go to the link's own listener. Messages that break the protocol are dropped:
 lines that are no message, answers to no request, second answers, answers to a cancelled request.
 """
 
@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import itertools
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -28,7 +27,6 @@ from strictwire.gateway.links.link import (
     UpstreamAnswer,
     UpstreamRequest,
     cancellation,
-    read_answer,
     try_send,
 )
 from strictwire.gateway.links.raw_message import (
@@ -39,6 +37,7 @@ from strictwire.gateway.links.raw_message import (
     NOTIFIED_TOKEN,
     PROGRESS_TOKEN,
     one_line,
+    read_answer,
     read_upstream,
     replace_at,
     replace_id,
@@ -99,8 +98,6 @@ class StdioLink:
         self._tasks = BackgroundTasks()
         self._reader = asyncio.create_task(self._read())
         self._closing: asyncio.Future[None] | None = None
-        self.dropped: Counter[str] = Counter()
-        """Messages that broke the protocol, by kind."""
 
     @property
     def alive(self) -> bool:
@@ -179,7 +176,6 @@ class StdioLink:
                 line = await self._process.read_line()
             except TooLarge as exc:
                 # The request that it answers is unknown, and to wait on would only look like a slow server.
-                self.dropped["too_large"] += 1
                 self._fail_all(exc)
                 continue
             if line is None:
@@ -195,9 +191,7 @@ class StdioLink:
         message = read_upstream(line)
         if isinstance(message, Response):
             pending = self._find(message.id)
-            if pending is None or pending.answered.done():
-                self.dropped["unasked_answer"] += 1
-            else:
+            if pending is not None and not pending.answered.done():
                 pending.answered.set_result((message, line))
         elif isinstance(message, Notification):
             self._route_notification(message, line)
@@ -208,7 +202,6 @@ class StdioLink:
 
     def _refuse(self, unreadable: Unreadable, line: bytes) -> None:
         """Drop a line that is no message. If it shows which request it was meant to answer, that request fails."""
-        self.dropped["no_message"] += 1
         pending = self._find(unreadable.id)
         if pending is None and b'"jsonrpc"' in line:
             pending = next((each for text in _ID.findall(line) if (each := self._find(int(text)))), None)
@@ -227,9 +220,7 @@ class StdioLink:
                 if value is not None:
                     pending.listener.on_notification(replace_at(line, path, value), notification)
                     return
-        if notification.method == "notifications/progress":
-            self.dropped["unasked_progress"] += 1
-        else:
+        if notification.method != "notifications/progress":
             self._route_unreferenced(notification, line)
 
     def _route_unreferenced(self, notification: Notification, line: bytes) -> None:
@@ -243,8 +234,6 @@ class StdioLink:
                 return
         if self._era is Era.LEGACY:
             self._listener.on_notification(line, notification)
-        else:
-            self.dropped["unreferenced_notification"] += 1
 
     def _wants_logs(self, request: UpstreamRequest) -> bool:
         if self._era is Era.LEGACY:
@@ -253,11 +242,9 @@ class StdioLink:
 
     def _route_request(self, request: Request, line: bytes) -> None:
         """Hand a request of the upstream to the only running call, or to the session if there are several."""
-        if self._era is Era.MODERN:
-            self.dropped["request_of_server"] += 1
-            return
-        running = [each.listener for each in self._pending.values() if each.request.method in CALLS]
-        (running[0] if len(running) == 1 else self._listener).on_request(line, request)
+        if self._era is Era.LEGACY:  # in the stateless era servers send no requests
+            running = [each.listener for each in self._pending.values() if each.request.method in CALLS]
+            (running[0] if len(running) == 1 else self._listener).on_request(line, request)
 
     def _fail_all(self, error: ClientError) -> None:
         for pending in self._pending.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from strictwire.canon.json import JsonObject, render
@@ -170,6 +171,39 @@ class Upstream:
             self.note_end()
         if isinstance(exc, ClientError) and not isinstance(exc, RestartDelayed):
             self._note_down(exc)
+
+
+async def handshake(
+    link: Link,
+    initialize: UpstreamRequest,
+    initialized: bytes | None,
+    *,
+    versions: Collection[str],
+    settings: Iterable[UpstreamRequest] = (),
+) -> JsonObject:
+    """Open a session on a link and repeat the requests of `settings` in it. Returns the result of `initialize`.
+
+    If that fails, the link is closed. Raises ClientError.
+    """
+    try:
+        async with asyncio.timeout(OPENING_SECONDS):
+            opened = _check_version(await link.request(initialize, NullListener()), versions)
+            if initialized is not None:
+                await link.send(initialized)
+            for request in settings:
+                await link.request(request, NullListener())
+    except BaseException as exc:
+        await link.close()
+        if isinstance(exc, TimeoutError):
+            raise NotUnderstood("initialize is not answered") from exc
+        raise
+    return opened
+
+
+def _check_version(answer: UpstreamAnswer, versions: Collection[str]) -> JsonObject:
+    if answer.result is None or answer.result.get("protocolVersion") not in versions:
+        raise NotUnderstood("initialize is refused, or answered with another version")
+    return answer.result
 
 
 def retrieve_exception(task: asyncio.Task[Link]) -> None:

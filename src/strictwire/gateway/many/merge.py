@@ -67,11 +67,11 @@ def _renamed(item: bytes, member: str, own_name: str, client_name: str) -> ListE
     return ListEntry(key=client_name, raw=raw)
 
 
-def merge_entries(listings: Iterable[Listing]) -> list[ListEntry]:
+def merge_entries(lists: Iterable[Sequence[ListEntry]]) -> list[ListEntry]:
     """All entries. Of two with the same key, the one of the earlier upstream is kept."""
     merged: dict[str, ListEntry] = {}
-    for listing in listings:
-        for entry in listing.entries:
+    for entries in lists:
+        for entry in entries:
             merged.setdefault(entry.key, entry)
     return list(merged.values())
 

@@ -34,7 +34,6 @@ from strictwire.gateway.many.merge import (
     read_hints,
     read_page,
 )
-from strictwire.gateway.many.status import STATUS_URI, StatusResource
 from strictwire.gateway.many.upstream_view import UpstreamView
 from strictwire.gateway.relayed_call import ClientRequest, Relayed
 from strictwire.profiles.endpoint import Reply
@@ -49,6 +48,15 @@ MERGE_SECONDS: Final = 10.0
 MAX_REMEMBERED: Final = 1000
 """Lists that are remembered for when an upstream is down, one for each kind of caller."""
 
+STATUS_URI: Final = "strictwire-guard://upstreams"
+STATUS: Final[JsonObject] = {
+    "uri": STATUS_URI,
+    "name": "upstreams",
+    "description": "The servers behind this guard and whether each can be used now.",
+    "mimeType": "application/json",
+}
+"""The guard's own resource: the state of every upstream."""
+
 _T = TypeVar("_T")
 
 
@@ -58,9 +66,8 @@ class Router:
     def __init__(self, views: Sequence[UpstreamView], *, result_end: bytes, elapsed: Callable[[], float]) -> None:
         """`result_end` closes every result of the guard itself, with what the revision adds to it."""
         self._views = tuple(views)
-        self._status = StatusResource([view.upstream.health for view in self._views])
         self._end = result_end
-        self._directory = Directory(self._views, elapsed, MERGE_SECONDS)
+        self.directory = Directory(self._views, elapsed, MERGE_SECONDS)
         self._remembered: OrderedDict[tuple[object, ...], Listing] = OrderedDict()
         self._methods: Mapping[str, Callable[[ClientRequest], Awaitable[Relayed]]] = {
             **dict.fromkeys(LIST_SHAPES, self._list),
@@ -73,14 +80,6 @@ class Router:
             "logging/setLevel": self._set_level,
             "ping": self._ping,
         }
-
-    def forget(self, name: str) -> None:
-        """The lists of an upstream have changed, or may have."""
-        self._directory.forget(name)
-
-    async def owner_of_uri(self, uri: str, request: ClientRequest) -> UpstreamView | None:
-        """The upstream that owns a resource."""
-        return await self._directory.owner_of_uri(uri, request)
 
     async def relay(self, request: ClientRequest) -> Relayed:
         """Relay one request. A method that names no upstream is not found: nothing says where it should go."""
@@ -111,7 +110,7 @@ class Router:
         target = read_target(request.method, request.params)
         if isinstance(target, Failure):
             return target
-        found = await self._directory.owner_of_name(listed_by, target.name, request)
+        found = await self.directory.owner_of_name(listed_by, target.name, request)
         if found is None:
             return unknown
         view, own_name = found
@@ -126,12 +125,18 @@ class Router:
         if not isinstance(uri, str) or not uri:
             return malformed("uri")
         if uri == STATUS_URI and request.method == "resources/read":
-            modern = request.exchange.revision.modern
-            return Reply(body=render_result(request.id, self._status.contents(self._end, modern=modern)))
+            return self._read_status(request)
         return await self._relay_to_owner(request, uri)
 
+    def _read_status(self, request: ClientRequest) -> Reply:
+        text = render({"upstreams": [view.upstream.health.as_json() for view in self._views]}).decode()
+        result = render({"contents": [{"uri": STATUS_URI, "mimeType": STATUS["mimeType"], "text": text}]})
+        # It shows the present state, so it must not be cached.
+        hints = b',"ttlMs":0,"cacheScope":"private"' if request.exchange.revision.modern else b""
+        return Reply(body=render_result(request.id, result[:-1] + hints + self._end))
+
     async def _relay_to_owner(self, request: ClientRequest, uri: str) -> Relayed:
-        view = await self._directory.owner_of_uri(uri, request)
+        view = await self.directory.owner_of_uri(uri, request)
         if view is None:
             return fail("RESOURCE_NOT_FOUND", details={"uri": uri})
         return await view.client.relay(request)
@@ -143,7 +148,7 @@ class Router:
         ref: JsonObject = target.arguments["ref"]
         if ref["type"] == "ref/resource":
             return await self._relay_to_owner(request, ref["uri"])
-        found = await self._directory.owner_of_name("prompts/list", ref["name"], request)
+        found = await self.directory.owner_of_name("prompts/list", ref["name"], request)
         if found is None:
             return fail("UNKNOWN_PROMPT")
         view, own_name = found
@@ -170,8 +175,8 @@ class Router:
             return malformed("cursor")
         views = [view for view in self._views if BEHIND[request.method] in view.client.offered]
         listings = list(await asyncio.gather(*(self._listing(view, request) for view in views)))
-        status = self._status.listing(request.method)
-        page = cut_page(merge_entries([*listings, *([status] if status else [])]), cursor)
+        own = (ListEntry(key=STATUS_URI, raw=render(STATUS)),) if request.method == "resources/list" else ()
+        page = cut_page(merge_entries([*(each.entries for each in listings), own]), cursor)
         if isinstance(page, Failure):
             return page
         items, following = page

@@ -27,8 +27,8 @@ from strictwire.gateway.links.upstream import OPENING_SECONDS
 from strictwire.gateway.many.merge import CHANGING, merged_offers
 from strictwire.gateway.many.router import Router
 from strictwire.gateway.many.upstream_view import NamedUpstream, UpstreamView
-from strictwire.gateway.relayed_call import answer_exchange, client_request
 from strictwire.gateway.session import UpstreamSession
+from strictwire.gateway.upstream_calls import answer_exchange, client_request
 from strictwire.profiles.endpoint import Outlet
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.identity import Identity
@@ -122,7 +122,7 @@ class MergedSession(GuardSession):
 
     def announce(self, name: str) -> None:
         """Notify the client that the lists of an upstream may have changed: the upstream is back."""
-        self._forget(name)
+        self._router.directory.forget(name)
         session = self._sessions[name]
         if self._outlet is not None and session.calls.upstream.health.state is UpstreamState.UP:
             for kind in CHANGING:
@@ -167,7 +167,7 @@ class MergedSession(GuardSession):
                 return
 
     def _forget(self, name: str) -> None:
-        self._router.forget(name)
+        self._router.directory.forget(name)
 
 
 def _is_open(answer: UpstreamAnswer | Failure) -> bool:

@@ -63,7 +63,7 @@ class MergedStateless:
 
     def announce(self, name: str) -> None:
         """Notify subscribers that the lists of an upstream may have changed: the upstream is back."""
-        self._router.forget(name)
+        self._router.directory.forget(name)
         for notify in tuple(self._subscribers):
             notify()
 
@@ -117,7 +117,7 @@ class MergedStateless:
     async def _parts(self, granted: JsonObject, request: ClientRequest) -> list[tuple[UpstreamView, JsonObject]]:
         """The part of a subscription for each upstream: the lists that it offers, and the resources that it owns."""
         uris = granted.get("resourceSubscriptions", [])
-        owners = {uri: await self._router.owner_of_uri(uri, request) for uri in uris}
+        owners = {uri: await self._router.directory.owner_of_uri(uri, request) for uri in uris}
         parts = []
         for view in self._views:
             part: JsonObject = {
@@ -132,7 +132,7 @@ class MergedStateless:
     async def _follow(self, view: UpstreamView, part: JsonObject, request: ClientRequest) -> None:
         """Keep one upstream's part of a subscription open, for as long as the client listens."""
         name, upstream = view.upstream.name, view.upstream.calls.upstream
-        listener = PartListener(request.exchange.outlet, part, request.id, lambda: self._router.forget(name))
+        listener = PartListener(request.exchange.outlet, part, request.id, lambda: self._router.directory.forget(name))
         for seconds in retry_delays():
             via = await view.client.connect(request)
             if not isinstance(via, Failure):

@@ -93,7 +93,7 @@ async def _read(named: NamedUpstream, link: Link, era: Era, opened: JsonObject, 
         names = tuple(entries)
         if kind == "tool":
             quarantined = tuple(name for name, entry in entries.items() if calls.is_quarantined(entry))
-            names = tuple(name for name in entries if name not in quarantined and not calls.leaves_out(name))
+            names = tuple(name for name in entries if name not in quarantined and not calls.policy.leaves_out(name))
         shown[method] = tuple(named.naming.for_method(method).to_client(name) for name in names)
     return Surveyed(
         upstream=named.name,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from strictwire.canon.digest import digest
-from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.policy.rates import RateLimit, RateLimiter
 from strictwire.gateway.policy.rules import AccessRequest, Decision, Effect, Filter, Rule, decide, depends_on_caller
@@ -34,7 +36,8 @@ class PolicyRules:
         """Names the policy in the audit trail: a digest of its rules."""
         if self == PolicyRules(dry_run=self.dry_run) and all(each == NO_FILTER for each in filters):
             return "none"
-        content = digest(_as_json(self, filters))
+        members = {"rules": self.rules, "limits": self.limits, "default": self.default, "filters": filters}
+        content = digest(msgspec.to_builtins(members))
         return DRY_RUN_PREFIX + content if self.dry_run else content
 
 
@@ -104,22 +107,3 @@ class GuardPolicy:
             tier=caller.tier,
             arguments=arguments,
         )
-
-
-def _as_json(policy: PolicyRules, filters: Sequence[Filter]) -> JsonObject:
-    return {
-        "rules": [_members(rule) for rule in policy.rules],
-        "limits": [_members(limit) for limit in policy.limits],
-        "default": policy.default.value,
-        "filters": [_members(each) for each in filters],
-    }
-
-
-def _members(record: Rule | RateLimit | Filter) -> JsonObject:
-    return {each.name: _as_value(getattr(record, each.name)) for each in fields(record)}
-
-
-def _as_value(value: object) -> JsonValue:
-    if isinstance(value, tuple):
-        return list(value)
-    return dict(value) if isinstance(value, Mapping) else value  # type: ignore[return-value]  # text and numbers

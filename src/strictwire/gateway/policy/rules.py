@@ -21,7 +21,6 @@ from typing import Final
 from strictwire.canon.json import JsonValue, render
 
 ANY: Final = ("*",)
-NO_ARGUMENTS: Final[Mapping[str, str]] = MappingProxyType({})
 NO_ROLE: Final = ""
 """Stands for the role of a caller that has none, so that `roles = [""]` can name it."""
 
@@ -46,7 +45,7 @@ class Rule:
     principals: tuple[str, ...] = ANY
     roles: tuple[str, ...] = ANY
     tiers: tuple[str, ...] = ANY
-    arguments: Mapping[str, str] = field(default_factory=lambda: NO_ARGUMENTS)
+    arguments: Mapping[str, str] = field(default_factory=dict)
     """Argument (`path`, or `options.path` for a nested one) to a pattern of its text."""
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from strictwire.gateway.many.resource_owner import ResourceClaim, find_owner, matches_template
+from strictwire.gateway.many.directory import ResourceClaim, find_owner, matches_template
 
 FILES = ResourceClaim(uris=frozenset({"file:///a", "shared:1"}), templates=frozenset({"file:///t/{name}.txt"}))
 NOTES = ResourceClaim(patterns=("note:*", "file:///mine/*"), uris=frozenset({"shared:1", "x:1"}))
