@@ -15,9 +15,9 @@ from strictwire.profiles.mcp import McpEndpoint
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
 from strictwire.stores.memory import MemoryRecorder
-from strictwire.transport.gatekeeper import Gatekeeper
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.connection import Site
+from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import StdioServer
 from tests.fixtures.live import modern, modern_headers, request
 

@@ -37,7 +37,7 @@ from strictwire.stores.jsonl import Mode, Trail, open_recorder
 from strictwire.stores.memory import NoRecorder
 from strictwire.stores.runlog import FileRunLog
 from strictwire.stores.trail.view import FolderTrail
-from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
+from strictwire.transport.http.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

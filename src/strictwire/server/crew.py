@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from strictwire.transport.handover import Door
+from strictwire.transport.http.handoff import Door
 
 MAX_DEATHS: Final = 5
 """Deaths within a minute after which a worker is not replaced again: it would only die once more."""

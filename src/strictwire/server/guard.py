@@ -46,8 +46,8 @@ from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.stores.memory import NoRecorder
 from strictwire.stores.trail.fault import LogFault
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.connection import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 from strictwire.transport.wakeful import make_loop
 

@@ -32,9 +32,9 @@ from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.recovery import DAMAGED
-from strictwire.transport.handover import SEPARATOR, elsewhere_of
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.connection import Site
+from strictwire.transport.http.handoff import SEPARATOR, elsewhere_of
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 from strictwire.transport.wakeful import make_loop
 

@@ -21,13 +21,13 @@ import msgspec
 from strictwire.fault.failure import fail
 from strictwire.pipeline.soon import soon_of
 from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
-from strictwire.transport import cors
-from strictwire.transport.gatekeeper import Gatekeeper, find_content_fault
-from strictwire.transport.handover import Elsewhere
-from strictwire.transport.http_answer import problem, write_answer
-from strictwire.transport.http_reader import RequestReader
-from strictwire.transport.http_request import Heads, Incoming, write_whole
-from strictwire.transport.http_stream import StreamOutlet
+from strictwire.transport.http import cors
+from strictwire.transport.http.gatekeeper import Gatekeeper, find_content_fault
+from strictwire.transport.http.handoff import Elsewhere
+from strictwire.transport.http.http1 import problem, write_answer
+from strictwire.transport.http.parser import RequestReader
+from strictwire.transport.http.request import Heads, Incoming, write_whole
+from strictwire.transport.http.responder import StreamOutlet
 from strictwire.transport.pump import Job, Pump
 
 MAX_CONNECTIONS: Final = 2000

@@ -6,8 +6,8 @@ import asyncio
 import socket
 from typing import Final
 
-from strictwire.transport.handover import Door
-from strictwire.transport.http_connection import HttpConnection, Listener, Site
+from strictwire.transport.http.connection import HttpConnection, Listener, Site
+from strictwire.transport.http.handoff import Door
 
 STOP_SECONDS: Final = 5.0
 """How long running calls have when the server is told to stop."""

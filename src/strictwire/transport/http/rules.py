@@ -5,8 +5,8 @@ from __future__ import annotations
 from strictwire.fault.failure import Failure
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Headers
-from strictwire.transport import cors
-from strictwire.transport.gatekeeper import Gatekeeper
+from strictwire.transport.http import cors
+from strictwire.transport.http.gatekeeper import Gatekeeper
 
 
 class Head:

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from strictwire.fault.failure import Failure
-from strictwire.transport.http_head import NO_HEAD, Head
+from strictwire.transport.http.rules import NO_HEAD, Head
 
 HEAD_END: Final = b"\r\n\r\n"
 

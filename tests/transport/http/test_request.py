@@ -6,8 +6,8 @@ import pytest
 
 from strictwire.canon.json import parse_object
 from strictwire.profiles.exchange import Headers
-from strictwire.transport.http_head import Head
-from strictwire.transport.http_request import MAX_KNOWN_HEADS, Heads, Incoming
+from strictwire.transport.http.request import MAX_KNOWN_HEADS, Heads, Incoming
+from strictwire.transport.http.rules import Head
 from tests.fixtures.live import HttpProcess, modern, modern_headers, request
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n"

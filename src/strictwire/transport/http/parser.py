@@ -10,9 +10,9 @@ from typing import Final, Protocol
 import httptools
 
 from strictwire.fault.failure import Failure, fail
-from strictwire.transport.gatekeeper import Gatekeeper
-from strictwire.transport.http_head import Head, judge_head
-from strictwire.transport.http_request import Incoming, write_head_without_offer
+from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.request import Incoming, write_head_without_offer
+from strictwire.transport.http.rules import Head, judge_head
 
 MAX_HEAD: Final = 64 * 1024
 """Request line and headers together; nginx takes 32 KB, Node 16 KB."""

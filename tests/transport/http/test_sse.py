@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import render
-from strictwire.transport import sse
+from strictwire.transport.http import sse
 from tests.fixtures.live import Answer, HttpProcess, legacy, modern, modern_headers, request, serve_http
 
 

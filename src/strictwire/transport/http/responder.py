@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from strictwire.transport import sse
+from strictwire.transport.http import sse
 
 KEEP_ALIVE_SECONDS: Final = 15.0
 """A quiet event stream gets a comment this often."""
