@@ -29,8 +29,8 @@ from strictwire.pipeline.offers import Catalog, Offers
 from strictwire.pipeline.record import Journal
 from strictwire.profiles.exchange import Endpoint
 from strictwire.stores.memory import MemoryRecorder
-from strictwire.transport.http.connection import Site
 from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.rules import Site
 from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import StdioServer
 

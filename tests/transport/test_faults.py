@@ -15,8 +15,8 @@ from strictwire.profiles.mcp import McpEndpoint
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
 from strictwire.stores.memory import MemoryRecorder
-from strictwire.transport.http.connection import Site
 from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.rules import Site
 from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import StdioServer
 from tests.fixtures.live import modern, modern_headers, request

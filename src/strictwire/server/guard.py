@@ -46,7 +46,7 @@ from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.stores.memory import NoRecorder
 from strictwire.stores.trail.fault import LogFault
-from strictwire.transport.http.connection import Site
+from strictwire.transport.http.rules import Site
 from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 from strictwire.transport.wakeful import make_loop

@@ -32,8 +32,8 @@ from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.trail.fault import LogFault
 from strictwire.stores.trail.recovery import DAMAGED
-from strictwire.transport.http.connection import Site
-from strictwire.transport.http.handoff import SEPARATOR, elsewhere_of
+from strictwire.transport.http.handoff import SEPARATOR, owner_finder
+from strictwire.transport.http.rules import Site
 from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 from strictwire.transport.wakeful import make_loop
@@ -184,11 +184,10 @@ async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) 
         endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
         gatekeeper=runtime.gatekeeper(),
         max_body=runtime.settings.server.max_request_bytes,
-        elsewhere=None if share is None else elsewhere_of(share.doors, share.number),
     )
-    http = HttpServer(site)
+    http = HttpServer(site, find_owner=None if share is None else owner_finder(share.handoffs, share.number))
     if share is not None:
-        await http.start_on(share.listening[share.number], share.doors[share.number])
+        await http.start_worker(share.listening[share.number], share.handoffs[share.number])
     else:
         try:
             port = await http.start(host, port)

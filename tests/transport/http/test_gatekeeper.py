@@ -11,7 +11,8 @@ import pytest
 from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.exchange import Headers
-from strictwire.transport.http.gatekeeper import Gatekeeper, Token, find_content_fault
+from strictwire.transport.http.gatekeeper import Gatekeeper, Token
+from strictwire.transport.http.rules import find_content_fault
 from tests.fixtures.live import HttpProcess, command, initialize, legacy, modern, modern_headers, request, run, serve_http
 
 OURS = Gatekeeper()

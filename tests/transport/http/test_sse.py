@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import render
-from strictwire.transport.http import sse
+from strictwire.transport.http import http1, sse
 from tests.fixtures.live import Answer, HttpProcess, legacy, modern, modern_headers, request, serve_http
 
 
 def test_an_event_is_written_as_the_standard_says() -> None:
     assert sse.event(b'{"a":1}') == b'event: message\ndata: {"a":1}\n\n'
     assert sse.event(b"", event_id="1.0", retry_ms=500) == b"id: 1.0\nretry: 500\ndata: \n\n"
-    assert sse.chunk(b"x" * 16) == b"10\r\n" + b"x" * 16 + b"\r\n"
+    assert http1.chunk(b"x" * 16) == b"10\r\n" + b"x" * 16 + b"\r\n"
 
 
 def test_an_answer_with_nothing_before_it_is_plain_json(http: HttpProcess) -> None:

@@ -1,414 +1,331 @@
-"""One HTTP connection: an asyncio protocol that answers requests one after the other, all that MCP needs of HTTP/1.1.
+"""One HTTP/1.1 connection of our own server: requests in order, deadlines and backpressure. An asyncio protocol.
 
-A request is answered with JSON, or with an event stream as soon as its endpoint sends something before the answer.
-Connections are bounded in number, in time and in what may wait to be read. Not here: how requests are read (`http_reader`),
-who may call (`gatekeeper`).
+Requests are answered one after the other. Reading stops while one waits behind another, and while the client does not read
+its responses. Each connection has a deadline at every moment, except while an endpoint works on a request that has arrived.
+Not here: how requests are read (`parser`), what happens to them (`rules`, `responder`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
-
-import msgspec
+from typing import Any
 
 from strictwire.fault.failure import fail
-from strictwire.pipeline.soon import soon_of
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
-from strictwire.transport.http import cors
-from strictwire.transport.http.gatekeeper import Gatekeeper, find_content_fault
-from strictwire.transport.http.handoff import Elsewhere
-from strictwire.transport.http.http1 import problem, write_answer
-from strictwire.transport.http.parser import RequestReader
-from strictwire.transport.http.request import Heads, Incoming, write_whole
-from strictwire.transport.http.responder import StreamOutlet
-from strictwire.transport.pump import Job, Pump
-
-MAX_CONNECTIONS: Final = 2000
-"""Open at once; past it a connection is told to come back later."""
-
-HEAD_SECONDS: Final = 15.0
-"""From the first byte of a request to the end of its body."""
-
-IDLE_SECONDS: Final = 75.0
-"""An idle connection is kept this long, as nginx does."""
-
-MAX_UNREAD: Final = 8 * 1024 * 1024
-"""Bytes that may wait for a client that does not read; whoever leaves more is cut off at the next write."""
-
-LINGER_SECONDS: Final = 2.0
-"""How long a client that is still sending has to read why it was refused; closing at once would destroy the answer."""
-
-log = logging.getLogger("strictwire.http")
+from strictwire.profiles.exchange import Reply
+from strictwire.transport.http import http1
+from strictwire.transport.http.cors import HeaderFields
+from strictwire.transport.http.handoff import FindOwner
+from strictwire.transport.http.limits import HttpLimits
+from strictwire.transport.http.parser import ParsedRequest, RequestParser
+from strictwire.transport.http.responder import Dispatcher, Responder
+from strictwire.transport.http.rules import Admitted, Site
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """What one listener serves."""
+class ConnectionPool:
+    """The connections of one listener. One timer looks at the deadlines of all of them."""
 
-    endpoints: Mapping[str, Endpoint]
-    """Path to endpoint."""
-    gatekeeper: Gatekeeper
-    max_body: int
-    health: bytes = b'{"status":"ok"}'
-    elsewhere: Elsewhere | None = None
-    """Which requests belong to another process, where there are several."""
-
-
-class _Turn(msgspec.Struct):
-    """A request that is being answered."""
-
-    incoming: Incoming
-    endpoint: Endpoint | None = None
-    inbound: Inbound | None = None
-    outlet: StreamOutlet | None = None
-    task: asyncio.Task[Any] | None = None
-    """What to cancel; None once only its record is waited for."""
-    waiter: asyncio.Future[None] | None = None
-    """Set where somebody waits for the answer to be sent."""
-
-
-class Listener:
-    """What the connections of one listener share."""
-
-    def __init__(self, site: Site) -> None:
-        self.pump = Pump()
-        self.heads = Heads()
-        self.routes = {path.encode(): endpoint for path, endpoint in site.endpoints.items()}
-        self.answers = {endpoint: answering(endpoint) for endpoint in site.endpoints.values()}
+    def __init__(self, site: Site, limits: HttpLimits, find_owner: FindOwner | None = None) -> None:
+        self.site = site
+        self.limits = limits
+        self.find_owner = find_owner
+        self.dispatcher = Dispatcher(limits.keep_alive_seconds)
         self.connections: set[HttpConnection] = set()
-        self._soon = soon_of(asyncio.get_running_loop())
-        self._leaving: list[tuple[HttpConnection, bytes]] = []
+        self._timer: asyncio.TimerHandle | None = None
 
-    def send_soon(self, connection: HttpConnection, data: bytes) -> None:
-        """Send a whole answer with those of other connections: a client that is woken once takes many."""
-        if not self._leaving:
-            self._soon.call(self.send_all)
-        self._leaving.append((connection, data))
+    def connect(self) -> HttpConnection:
+        """The protocol of a new connection."""
+        return HttpConnection(self)
 
-    def send_all(self) -> None:
-        """Send what is about to leave."""
-        leaving, self._leaving = self._leaving, []
-        for connection, data in leaving:
-            connection.write(data)
+    def add(self, connection: HttpConnection) -> None:
+        """Keep a connection until `discard`, and its deadline from now on."""
+        self.connections.add(connection)
+        if self._timer is None:
+            self._schedule_sweep()
+
+    def discard(self, connection: HttpConnection) -> None:
+        """Forget a connection that has ended."""
+        self.connections.discard(connection)
+
+    def _schedule_sweep(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self.limits.sweep_seconds, self._sweep)
+
+    def _sweep(self) -> None:
+        self._timer = None
+        if self.connections:
+            self._schedule_sweep()
+        now = asyncio.get_running_loop().time()
+        for connection in tuple(self.connections):
+            connection.check_deadlines(now)
 
 
 class HttpConnection(asyncio.Protocol):
-    """One connection: requests one after the other, each answered before the next is begun."""
+    """One connection. It receives from the parser (`Receiver`) and is where requests are answered (`Response`)."""
 
-    def __init__(self, site: Site, listener: Listener) -> None:
-        self._site = site
-        self._listener = listener
-        self._pump = listener.pump
-        self._heads = listener.heads
-        self._routes = listener.routes
-        self._answers = listener.answers
-        self._connections = listener.connections
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
+        self._limits = pool.limits
         self._loop = asyncio.get_running_loop()
-        self._soon = soon_of(self._loop)
-        self._reader = RequestReader(self, site.gatekeeper, site.max_body)
-        self._waiting: deque[Incoming] = deque()
-        self._turn: _Turn | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._expires = math.inf
+        self._parser = RequestParser(self, pool.site, pool.limits)
+        self._queue: deque[ParsedRequest] = deque()
+        self._request: ParsedRequest | None = None
+        """The request that is being answered."""
+        self._responder: Responder | None = None
+        """Its responder, while the response is not complete."""
+        self._answered: asyncio.Future[None] | None = None
         self._transport: Any = None
-        self._paused = False
-        self._deaf = False
+        self._deadline = math.inf
+        self._write_deadline = math.inf
+        """Set while the client does not read."""
+        self._unsent = 0
+        """Bytes that waited for the client when that was last looked at."""
+        self._advancing = False
+        self._reading = True
         self._closing = False
-        self._keep = True
-        self._verb = ""
-        self.gone = False
 
     # What the event loop calls.
 
     def connection_made(self, transport: Any) -> None:
-        """Take the connection in, or send it away if there are too many."""
+        """Take the connection, refuse it, or drop it if even the refused ones are too many."""
         self._transport = transport
-        if len(self._connections) >= MAX_CONNECTIONS:
-            self._reader.refuse(fail("OVERLOADED"))
+        count = len(self._pool.connections)
+        if count >= self._limits.max_connections + self._limits.max_refused:
+            self._parser.stop()
+            transport.abort()
             return
-        self._connections.add(self)
-        self._watch(IDLE_SECONDS)
+        self._pool.add(self)
+        self._set_deadline(self._limits.idle_seconds)
+        if count >= self._limits.max_connections:
+            self._parser.refuse(fail("OVERLOADED"))
+            self._advance()
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come. Where there are other connections too, what they bring may share a write with it."""
-        if len(self._connections) == 1:
-            with self._soon:
-                self._take(data)
-        else:
-            self._take(data)
+        """Read requests, and answer the first."""
+        self._parser.feed(data)
+        self._advance()
 
-    def _take(self, data: bytes) -> None:
-        reader = self._reader
-        fresh = not (reader.reading or reader.stopped or self._waiting)
-        known = self._heads.find(data) if fresh else None
-        if known is None:
-            reader.feed(data)
-            if fresh and len(self._waiting) == 1 and not reader.reading:
-                self._heads.learn(data, self._waiting[0])
-        elif self._turn is None:
-            self._begin(known, self._pump.begin)
-            return
-        else:
-            self._waiting.append(known)
-        self._next(self._pump.begin)
+    def eof_received(self) -> None:
+        """The client sends no more, so it is gone: none of them half-closes. What was sent before has time to arrive."""
+        self.close()
+
+    def pause_writing(self) -> None:
+        """The client is behind: read nothing more from it, and expect it to catch up."""
+        self._unsent = self._transport.get_write_buffer_size()
+        self._write_deadline = self._loop.time() + self._limits.write_seconds
+        self._set_reading()
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        self._write_deadline = math.inf
+        if self._is_idle:
+            self._set_deadline(self._limits.idle_seconds)
+        self._advance()
 
     def connection_lost(self, _exc: Exception | None) -> None:
-        """The client is gone; in the stateless era that cancels what it asked."""
-        self.gone = True
-        self._connections.discard(self)
-        if self._timer is not None:
-            self._timer.cancel()
-        turn = self._turn
-        if turn is not None and turn.task is not None and _is_abandoned(turn):
-            turn.task.cancel()
+        """The client is gone, or was disconnected."""
+        self._closing = True
+        self._parser.stop()
+        self._pool.discard(self)
+        self._queue.clear()
+        if self._responder is not None:
+            self._responder.client_gone()
 
-    # What the reader calls.
+    # What the parser calls.
 
     def request_began(self) -> None:
-        """It has to be whole in time."""
-        if self._turn is None:
-            self._watch(HEAD_SECONDS)
+        """The request has to arrive in time, whether or not another is being answered."""
+        self._set_deadline(self._limits.read_seconds)
 
-    def request_came(self, incoming: Incoming) -> None:
-        """It is answered when its turn comes, but not before all that came with it was read."""
-        self._waiting.append(incoming)
+    def request_complete(self, request: ParsedRequest) -> None:
+        """The request waits for its turn."""
+        self._deadline = math.inf
+        self._queue.append(request)
 
-    def request_waits(self) -> None:
-        """Have the body sent, unless answers to others come first."""
-        if self._turn is None and not self._waiting:
-            self.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    def body_wanted(self) -> None:
+        """Ask for the body, unless a response to an earlier request comes first."""
+        if self._request is None and not self._queue:
+            self._write(http1.CONTINUE)
 
-    def answer_now(self, incoming: Incoming) -> None:
-        """Answer a request that is not whole, because the rest of it does not matter; nothing after it is heard."""
-        if self._deaf:
+    def request_refused(self, request: ParsedRequest) -> None:
+        """The request waits for its turn, too, and is the last."""
+        self.request_complete(request)
+
+    # What the responder calls.
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client is still there."""
+        return not self._transport.is_closing()
+
+    def send_reply(self, reply: Reply) -> None:
+        """Send a whole response."""
+        request = self._request
+        if request is not None:
+            self._write(http1.render_response(reply, method=request.method, keep_alive=request.keep_alive))
+            self._finish(request)
+
+    def start_stream(self, headers: HeaderFields) -> None:
+        """Send the head of an event stream. HTTP/1.0 has no chunks: there the stream ends with the connection."""
+        request = self._request
+        if request is not None:
+            chunked = request.version != "1.0"
+            request.keep_alive = request.keep_alive and chunked
+            self._write(http1.render_stream_head(headers, chunked=chunked, keep_alive=request.keep_alive))
+
+    def send_event(self, data: bytes) -> None:
+        """Send a piece of an event stream."""
+        if self._request is not None:
+            self._write(data if self._request.version == "1.0" else http1.chunk(data))
+
+    def end_stream(self) -> None:
+        """End an event stream."""
+        request = self._request
+        if request is not None:
+            self._write(b"" if request.version == "1.0" else http1.LAST_CHUNK)
+            self._finish(request)
+
+    # What the server calls.
+
+    def check_deadlines(self, now: float) -> None:
+        """End what is overdue. Called for every connection, again and again."""
+        if self._write_deadline != math.inf or self._closing:
+            if now >= min(self._write_deadline, self._deadline):
+                self._check_progress(now)
+        elif now < self._deadline:
             return
-        self._deaf = self._reader.stopped = True
-        incoming.keep_alive = False
-        self._waiting.append(incoming)
-        self._pause()
-        self._next(self._pump.submit)
+        elif self._parser.reading:
+            self._parser.refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
+            self._advance()
+        else:
+            self._transport.abort()
 
-    # Answering.
+    def wait_answered(self) -> asyncio.Future[None] | None:
+        """Done when the current POST is answered. None if there is none; a GET is a stream without an end."""
+        if self._request is None or self._request.method != "POST":
+            return None
+        self._answered = self._loop.create_future()
+        return self._answered
 
-    def write(self, data: bytes) -> None:
-        """Send bytes to a client that is still there and reads."""
-        if self.gone or self._transport.is_closing():
+    def close(self) -> None:
+        """Close the connection as soon as the client has read what was sent."""
+        self._closing = True
+        self._deadline = min(self._deadline, self._loop.time() + self._limits.write_seconds)
+        self._unsent = self._transport.get_write_buffer_size()
+        self._parser.stop()
+        self._transport.close()
+
+    # Requests, one after the other.
+
+    def _advance(self) -> None:
+        """Begin the next request, if none is being answered. A loop: a request may be answered before `_begin` returns."""
+        if self._advancing:
             return
-        if self._transport.get_write_buffer_size() > MAX_UNREAD:
+        self._advancing = True
+        try:
+            while self._queue and self._request is None and not self._closing and self._write_deadline == math.inf:
+                self._begin(self._queue.popleft())
+        finally:
+            self._advancing = False
+        self._set_reading()
+
+    def _begin(self, request: ParsedRequest) -> None:
+        self._request = request
+        if self._pool.find_owner is not None and self._hand_off(request, self._pool.find_owner):
+            return
+        body = None if request.size > self._pool.site.max_body else bytes(request.body)
+        responder = self._pool.dispatcher.respond(request.decision, body, self)
+        if self._request is request:
+            self._responder = responder
+
+    def _hand_off(self, request: ParsedRequest, find_owner: FindOwner) -> bool:
+        """Pass the connection to the worker that has the session of this request; whether that was done.
+
+        A connection stays where a request is only partly read, or a response not yet sent. Clients that wait for each
+        response before they send the next request, as MCP clients do, never get there.
+        """
+        owner = find_owner(request.decision.head.headers) if isinstance(request.decision, Admitted) else None
+        if owner is None or self._parser.reading or self._parser.stopped or self._transport.get_write_buffer_size():
+            return False
+        waiting = (request, *self._queue)
+        if any(each.size > self._pool.site.max_body for each in waiting):
+            return False
+        received = b"".join(each.render() for each in waiting)
+        if not owner.send(self._transport.get_extra_info("socket").fileno(), received):
+            return False
+        self._closing = True
+        self._transport.abort()
+        return True
+
+    def _finish(self, request: ParsedRequest) -> None:
+        """A response is complete: go on with the next request, or end the connection."""
+        self._request = self._responder = None
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_result(None)
+        if self._closing:
+            return
+        if request.keep_alive:
+            if self._is_idle:
+                self._set_deadline(self._limits.idle_seconds)
+            self._advance()
+        elif self._parser.stopped:
+            self._linger()
+        else:
+            self.close()
+
+    def _linger(self) -> None:
+        """Send nothing more, and let a client that is still sending read why before the connection ends."""
+        self._closing = True
+        # First, because what follows may fail: a client that has reset the connection makes `write_eof` raise ENOTCONN.
+        self._set_deadline(self._limits.linger_seconds)
+        self._queue.clear()
+        if self._transport.is_closing():
+            return
+        try:
+            self._transport.write_eof()
+        except OSError:
+            self._transport.abort()
+        else:
+            self._set_reading()
+
+    # Deadlines and backpressure.
+
+    @property
+    def _is_idle(self) -> bool:
+        return self._request is None and not self._queue and not self._parser.reading
+
+    def _set_deadline(self, seconds: float) -> None:
+        self._deadline = self._loop.time() + seconds
+
+    def _set_reading(self) -> None:
+        """Read, unless a request waits already or the client is behind. What a refused client still sends is read away."""
+        wanted = self._closing or (not self._queue and self._write_deadline == math.inf)
+        if wanted == self._reading or self._transport.is_closing():
+            return
+        self._reading = wanted
+        if wanted:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+        if self._parser.reading and not self._parser.stopped:  # its time runs only while it can arrive
+            self._deadline = self._loop.time() + self._limits.read_seconds if wanted else math.inf
+
+    def _write(self, data: bytes) -> None:
+        if self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > self._limits.max_unsent:
             self._transport.abort()
         else:
             self._transport.write(data)
 
-    def answered(self) -> asyncio.Future[None] | None:
-        """What is done when the running request is answered; None if there is none, or it is a stream without an end."""
-        if self._turn is None or self._turn.incoming.verb != "POST":
-            return None
-        self._turn.waiter = self._loop.create_future()
-        return self._turn.waiter
-
-    def stream_ended(self) -> None:
-        """The response is complete although its request may still run: the connection is free."""
-        self._finish()
-
-    def drop(self) -> None:
-        """Close as soon as what was written is sent."""
-        self._close()
-        self._transport.close()
-
-    def _next(self, start: Callable[[Job, Any], None]) -> None:
-        """Begin the next request, if none runs. Nothing more is read while one waits."""
-        if not self._waiting or self._closing:
-            return
-        if self._turn is None:
-            self._begin(self._waiting.popleft(), start)
-        if self._waiting:
-            self._pause()
-
-    def _begin(self, incoming: Incoming, start: Callable[[Job, Any], None]) -> None:
-        if self._site.elsewhere is not None and self._moved(incoming, self._site.elsewhere):
-            return
-        self._expires = math.inf
-        self._keep, self._verb = incoming.keep_alive, incoming.verb
-        self._turn = turn = _Turn(incoming)
-        start(self._respond, turn)
-
-    def _pause(self) -> None:
-        self._transport.pause_reading()
-        self._paused = True
-
-    def _moved(self, incoming: Incoming, elsewhere: Elsewhere) -> bool:
-        """Whether the connection went to the process that this request belongs to."""
-        give = elsewhere(incoming.head.headers) if incoming.refusal is None else None
-        # Neither what is only half read can be passed on, nor answers that are not sent yet. No client comes to that: it
-        # would have to send requests without waiting for the answers to those before.
-        if give is None or self._reader.reading or self._deaf or incoming.size > self._site.max_body:
-            return False
-        self._listener.send_all()
-        if self._transport.get_write_buffer_size():
-            return False
-        raw = b"".join(map(write_whole, (incoming, *self._waiting)))
-        if not give(self._transport.get_extra_info("socket").fileno(), raw):
-            return False
-        self._close()
-        self._transport.abort()
-        return True
-
-    def _respond(self, turn: _Turn) -> Rest:
-        incoming = turn.incoming
-        endpoint = self._routes.get(incoming.url)
-        if endpoint is None or incoming.refusal is not None or incoming.verb == "OPTIONS":
-            path = incoming.url.partition(b"?")[0].decode("latin-1")
-            endpoint = self._site.endpoints.get(path)
-            reply = self._find_reply(path, incoming)
-            if reply is not None or endpoint is None:
-                self._send(reply or problem(fail("PATH_UNKNOWN")), b"" if incoming.refusal else incoming.head.extra)
-                self._finish()
-                return None
-        return self._serve(endpoint, turn)
-
-    def _find_reply(self, path: str, incoming: Incoming) -> Reply | None:
-        """The answer to what no endpoint is asked about."""
-        if incoming.refusal is not None:
-            return problem(incoming.refusal)
-        if incoming.verb == "OPTIONS":
-            return Reply(status=204, headers=cors.leave(incoming.head.headers))
-        if path == "/healthz" and incoming.verb in ("GET", "HEAD"):
-            return Reply(body=self._site.health)
-        return None
-
-    def _serve(self, endpoint: Endpoint, turn: _Turn) -> Rest:
-        incoming = turn.incoming
-        head, body, verb = incoming.head, incoming.body, incoming.verb
-        inbound = Inbound(
-            body=body[0] if len(body) == 1 else b"".join(body),
-            transport="http",
-            caller=head.caller,
-            headers=head.headers,
-            verb=verb,
-        )
-        too_large = incoming.size > self._site.max_body
-        if verb == "POST" and (too_large or head.asks is not endpoint):
-            fault = None if too_large else find_content_fault(head.headers, endpoint.answers_in)
-            if too_large or fault is not None:
-                self._send(endpoint.refuse_oversized(inbound) if fault is None else problem(fault), head.extra)
-                self._finish()
-                return None
-            head.asks = endpoint
-        turn.endpoint, turn.inbound = endpoint, inbound
-        outlet = turn.outlet = StreamOutlet(self, head.extra)
-        if self.gone and _is_abandoned(turn):
-            return None
-        try:
-            rest = self._answers[endpoint](inbound, outlet, partial(self._deliver, turn))
-        except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
-            self._refuse_fault(exc, endpoint, inbound, turn)
-            return None
-        return None if rest is None else self._wait(rest, endpoint, inbound, turn)
-
-    async def _wait(self, rest: Coroutine[Any, Any, None], endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
-        turn.task = asyncio.current_task()
-        try:
-            await rest
-        except asyncio.CancelledError:
-            # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
-            if turn.outlet is not None:
-                turn.outlet.open()
-                turn.outlet.close()
-        except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
-            self._refuse_fault(exc, endpoint, inbound, turn)
-        finally:
-            turn.task = None
-
-    def _refuse_fault(self, exc: Exception, endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
-        log.error("a fault in %s", type(endpoint).__name__, exc_info=exc)
-        self._deliver(turn, endpoint.refuse_fault(inbound))
-
-    def _deliver(self, turn: _Turn, reply: Reply) -> None:
-        outlet = turn.outlet
-        if outlet is None or outlet.closed:
-            return
-        if outlet.opened:
-            if reply.body is not None:
-                outlet.send(reply.body)
-            outlet.close()
-            return
-        outlet.closed = True
-        self._send(reply, turn.incoming.head.extra)
-        self._finish()
-
-    def _finish(self) -> None:
-        turn, self._turn = self._turn, None
-        if turn is not None and turn.waiter is not None and not turn.waiter.done():
-            turn.waiter.set_result(None)
-        if self._deaf and not self._keep:
-            self._linger()
-        elif not self._keep or self._closing:
-            self.drop()
-        elif not self.gone:
-            if self._paused:
-                self._paused = False
-                self._transport.resume_reading()
-            self._watch(IDLE_SECONDS)
-            if self._waiting:
-                self._next(self._pump.submit)
-
-    def _send(self, reply: Reply, extra: bytes) -> None:
-        data = write_answer(reply, extra, keep=self._keep, verb=self._verb)
-        if self._keep and len(self._connections) > 1:
-            self._listener.send_soon(self, data)
-        else:
-            self.write(data)
-
-    def _close(self) -> None:
-        self._closing = self._reader.stopped = True
-
-    def _linger(self) -> None:
-        """Say no more, and let a client that is still sending find that out before the connection ends."""
-        self._close()
-        if self.gone or self._transport.is_closing():
-            return
-        self._transport.write_eof()
-        self._transport.resume_reading()
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop.call_later(LINGER_SECONDS, self._transport.abort)
-
-    def _watch(self, seconds: float) -> None:
-        """End the connection if nothing happens in time. One timer serves many requests: it looks again when it fires."""
-        now = self._loop.time()
-        self._expires = now + seconds
-        if self._timer is None:
-            self._timer = self._loop.call_at(min(self._expires, now + HEAD_SECONDS), self._look)
-        elif self._timer.when() > self._expires:
-            self._timer.cancel()
-            self._timer = self._loop.call_at(self._expires, self._look)
-
-    def _look(self) -> None:
-        self._timer = None
-        if self._loop.time() >= self._expires:
-            self._expire()
-        elif self._expires != math.inf:
-            self._timer = self._loop.call_at(self._expires, self._look)
-
-    def _expire(self) -> None:
-        if self._turn is not None:
-            return
-        if self._reader.reading and not self._deaf:
-            self._reader.refuse(fail("HTTP_MALFORMED", text="The request did not arrive in time"))
-        else:
-            # Not `drop`: that would wait for a client that never reads its answer.
+    def _check_progress(self, now: float) -> None:
+        """Disconnect a client that has read too little of what waits for it since the last look."""
+        unsent = self._transport.get_write_buffer_size()
+        if self._unsent - unsent < self._limits.min_sent:
             self._transport.abort()
-
-
-def _is_abandoned(turn: _Turn) -> bool:
-    """Whether a client that goes away no longer wants this answered."""
-    if turn.endpoint is None or turn.inbound is None:
-        return False
-    return turn.endpoint.cancels_on_disconnect(turn.inbound)
+            return
+        self._unsent = unsent
+        if self._closing:
+            self._set_deadline(self._limits.write_seconds)
+        else:
+            self._write_deadline = now + self._limits.write_seconds

@@ -1,12 +1,14 @@
-"""Passing an open HTTP connection to another process of the same listener, with what was already read from it.
+"""Connection hand-off between the worker processes of one listener.
 
-The system hands a new connection to any process; a legacy session lives in the one that opened it. Its id begins with the
-number of that process, and whoever gets a request that names it passes the whole connection on.
+The system gives a new connection to any worker, but a legacy session lives in the worker that opened it. The session id
+begins with the number of that worker. A worker that reads a request of another's session passes the whole connection on:
+its descriptor, and the bytes that were already read from it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,44 +18,45 @@ from strictwire.profiles.era import SESSION_HEADER
 from strictwire.profiles.exchange import Headers
 
 SEPARATOR: Final = "."
-"""Between the number of a process and the rest of a session's id, where it never occurs."""
+"""Between the number of a worker and the rest of a session id."""
 
-Pass: TypeAlias = Callable[[int, bytes], bool]
-"""Pass on a connection, given its descriptor and the bytes that its new owner has to read first; False: it stays."""
-
-Elsewhere: TypeAlias = Callable[[Headers], Pass | None]
-"""Where a request belongs; None if it is at home."""
+_SESSION_ID: Final = re.compile(rf"([0-9]{{1,4}}){re.escape(SEPARATOR)}.*", re.ASCII | re.DOTALL)
+"""At most 4 digits: ids come from clients, and `int` refuses numbers of more than 4,300 digits with an exception."""
 
 
-class Door:
-    """The way into one process. Made before the processes part; each keeps its own inside, and all the outsides."""
+class SocketHandoff:
+    """The way for connections into one worker: a socket pair, made before the workers are forked.
+
+    Every worker can send to every other; only its own worker receives.
+    """
 
     def __init__(self) -> None:
-        self._inside, self._outside = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._inside.setblocking(False)
-        self._outside.setblocking(False)
+        self._receiver, self._sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._receiver.setblocking(False)
+        self._sender.setblocking(False)
 
     def fileno(self) -> int:
-        """What to wait for."""
-        return self._inside.fileno()
+        """The descriptor that becomes readable when a connection arrives."""
+        return self._receiver.fileno()
 
-    def pass_in(self, connection: int, raw: bytes) -> bool:
-        """Give a connection away; False if the other process is gone or has too many of them waiting."""
-        # The bytes travel as a file of memory: a message holds less than a request may.
+    def send(self, connection: int, received: bytes) -> bool:
+        """Pass on a connection and what was read from it; False if the worker is gone or has too many waiting."""
+        # As a memory file, because a datagram holds less than a request may.
         memory = os.memfd_create("strictwire-request")
         try:
-            os.write(memory, raw)
-            socket.send_fds(self._outside, [b"c"], [connection, memory])
+            with os.fdopen(memory, "wb", closefd=False) as file:
+                file.write(received)
+            socket.send_fds(self._sender, [b"c"], [connection, memory])
         except OSError:
             return False
         finally:
             os.close(memory)
         return True
 
-    def take(self) -> tuple[socket.socket, bytes] | None:
-        """A connection that was passed in; None if there is none."""
+    def receive(self) -> tuple[socket.socket, bytes] | None:
+        """A connection that another worker passed on, and what was read from it; None if there is none."""
         with suppress(BlockingIOError):
-            _, descriptors, _, _ = socket.recv_fds(self._inside, 1, 2)
+            _, descriptors, _, _ = socket.recv_fds(self._receiver, 1, 2)
             connection, memory = descriptors
             with os.fdopen(memory, "rb") as file:
                 file.seek(0)
@@ -61,14 +64,16 @@ class Door:
         return None
 
 
-def elsewhere_of(doors: Sequence[Door], own: int) -> Elsewhere:
-    """Where the requests of one listener belong, as process number `own` sees it."""
+FindOwner: TypeAlias = Callable[[Headers], SocketHandoff | None]
+"""The worker that a request belongs to; None if it is this one."""
 
-    def find(headers: Headers) -> Pass | None:
-        number, separator, _ = (headers.get(SESSION_HEADER) or "").partition(SEPARATOR)
-        if not separator or not number.isdecimal() or not number.isascii():
-            return None
-        home = int(number)
-        return doors[home].pass_in if home != own and home < len(doors) else None
+
+def owner_finder(workers: Sequence[SocketHandoff], own: int) -> FindOwner:
+    """Who owns the session of a request, as seen by worker number `own`."""
+
+    def find(headers: Headers) -> SocketHandoff | None:
+        named = _SESSION_ID.fullmatch(headers.get(SESSION_HEADER) or "")
+        owner = own if named is None else int(named[1])
+        return workers[owner] if owner != own and owner < len(workers) else None
 
     return find

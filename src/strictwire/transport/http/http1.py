@@ -1,50 +1,57 @@
-"""The bytes of an HTTP answer."""
+"""HTTP/1.1 messages as bytes: responses, chunks of a body, and requests that are read again."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Final
 
-from strictwire.canon.json import render
-from strictwire.fault.dialects import http as http_dialect
-from strictwire.fault.failure import Facts, Failure
 from strictwire.profiles.exchange import Reply
+from strictwire.transport.http.cors import HeaderFields
+
+CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+LAST_CHUNK: Final = b"0\r\n\r\n"
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _OK: Final = HTTPStatus.OK.value
 _NO_CONTENT: Final = HTTPStatus.NO_CONTENT.value
-_PLAIN: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%b\r\n%b"
+_JSON_RESPONSE: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
 
 
-def write_answer(reply: Reply, extra: bytes, *, keep: bool, verb: str) -> bytes:
-    """An answer with further header lines; `keep` says whether another request may follow."""
+def render_response(reply: Reply, *, method: str, keep_alive: bool) -> bytes:
+    """A whole response. One to HEAD has the length of a body, and no body."""
     body = reply.body or b""
-    shown = b"" if verb == "HEAD" else body
-    if reply.status == _OK and not reply.headers and reply.body is not None and keep:
-        return _PLAIN % (len(body), extra, shown)
-    write_head = _write_head if reply.headers else _known_head  # a session's id is not kept here
-    head = write_head(reply.status, reply.headers, reply.body is not None, keep)
-    length = b"" if reply.status == _NO_CONTENT else b"Content-Length: %d\r\n" % len(body)
-    return b"%b%b%b\r\n%b" % (head, length, extra, shown)
+    if reply.status == _OK and not reply.headers and reply.body is not None and keep_alive:
+        return _JSON_RESPONSE % (len(body), b"" if method == "HEAD" else body)
+    fields = list(reply.headers)
+    if reply.body is not None and "content-type" not in {name.lower() for name, _ in fields}:
+        fields.append(("Content-Type", "application/json"))
+    if reply.status != _NO_CONTENT:  # RFC 9110, 8.6: 204 has no Content-Length
+        fields.append(("Content-Length", str(len(body))))
+    return render_head(reply.status, fields, keep_alive=keep_alive) + (b"" if method == "HEAD" else body)
 
 
-def _write_head(status: int, headers: tuple[tuple[str, str], ...], has_body: bool, keep: bool) -> bytes:
-    """All of a head that does not depend on the length of the body."""
-    head = [b"HTTP/1.1 %d %b\r\n" % (status, _PHRASES.get(status, b""))]
-    head += [b"%b: %b\r\n" % (name.encode(), value.encode("latin-1")) for name, value in headers]
-    if has_body and "content-type" not in {name.lower() for name, _ in headers}:
-        head.append(b"Content-Type: application/json\r\n")
-    if not keep:
-        head.append(b"Connection: close\r\n")
-    return b"".join(head)
+def render_head(status: int, fields: Iterable[tuple[str, str]], *, keep_alive: bool) -> bytes:
+    """Status line and header fields, with the empty line after them."""
+    lines = [b"HTTP/1.1 %d %b" % (status, _PHRASES.get(status, b""))]
+    lines += [b"%b: %b" % (name.encode(), value.encode("latin-1")) for name, value in fields]
+    if not keep_alive:
+        lines.append(b"Connection: close")
+    return b"\r\n".join([*lines, b"", b""])
 
 
-_known_head = lru_cache(maxsize=64)(_write_head)
+def render_stream_head(fields: HeaderFields, *, chunked: bool, keep_alive: bool) -> bytes:
+    """The head of a response whose length is not known. Without chunks only closing the connection ends it."""
+    coding = (("Transfer-Encoding", "chunked"),) if chunked else ()
+    return render_head(_OK, (*fields, *coding), keep_alive=keep_alive)
 
 
-def problem(failure: Failure) -> Reply:
-    """A failure that no endpoint was asked about."""
-    headers = (("Content-Type", http_dialect.MEDIA_TYPE), *http_dialect.headers_of(failure).items())
-    body = render(http_dialect.render(failure, Facts()))
-    return Reply(body=body, status=http_dialect.status_of(failure), headers=headers)
+def chunk(data: bytes) -> bytes:
+    """One chunk of a chunked body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def render_request_head(method: str, target: bytes, version: str, fields: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Request line and header fields, with the empty line after them."""
+    lines = b"".join(b"%b: %b\r\n" % field for field in fields)
+    return b"%b %b HTTP/%b\r\n%b\r\n" % (method.encode(), target, version.encode(), lines)

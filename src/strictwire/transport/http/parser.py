@@ -1,152 +1,247 @@
-"""Reads the requests of one HTTP connection with the llhttp parser (httptools) and hands each on when it is whole.
+"""Reads the requests of one connection with llhttp (httptools), within limits, and hands each on when it is complete.
 
-What cannot be read, is too large or is not wanted gets one clear answer at once, and nothing after it is heard.
+The head of a request is fixed and decided on before any of its body is kept. A request that is malformed or too large gets
+one refusal, and nothing after it on the connection is read: its end cannot be trusted.
 """
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+import logging
+from typing import Final, Protocol, TypeAlias
 
 import httptools
+import msgspec
 
 from strictwire.fault.failure import Failure, fail
-from strictwire.transport.http.gatekeeper import Gatekeeper
-from strictwire.transport.http.request import Incoming, write_head_without_offer
-from strictwire.transport.http.rules import Head, judge_head
+from strictwire.profiles.exchange import Headers
+from strictwire.transport.http.http1 import render_request_head
+from strictwire.transport.http.limits import HttpLimits
+from strictwire.transport.http.rules import Answered, Decision, RequestHead, Site, decide, find_framing_fault, problem
 
-MAX_HEAD: Final = 64 * 1024
-"""Request line and headers together; nginx takes 32 KB, Node 16 KB."""
+log = logging.getLogger("strictwire.http")
+
+RawFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
+
+_VERSIONS: Final = frozenset({"1.0", "1.1"})
+_FIELD_OVERHEAD: Final = len(b": \r\n")
+_UNREAD: Final = Answered(reply=problem(fail("HTTP_MALFORMED")))
+"""The decision on a request until its head is complete."""
 
 
-class Owner(Protocol):
-    """Who is told."""
+class ParsedRequest(msgspec.Struct):
+    """A request while it is read."""
+
+    method: str = ""
+    target: bytes = b""
+    version: str = "1.1"
+    fields: RawFields = ()
+    """Header fields as they were sent, without Content-Length, the only one that differs from request to request. Set once,
+    at the end of the head: trailers never get here."""
+    length: int = 0
+    """Content-Length."""
+    keep_alive: bool = True
+    decision: Decision = _UNREAD
+    body: bytes | bytearray = b""
+    size: int = 0
+    """Bytes of the body so far, also of one that is not kept."""
+
+    def render(self) -> bytes:
+        """The request for another process to read: with its length, and without asking whether to send the body."""
+        kept = self._fields_without(b"transfer-encoding", b"expect")
+        fields = [*kept, (b"Content-Length", b"%d" % len(self.body))]
+        return render_request_head(self.method, self.target, self.version, fields) + self.body
+
+    def render_head_without_upgrade(self) -> bytes:
+        """The head without its offer of another protocol."""
+        fields = self._fields_without(b"connection", b"upgrade")
+        fields += [] if self.keep_alive else [(b"Connection", b"close")]
+        fields += [(b"Content-Length", b"%d" % self.length)] if self.length else []
+        return render_request_head(self.method, self.target, self.version, fields)
+
+    def _fields_without(self, *names: bytes) -> list[tuple[bytes, bytes]]:
+        return [(name, value) for name, value in self.fields if name.lower() not in names]
+
+
+class Receiver(Protocol):
+    """The connection that the requests belong to."""
 
     def request_began(self) -> None:
-        """The first byte of a request has come."""
+        """The first byte of a request has arrived."""
 
-    def request_came(self, incoming: Incoming) -> None:
-        """A request is whole."""
+    def request_complete(self, request: ParsedRequest) -> None:
+        """A request has arrived."""
 
-    def request_waits(self) -> None:
-        """A client asks whether to send the body, which is wanted."""
+    def body_wanted(self) -> None:
+        """A client waits for `100 Continue` before it sends a body that is welcome."""
 
-    def answer_now(self, incoming: Incoming) -> None:
-        """Answer a request that is not whole, because the rest of it does not matter. Sets `stopped`."""
+    def request_refused(self, request: ParsedRequest) -> None:
+        """Answer a request that has not arrived in full. It is the last one of the connection."""
 
 
-class RequestReader:
+class RequestParser:
     """The requests of one connection."""
 
-    def __init__(self, owner: Owner, gatekeeper: Gatekeeper, max_body: int) -> None:
-        self._owner = owner
-        self._gatekeeper = gatekeeper
-        self._max_body = max_body
+    def __init__(self, receiver: Receiver, site: Site, limits: HttpLimits) -> None:
+        self._receiver = receiver
+        self._site = site
+        self._limits = limits
         self._parser = httptools.HttpRequestParser(self)
-        self._incoming = Incoming()
-        self._head: Head | None = None
-        """That of the request before: clients repeat theirs, and what is known of it need not be found again."""
+        self._request = ParsedRequest()
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._field_count = 0
         self._head_size = 0
+        self._in_head = True
+        self._unreported = 0
+        """Bytes that httptools keeps to itself: it collects a header field, or a trailer, until it is complete."""
+        self._decided: tuple[object, Headers, Decision] | None = None
+        """The last head, and what was decided. Clients repeat their heads, and equal heads have equal decisions."""
         self.reading = False
-        """Whether a request has begun and is not whole."""
+        """Whether a request has begun and has not arrived in full."""
         self.stopped = False
-        """Whether nothing more is heard."""
+        """Whether the rest of the input is ignored."""
 
     def feed(self, data: bytes) -> None:
-        """Take what has come. What the parser cannot read gets one clear answer, and the connection ends."""
+        """Read what has arrived."""
         while data and not self.stopped:
+            before = self._unreported = self._unreported + len(data)
             try:
                 self._parser.feed_data(data)
                 data = b""
             except httptools.HttpParserUpgrade as offer:
-                data = self._without_offer() + data[offer.args[0] :]
+                data = self._without_upgrade() + data[offer.args[0] :]
+            except httptools.HttpParserCallbackError:
+                log.exception("a fault while reading an HTTP request")
+                self.refuse(fail("INTERNAL"))
             except httptools.HttpParserError:
-                if not self.stopped:
-                    self.refuse(fail("HTTP_MALFORMED"))
+                self.refuse(fail("HTTP_MALFORMED"))
+            if self._unreported == before > self._limits.max_head:
+                self._refuse_head()
+
+    def stop(self) -> None:
+        """Ignore what arrives from now on."""
+        self.stopped = True
 
     def refuse(self, failure: Failure) -> None:
-        """Have what is no request answered, after those that came before it."""
-        self._owner.answer_now(Incoming(refusal=failure))
+        """Answer with a failure, after the requests that came before; then the connection ends."""
+        self._refuse(ParsedRequest(decision=Answered(reply=problem(failure))))
 
-    # What the parser calls.
+    # What httptools calls.
 
     def on_message_begin(self) -> None:
         """A new request."""
-        self._incoming = Incoming()
-        self._head_size = 0
-        self.reading = True
-        self._owner.request_began()
+        self._request = ParsedRequest()
+        self._fields = []
+        self._field_count = self._head_size = 0
+        self.reading = self._in_head = True
+        self._receiver.request_began()
 
     def on_url(self, url: bytes) -> None:
-        """A piece of the target."""
-        self._incoming.url += url
-        self._measure_head(len(url))
+        """A piece of the request target."""
+        self._request.target += url
+        self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header field."""
-        if name.lower() == b"content-length":
-            self._incoming.length = value
-        else:
-            self._incoming.pairs.append((name, value))
-        self._measure_head(len(name) + len(value))
+        """A header field, or a trailer: that is counted and dropped."""
+        if self._in_head:
+            if name.lower() == b"content-length":
+                self._request.length = int(value)
+            else:
+                self._fields.append((name, value))
+        self._field_count += 1
+        self._count(len(name) + len(value) + _FIELD_OVERHEAD)
 
     def on_headers_complete(self) -> None:
-        """Judge the head, before any of the body is kept."""
-        incoming = self._incoming
-        incoming.verb = self._parser.get_method().decode("latin-1")
-        incoming.keep_alive = self._parser.should_keep_alive()
-        if self._parser.should_upgrade():
+        """Decide, before any of the body is kept."""
+        self._in_head = False
+        request, parser = self._request, self._parser
+        request.method = parser.get_method().decode("latin-1")
+        request.version = parser.get_http_version()
+        request.keep_alive = parser.should_keep_alive()
+        request.fields = tuple(self._fields)
+        if request.version not in _VERSIONS:
+            self.refuse(fail("HTTP_MALFORMED", text="This server speaks HTTP/1.1 and HTTP/1.0"))
+        if self.stopped or parser.should_upgrade():
             return
-        asks_leave = incoming.verb == "OPTIONS"
-        head = self._head
-        if head is None or incoming.pairs != head.pairs or asks_leave != head.asks_leave:
-            head = self._head = judge_head(incoming.pairs, self._gatekeeper, asks_leave=asks_leave)
-        incoming.head, incoming.refusal = head, head.refusal
-        if (head.headers.get("expect") or "").lower() == "100-continue":
-            self._say_whether_to_send(incoming)
+        headers = self._decide(request)
+        if request.version == "1.1" and (headers.get("expect") or "").lower() == "100-continue":
+            self._answer_expectation(request)
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body; past the limit it is counted and dropped."""
-        incoming = self._incoming
-        incoming.size += len(body)
-        if incoming.size <= self._max_body and incoming.refusal is None:
-            incoming.body.append(body)
+        """A piece of the body. Past the limit, and of a refused request, it is counted and dropped."""
+        self._unreported = 0
+        request = self._request
+        request.size += len(body)
+        if self.stopped:
+            return
+        if request.size > self._site.max_body or isinstance(request.decision, Answered):
+            request.body = b""
+            # A client that sends on regardless is not worth reading to the end: the answer is certain already.
+            if request.size > 2 * self._site.max_body:
+                self._refuse(request)
+        elif not request.body:
+            request.body = body
         else:
-            incoming.body.clear()
-            # Reading on would only serve a sender of endless bodies; the answer is clear already.
-            if incoming.size > 2 * self._max_body:
-                self._owner.answer_now(incoming)
+            # One buffer, not a list of pieces: a body in chunks of one byte would take fifty times its size.
+            request.body = bytearray(request.body) if isinstance(request.body, bytes) else request.body
+            request.body += body
 
     def on_message_complete(self) -> None:
-        """The request is whole: it is answered when its turn comes, but not before all that came with it was read."""
-        if self._parser.should_upgrade():
-            return
-        self.reading = False
-        if not self.stopped:
-            self._owner.request_came(self._incoming)
+        """The request has arrived."""
+        self._unreported = 0
+        if not self.stopped and not self._parser.should_upgrade():
+            self.reading = False
+            self._receiver.request_complete(self._request)
 
-    def _measure_head(self, size: int) -> None:
+    def _decide(self, request: ParsedRequest) -> Headers:
+        key = (request.method, request.target, request.version, request.fields)
+        if self._decided is not None and self._decided[0] == key:
+            _, headers, request.decision = self._decided
+            return headers
+        headers = Headers((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.fields)
+        path = request.target.partition(b"?")[0].decode("latin-1")
+        head = RequestHead(method=request.method, path=path, headers=headers, version=request.version)
+        fault = find_framing_fault(head)
+        if fault is None:
+            request.decision = decide(head, self._site)
+            self._decided = (key, headers, request.decision)
+        else:
+            self.refuse(fault)
+        return headers
+
+    def _answer_expectation(self, request: ParsedRequest) -> None:
+        """RFC 9110, 10.1.1: a client that asks first is not made to send a body that would be refused."""
+        if self.stopped:
+            return
+        if isinstance(request.decision, Answered) or request.length > self._site.max_body:
+            request.size = request.length
+            self._refuse(request)
+        else:
+            self._receiver.body_wanted()
+
+    def _count(self, size: int) -> None:
+        self._unreported = 0
         self._head_size += size
-        if self._head_size > MAX_HEAD:
-            self.refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
+        if self._head_size > self._limits.max_head or self._field_count > self._limits.max_fields:
+            self._refuse_head()
 
-    def _say_whether_to_send(self, incoming: Incoming) -> None:
-        """A client that asks before it sends a body is told at once, so that a body nobody wants is never sent."""
-        length = int(incoming.length)
-        if incoming.refusal is None and length <= self._max_body:
-            self._owner.request_waits()
-            return
-        incoming.size = length
-        self._owner.answer_now(incoming)
+    def _refuse_head(self) -> None:
+        self.refuse(fail("HTTP_MALFORMED", text="The request head is too large"))
 
-    def _without_offer(self) -> bytes:
-        """The head that was just read, without its offer of another protocol, to be read again.
+    def _refuse(self, request: ParsedRequest) -> None:
+        if not self.stopped:
+            self.stop()
+            request.keep_alive = False
+            self._receiver.request_refused(request)
 
-        HTTP lets a server pass over such an offer, and some clients make it with every request; but the parser then
-        takes the body for the other protocol.
+    def _without_upgrade(self) -> bytes:
+        """The head that was just read, to be read again without its offer of another protocol.
+
+        A server may ignore such an offer, and some clients make it with every request (h2c). But llhttp takes what follows
+        for the other protocol, so a new parser reads the body.
         """
-        incoming = self._incoming
-        if incoming.verb == "CONNECT":
+        request = self._request
+        if request.method == "CONNECT":
             self.refuse(fail("HTTP_MALFORMED"))
             return b""
         self._parser = httptools.HttpRequestParser(self)
-        return write_head_without_offer(incoming)
+        return request.render_head_without_upgrade()

@@ -1,74 +1,161 @@
-"""The event stream of one HTTP request, opened when there is something to send before the answer."""
+"""Answers one admitted request: runs its endpoint and turns what that gives into a response.
+
+The response is JSON, or an event stream as soon as the endpoint sends a message before its reply. Below this are the HTTP
+servers, which implement `Response`; they know nothing of endpoints, events or eras.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Protocol
+import logging
+import sys
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
-import msgspec
-
+from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
 from strictwire.transport.http import sse
+from strictwire.transport.http.cors import HeaderFields
+from strictwire.transport.http.rules import Admitted, Answered, Decision, with_headers
 
-KEEP_ALIVE_SECONDS: Final = 15.0
-"""A quiet event stream gets a comment this often."""
-
-_OPEN_STREAM: Final = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache, no-transform\r\n"
-    b"X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n"
-)
+log = logging.getLogger("strictwire.http")
 
 
-class Connection(Protocol):
-    """What a stream needs of the connection that it is on."""
+class Response(Protocol):
+    """Where one request is answered: either one `send_reply`, or `start_stream`, events and `end_stream`."""
 
-    gone: bool
+    @property
+    def is_open(self) -> bool:
+        """Whether the client is still there."""
 
-    def write(self, data: bytes) -> None:
-        """Send bytes."""
+    def send_reply(self, reply: Reply) -> None:
+        """Send a whole response."""
 
-    def stream_ended(self) -> None:
-        """The response is complete, although its request may still run."""
+    def start_stream(self, headers: HeaderFields) -> None:
+        """Send the head of a response whose body follows piece by piece."""
+
+    def send_event(self, data: bytes) -> None:
+        """Send a piece of that body."""
+
+    def end_stream(self) -> None:
+        """End that body."""
 
 
-class StreamOutlet(msgspec.Struct, eq=False):
-    """The event stream of one request, opened when there is something to send."""
+class Responder:
+    """One request in an endpoint. It is the outlet for messages before the reply, and takes the reply."""
 
-    _connection: Connection
-    _extra: bytes
-    """Header lines of the answer."""
-    _timer: asyncio.TimerHandle | None = None
-    opened: bool = False
-    closed: bool = False
+    __slots__ = ("_admitted", "_inbound", "_keep_alive_seconds", "_opened", "_response", "_timer", "closed", "task")
+
+    def __init__(self, admitted: Admitted, inbound: Inbound, response: Response, keep_alive_seconds: float) -> None:
+        self._admitted = admitted
+        self._inbound = inbound
+        self._response = response
+        self._keep_alive_seconds = keep_alive_seconds
+        self._opened = False
+        self._timer: asyncio.TimerHandle | None = None
+        self.closed = False
+        """Whether the response is complete; the endpoint may still run."""
+        self.task: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """Serve the request. Ends early if the client or a `notifications/cancelled` cancels it."""
+        endpoint, inbound = self._admitted.endpoint, self._inbound
+        try:
+            await _serve(endpoint, inbound, self)
+        except asyncio.CancelledError:
+            # There is no reply to a cancelled request. Over HTTP that is a stream that ends without one.
+            self.open()
+            self.close()
+        except Exception:
+            log.exception("a fault in %s", type(endpoint).__name__)
+            self.deliver(endpoint.refuse_fault(inbound))
+
+    def deliver(self, reply: Reply) -> None:
+        """Send the reply, as the last event if a stream was opened. Later calls have no effect."""
+        if self.closed:
+            return
+        if self._opened:
+            if reply.body is not None:
+                self.send(reply.body)
+            self.close()
+            return
+        self.closed = True
+        self._response.send_reply(with_headers(reply, self._admitted.cors))
+
+    def client_gone(self) -> None:
+        """The client has disconnected: in the stateless era, and for a GET, that cancels the request."""
+        if self.task is not None and self._admitted.endpoint.cancels_on_disconnect(self._inbound):
+            self.task.cancel()
+
+    # What an endpoint calls (`Outlet`).
 
     def open(self) -> None:
-        """Send the head of a stream."""
-        if not self.opened and not self.closed:
-            self.opened = True
-            self._connection.write(_OPEN_STREAM + self._extra + b"\r\n")
-            self._keep_alive()
+        """Commit to an event stream."""
+        if not self._opened and not self.closed:
+            self._opened = True
+            self._response.start_stream((*sse.HEADERS, *self._admitted.cors))
+            self._schedule_keep_alive()
 
     def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:
         """Send an event; False if the client is gone."""
         self.open()
-        if self.closed or self._connection.gone:
+        if self.closed or not self._response.is_open:
             return False
-        self._connection.write(sse.chunk(sse.event(message, event_id=event_id, retry_ms=retry_ms)))
+        self._response.send_event(sse.event(message, event_id=event_id, retry_ms=retry_ms))
         return True
 
     def close(self) -> None:
-        """Send the end of the stream."""
+        """End the stream. The endpoint may go on, for a client that resumes."""
         if self._timer is not None:
             self._timer.cancel()
-        if self.opened and not self.closed:
-            self._connection.write(sse.LAST_CHUNK)
-            self._connection.stream_ended()
+        if self._opened and not self.closed:
+            self._response.end_stream()
         self.closed = True
 
-    def _keep_alive(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(KEEP_ALIVE_SECONDS, self._beat)
+    def _schedule_keep_alive(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._keep_alive_seconds, self._send_keep_alive)
 
-    def _beat(self) -> None:
-        if not self.closed and not self._connection.gone:
-            self._connection.write(sse.chunk(sse.KEEP_ALIVE))
-            self._keep_alive()
+    def _send_keep_alive(self) -> None:
+        if not self.closed and self._response.is_open:
+            self._response.send_event(sse.KEEP_ALIVE)
+            self._schedule_keep_alive()
+
+
+class Dispatcher:
+    """Hands requests that have arrived to their endpoints, one task each."""
+
+    def __init__(self, keep_alive_seconds: float) -> None:
+        self._keep_alive_seconds = keep_alive_seconds
+        self._tasks: set[asyncio.Task[None]] = set()
+        """The event loop itself holds tasks only weakly."""
+
+    def respond(self, decision: Decision, body: bytes | None, response: Response) -> Responder | None:
+        """Answer a request; without a body it was too large to keep. Returns what still runs, if anything does."""
+        if isinstance(decision, Answered):
+            response.send_reply(decision.reply)
+            return None
+        head = decision.head
+        inbound = Inbound(body=body or b"", transport="http", caller=decision.caller, headers=head.headers, verb=head.method)
+        responder = Responder(decision, inbound, response, self._keep_alive_seconds)
+        if body is None:
+            responder.deliver(decision.endpoint.refuse_oversized(inbound))
+            return None
+        responder.task = self._start(responder.run())
+        return None if responder.closed else responder
+
+    def _start(self, serving: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A task for one request. On Python 3.12 and later it runs at once until it first waits."""
+        loop = asyncio.get_running_loop()
+        if sys.version_info < (3, 12):
+            task = loop.create_task(serving)
+        else:
+            task = asyncio.Task(serving, loop=loop, eager_start=True)
+        if not task.done():
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return task
+
+
+async def _serve(endpoint: Endpoint, inbound: Inbound, responder: Responder) -> None:
+    rest = answering(endpoint)(inbound, responder, responder.deliver)
+    if rest is not None:
+        await rest

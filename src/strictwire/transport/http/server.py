@@ -1,67 +1,82 @@
-"""Streamable HTTP: a listener, alone or beside those of other processes."""
+"""Our own HTTP server: a listener on an address, alone or one of several worker processes."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import resource
 import socket
-from typing import Final
+from dataclasses import replace
 
-from strictwire.transport.http.connection import HttpConnection, Listener, Site
-from strictwire.transport.http.handoff import Door
+from strictwire.transport.http import limits as http_limits
+from strictwire.transport.http.connection import ConnectionPool
+from strictwire.transport.http.handoff import FindOwner, SocketHandoff
+from strictwire.transport.http.limits import HttpLimits
+from strictwire.transport.http.rules import Site
 
-STOP_SECONDS: Final = 5.0
-"""How long running calls have when the server is told to stop."""
+BACKLOG = 1024
+"""Connections that may wait to be accepted."""
+
+log = logging.getLogger("strictwire.http")
 
 
 class HttpServer:
-    """A listener."""
+    """Serves a site until it is stopped."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, limits: HttpLimits | None = None, *, find_owner: FindOwner | None = None) -> None:
         self._site = site
-        self._listener = Listener(site)
-        self._connections = self._listener.connections
+        self._pool = ConnectionPool(site, _fit_open_files(limits or http_limits.DEFAULT_LIMITS), find_owner)
         self._server: asyncio.Server | None = None
         self._adopting: set[asyncio.Task[None]] = set()
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which the system chooses for 0. Raises OSError: cannot listen there."""
-        self._server = await asyncio.get_running_loop().create_server(self._connect, host, port, backlog=1024)
+        self._server = await asyncio.get_running_loop().create_server(self._pool.connect, host, port, backlog=BACKLOG)
         return int(self._server.sockets[0].getsockname()[1])
 
-    async def start_on(self, listening: socket.socket, door: Door) -> None:
-        """Take connections from a socket that other processes listen on too, and those that they pass on."""
+    async def start_worker(self, listening: socket.socket, handoff: SocketHandoff) -> None:
+        """Accept from a socket whose address other workers share, and take the connections that they hand off."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connect, sock=listening)
-        loop.add_reader(door.fileno(), self._take_in, door)
+        self._server = await loop.create_server(self._pool.connect, sock=listening, backlog=BACKLOG)
+        loop.add_reader(handoff.fileno(), self._receive, handoff)
 
-    def _connect(self) -> HttpConnection:
-        return HttpConnection(self._site, self._listener)
-
-    def _take_in(self, door: Door) -> None:
-        taken = door.take()
-        if taken is not None:
-            task = asyncio.get_running_loop().create_task(self._adopt(*taken))
+    def _receive(self, handoff: SocketHandoff) -> None:
+        received = handoff.receive()
+        if received is not None:
+            task = asyncio.get_running_loop().create_task(self._adopt(*received))
             self._adopting.add(task)
             task.add_done_callback(self._adopting.discard)
 
-    async def _adopt(self, connection: socket.socket, raw: bytes) -> None:
-        _, protocol = await asyncio.get_running_loop().connect_accepted_socket(self._connect, connection)
-        asyncio.get_running_loop().call_soon(protocol.data_received, raw)
+    async def _adopt(self, connection: socket.socket, received: bytes) -> None:
+        _, protocol = await asyncio.get_running_loop().connect_accepted_socket(self._pool.connect, connection)
+        protocol.data_received(received)
 
     async def stop(self) -> None:
-        """Stop listening, let running calls end, close every connection."""
+        """Stop listening, let running calls finish, close every connection."""
         if self._server is None:
             return
         self._server.close()
         for endpoint in self._site.endpoints.values():
             endpoint.end_input()
-        running = [answered for connection in self._connections if (answered := connection.answered()) is not None]
+        running = [answered for each in self._pool.connections if (answered := each.wait_answered()) is not None]
         if running:
-            await asyncio.wait(running, timeout=STOP_SECONDS)
+            await asyncio.wait(running, timeout=self._pool.limits.stop_seconds)
         for endpoint in self._site.endpoints.values():
             await endpoint.close()
         await asyncio.sleep(0)
-        self._listener.pump.close()
-        self._listener.send_all()
-        for connection in tuple(self._connections):
-            connection.drop()
+        for connection in tuple(self._pool.connections):
+            connection.close()
+
+
+def _fit_open_files(limits: HttpLimits) -> HttpLimits:
+    """Keep connections below the process's limit of open files.
+
+    At that limit `accept` fails, and asyncio logs each failure: more than half a megabyte a second. A quarter is left for
+    the audit trail, handlers and upstreams.
+    """
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0] * 3 // 4
+    if allowed < 0 or limits.max_connections + limits.max_refused <= allowed:  # negative: no limit
+        return limits
+    refused = min(limits.max_refused, allowed // 8)
+    log.warning("the limit of open files allows %d connections, not %d", allowed - refused, limits.max_connections)
+    return replace(limits, max_connections=allowed - refused, max_refused=refused)
