@@ -190,7 +190,7 @@ class HttpConnection(asyncio.Protocol):
     def check_deadlines(self, now: float) -> None:
         """End what is overdue. Called for every connection, again and again."""
         if self._write_deadline != math.inf or self._closing:
-            if now >= min(self._write_deadline, self._deadline):
+            if now >= (self._deadline if self._closing else self._write_deadline):
                 self._check_progress(now)
         elif now < self._deadline:
             return

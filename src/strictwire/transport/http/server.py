@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import resource
 import socket
 from dataclasses import replace
+from typing import Final
 
 from strictwire.transport.http import limits as http_limits
 from strictwire.transport.http.connection import ConnectionPool
@@ -14,8 +16,12 @@ from strictwire.transport.http.handoff import FindOwner, SocketHandoff
 from strictwire.transport.http.limits import HttpLimits
 from strictwire.transport.http.rules import Site
 
-BACKLOG = 1024
-"""Connections that may wait to be accepted."""
+BACKLOG: Final = 1024
+"""Connections that the system keeps until they are accepted."""
+
+ACCEPT_AT_ONCE: Final = 8
+"""Connections accepted in one turn of the event loop; each is counted, or refused and closed, some turns later. asyncio
+takes the backlog for this number: a burst would reach the limit of open files, where it logs each failure to accept."""
 
 log = logging.getLogger("strictwire.http")
 
@@ -31,13 +37,16 @@ class HttpServer:
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which the system chooses for 0. Raises OSError: cannot listen there."""
-        self._server = await asyncio.get_running_loop().create_server(self._pool.connect, host, port, backlog=BACKLOG)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._pool.connect, host, port, backlog=ACCEPT_AT_ONCE)
+        _set_backlog(self._server)
         return int(self._server.sockets[0].getsockname()[1])
 
     async def start_worker(self, listening: socket.socket, handoff: SocketHandoff) -> None:
         """Accept from a socket whose address other workers share, and take the connections that they hand off."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._pool.connect, sock=listening, backlog=BACKLOG)
+        self._server = await loop.create_server(self._pool.connect, sock=listening, backlog=ACCEPT_AT_ONCE)
+        _set_backlog(self._server)
         loop.add_reader(handoff.fileno(), self._receive, handoff)
 
     def _receive(self, handoff: SocketHandoff) -> None:
@@ -68,11 +77,16 @@ class HttpServer:
             connection.close()
 
 
+def _set_backlog(server: asyncio.Server) -> None:
+    for each in server.sockets:
+        with socket.socket(fileno=os.dup(each.fileno())) as listening:
+            listening.listen(BACKLOG)
+
+
 def _fit_open_files(limits: HttpLimits) -> HttpLimits:
     """Keep connections below the process's limit of open files.
 
-    At that limit `accept` fails, and asyncio logs each failure: more than half a megabyte a second. A quarter is left for
-    the audit trail, handlers and upstreams.
+    A quarter of that is left for the audit trail, handlers, upstreams, and connections that are not yet counted.
     """
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0] * 3 // 4
     if allowed < 0 or limits.max_connections + limits.max_refused <= allowed:  # negative: no limit
