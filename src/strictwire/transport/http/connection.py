@@ -73,7 +73,6 @@ class HttpConnection(asyncio.Protocol):
         """The request that is being answered."""
         self._responder: Responder | None = None
         """Its responder, while the response is not complete."""
-        self._answered: asyncio.Future[None] | None = None
         self._transport: Any = None
         self._deadline = math.inf
         self._write_deadline = math.inf
@@ -200,13 +199,6 @@ class HttpConnection(asyncio.Protocol):
         else:
             self._transport.abort()
 
-    def wait_answered(self) -> asyncio.Future[None] | None:
-        """Done when the current POST is answered. None if there is none; a GET is a stream without an end."""
-        if self._request is None or self._request.method != "POST":
-            return None
-        self._answered = self._loop.create_future()
-        return self._answered
-
     def close(self) -> None:
         """Close the connection as soon as the client has read what was sent."""
         self._closing = True
@@ -260,8 +252,6 @@ class HttpConnection(asyncio.Protocol):
     def _finish(self, request: ParsedRequest) -> None:
         """A response is complete: go on with the next request, or end the connection."""
         self._request = self._responder = None
-        if self._answered is not None and not self._answered.done():
-            self._answered.set_result(None)
         if self._closing:
             return
         if request.keep_alive:

@@ -23,12 +23,18 @@ def render_response(reply: Reply, *, method: str, keep_alive: bool) -> bytes:
     body = reply.body or b""
     if reply.status == _OK and not reply.headers and reply.body is not None and keep_alive:
         return _JSON_RESPONSE % (len(body), b"" if method == "HEAD" else body)
-    fields = list(reply.headers)
-    if reply.body is not None and "content-type" not in {name.lower() for name, _ in fields}:
-        fields.append(("Content-Type", "application/json"))
-    if reply.status != _NO_CONTENT:  # RFC 9110, 8.6: 204 has no Content-Length
-        fields.append(("Content-Length", str(len(body))))
-    return render_head(reply.status, fields, keep_alive=keep_alive) + (b"" if method == "HEAD" else body)
+    head = render_head(reply.status, response_fields(reply), keep_alive=keep_alive)
+    return head + (b"" if method == "HEAD" else body)
+
+
+def response_fields(reply: Reply) -> HeaderFields:
+    """The header fields of a whole response, with type and length of the body."""
+    fields = reply.headers
+    if reply.body is not None and not any(name.lower() == "content-type" for name, _ in fields):
+        fields = (*fields, ("Content-Type", "application/json"))
+    if reply.status == _NO_CONTENT:  # RFC 9110, 8.6: 204 has no Content-Length
+        return fields
+    return (*fields, ("Content-Length", str(len(reply.body or b""))))
 
 
 def render_head(status: int, fields: Iterable[tuple[str, str]], *, keep_alive: bool) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from typing import Any, Protocol
 
 from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
@@ -43,18 +43,24 @@ class Response(Protocol):
 class Responder:
     """One request in an endpoint. It is the outlet for messages before the reply, and takes the reply."""
 
-    __slots__ = ("_admitted", "_inbound", "_keep_alive_seconds", "_opened", "_response", "_timer", "closed", "task")
+    __slots__ = ("_admitted", "_dispatcher", "_ended", "_inbound", "_opened", "_response", "_timer", "closed", "task")
 
-    def __init__(self, admitted: Admitted, inbound: Inbound, response: Response, keep_alive_seconds: float) -> None:
+    def __init__(self, admitted: Admitted, inbound: Inbound, response: Response, dispatcher: Dispatcher) -> None:
         self._admitted = admitted
         self._inbound = inbound
         self._response = response
-        self._keep_alive_seconds = keep_alive_seconds
+        self._dispatcher = dispatcher
         self._opened = False
         self._timer: asyncio.TimerHandle | None = None
+        self._ended: asyncio.Future[None] | None = None
         self.closed = False
         """Whether the response is complete; the endpoint may still run."""
         self.task: asyncio.Task[None] | None = None
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the response comes to an end by itself; that to a GET is a stream without one."""
+        return self._inbound.verb == "POST"
 
     async def run(self) -> None:
         """Serve the request. Ends early if the client or a `notifications/cancelled` cancels it."""
@@ -78,7 +84,7 @@ class Responder:
                 self.send(reply.body)
             self.close()
             return
-        self.closed = True
+        self._end()
         self._response.send_reply(with_headers(reply, self._admitted.cors))
 
     def client_gone(self) -> None:
@@ -109,10 +115,22 @@ class Responder:
             self._timer.cancel()
         if self._opened and not self.closed:
             self._response.end_stream()
+        self._end()
+
+    def wait_ended(self) -> asyncio.Future[None]:
+        """Done when the response is complete."""
+        self._ended = asyncio.get_running_loop().create_future()
+        return self._ended
+
+    def _end(self) -> None:
         self.closed = True
+        self._dispatcher.forget(self)
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
 
     def _schedule_keep_alive(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self._keep_alive_seconds, self._send_keep_alive)
+        seconds = self._dispatcher.keep_alive_seconds
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._send_keep_alive)
 
     def _send_keep_alive(self) -> None:
         if not self.closed and self._response.is_open:
@@ -124,7 +142,8 @@ class Dispatcher:
     """Hands requests that have arrived to their endpoints, one task each."""
 
     def __init__(self, keep_alive_seconds: float) -> None:
-        self._keep_alive_seconds = keep_alive_seconds
+        self.keep_alive_seconds = keep_alive_seconds
+        self._open: set[Responder] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         """The event loop itself holds tasks only weakly."""
 
@@ -135,12 +154,30 @@ class Dispatcher:
             return None
         head = decision.head
         inbound = Inbound(body=body or b"", transport="http", caller=decision.caller, headers=head.headers, verb=head.method)
-        responder = Responder(decision, inbound, response, self._keep_alive_seconds)
+        responder = Responder(decision, inbound, response, self)
         if body is None:
             responder.deliver(decision.endpoint.refuse_oversized(inbound))
             return None
         responder.task = self._start(responder.run())
-        return None if responder.closed else responder
+        if responder.closed:
+            return None
+        self._open.add(responder)
+        return responder
+
+    def forget(self, responder: Responder) -> None:
+        """A response is complete."""
+        self._open.discard(responder)
+
+    async def close(self, endpoints: Collection[Endpoint], stop_seconds: float) -> None:
+        """Let running requests finish, and close the endpoints; streams without an end finish with those."""
+        for endpoint in endpoints:
+            endpoint.end_input()
+        running = [responder.wait_ended() for responder in self._open if responder.is_call]
+        if running:
+            await asyncio.wait(running, timeout=stop_seconds)
+        for endpoint in endpoints:
+            await endpoint.close()
+        await asyncio.sleep(0)
 
     def _start(self, serving: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """A task for one request. On Python 3.12 and later it runs at once until it first waits."""

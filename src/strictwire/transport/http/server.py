@@ -30,7 +30,6 @@ class HttpServer:
     """Serves a site until it is stopped."""
 
     def __init__(self, site: Site, limits: HttpLimits | None = None, *, find_owner: FindOwner | None = None) -> None:
-        self._site = site
         self._pool = ConnectionPool(site, _fit_open_files(limits or http_limits.DEFAULT_LIMITS), find_owner)
         self._server: asyncio.Server | None = None
         self._adopting: set[asyncio.Task[None]] = set()
@@ -65,14 +64,7 @@ class HttpServer:
         if self._server is None:
             return
         self._server.close()
-        for endpoint in self._site.endpoints.values():
-            endpoint.end_input()
-        running = [answered for each in self._pool.connections if (answered := each.wait_answered()) is not None]
-        if running:
-            await asyncio.wait(running, timeout=self._pool.limits.stop_seconds)
-        for endpoint in self._site.endpoints.values():
-            await endpoint.close()
-        await asyncio.sleep(0)
+        await self._pool.dispatcher.close(self._pool.site.endpoints.values(), self._pool.limits.stop_seconds)
         for connection in tuple(self._pool.connections):
             connection.close()
 
