@@ -166,20 +166,21 @@ class AsgiResponse:
             self._changed.set()
 
     async def _flush(self, send: Send) -> None:
+        try:
+            async with asyncio.timeout(None) as self._sending:
+                await self._send_queued(send, self._sending)
+        except (TimeoutError, OSError):  # the client does not read, or is gone
+            self._sending = None
+            self._disconnect()
+        self._sending = None
+
+    async def _send_queued(self, send: Send, limit: asyncio.Timeout) -> None:
+        loop = asyncio.get_running_loop()
         while self._queue and self.is_open:
             message = self._queue.popleft()
-            try:
-                await self._pass_on(message, send)
-            except (TimeoutError, OSError):  # the client does not read, or is gone
-                self._disconnect()
+            limit.reschedule(loop.time() + self._limits.write_seconds)
+            await send(message)
             self._unsent -= len(message.get("body", b""))
-
-    async def _pass_on(self, message: Message, send: Send) -> None:
-        try:
-            async with asyncio.timeout(self._limits.write_seconds) as self._sending:
-                await send(message)
-        finally:
-            self._sending = None
 
     async def _watch(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
