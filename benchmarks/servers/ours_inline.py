@@ -11,7 +11,7 @@ from ours import make_server
 
 from strictwire.server.compose import open_runtime
 from strictwire.settings.read import read_settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.stdio import serve_stdio
 
 

@@ -17,7 +17,7 @@ from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.verbs import (
     EXIT_CODES,
     USAGE,
-    Answer,
+    CommandResult,
     render_built,
     run_build,
     run_inspect,
@@ -133,7 +133,7 @@ def _report(outcome: Built | NotBuilt) -> None:
         print(f"error: {outcome.reason}{subject}", file=sys.stderr, flush=True)
 
 
-def _write(answer: Answer) -> int:
+def _write(answer: CommandResult) -> int:
     sys.stderr.buffer.write(answer.stderr)
     sys.stdout.buffer.write(answer.stdout)
     sys.stdout.flush()

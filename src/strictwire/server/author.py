@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.contract.handler import Alone, Answer, CallContext, Handler
+from strictwire.contract.handler import Answer, CallContext, Handler
 from strictwire.contract.tool import (
     NOTHING,
     Caps,
@@ -32,9 +31,10 @@ from strictwire.contract.tool import (
     ToolContract,
 )
 from strictwire.fault.failure import Refused, fail
-from strictwire.pipeline.offers import Catalog, Offers, template_pattern
-from strictwire.profiles.mcp_core import MAX_COMPLETIONS, Identity
-from strictwire.profiles.mirror import mirrored_arguments
+from strictwire.pipeline.catalog import Catalog, Offers, template_pattern
+from strictwire.profiles.mcp.header_echo import mirrored_arguments
+from strictwire.profiles.mcp.identity import Identity
+from strictwire.profiles.mcp.targets import MAX_COMPLETIONS
 from strictwire.server.content import CONTENT, Embedded, Text, resource_contents
 from strictwire.server.context import Context
 from strictwire.server.hints import RESULT, Signature, flatten_models, read_signature
@@ -204,8 +204,6 @@ def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> 
     if signature is None:
         return _raw_handler(function)
     read, wraps = signature.read, signature.wraps
-    if inspect.iscoroutinefunction(function) and not signature.context:
-        return Alone(lambda arguments: function(**read(arguments)), partial(as_answer, wraps=wraps), keeps_objects=not wraps)
 
     def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
         named = read(arguments)
@@ -217,8 +215,6 @@ def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> 
 def _raw_handler(function: Callable[..., Any]) -> Handler:
     """A tool with schemas of its own takes the arguments as they are, and the Context if it has a second parameter."""
     takes_context = len(inspect.signature(function).parameters) > 1
-    if inspect.iscoroutinefunction(function) and not takes_context:
-        return Alone(function, partial(as_answer, wraps=False), keeps_objects=True)
 
     def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return ((arguments, Context(call)) if takes_context else (arguments,)), {}

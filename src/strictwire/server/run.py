@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,13 +29,11 @@ from strictwire.server.packs import open_packs
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
-from strictwire.stores.trail.fault import LogFault
-from strictwire.stores.trail.recovery import DAMAGED
+from strictwire.stores.fault import DAMAGED, LogFault
 from strictwire.transport.http.handoff import SEPARATOR, owner_finder
 from strictwire.transport.http.rules import Site
 from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
-from strictwire.transport.wakeful import make_loop
 
 COLLECT_AFTER: Final = 20_000
 """Containers made between two collections: a few megabytes at most."""
@@ -162,7 +159,10 @@ async def _serve_stdio(runtime: Runtime, serving: Serving) -> None:
         await _serve_exact(runtime)
         return
     await serve_stdio(
-        runtime.endpoint(serving.profile), caller=runtime.caller, max_line=runtime.settings.server.max_request_bytes
+        runtime.endpoint(serving.profile),
+        runtime.batch,
+        caller=runtime.caller,
+        max_line=runtime.settings.server.max_request_bytes,
     )
 
 
@@ -174,8 +174,8 @@ async def _serve_exact(runtime: Runtime) -> None:
         surface = open_surface(os.environ, runtime.settings.packs.get("context", {}))
     except ValueError as exc:
         raise StartRefused(str(exc)) from exc
-    endpoint = ExactEndpoint(surface, runtime.pipeline.journal)
-    await serve_stdio(endpoint, caller=runtime.caller, max_line=endpoint.max_line)
+    endpoint = ExactEndpoint(surface, runtime.core.pipeline.journal)
+    await serve_stdio(endpoint, runtime.batch, caller=runtime.caller, max_line=endpoint.max_line)
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
@@ -302,8 +302,7 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
 
 def _serve_until_stopped(server: Server, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
     try:
-        with asyncio.Runner(loop_factory=partial(make_loop, wakeful=serving.share is None)) as runner:
-            runner.run(serve(server, settings, serving, packs))
+        asyncio.run(serve(server, settings, serving, packs))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

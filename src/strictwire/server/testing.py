@@ -12,7 +12,7 @@ from strictwire.pipeline.call import Caller
 from strictwire.server.author import Server
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import MemoryConnection
 
 

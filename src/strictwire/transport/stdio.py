@@ -1,8 +1,8 @@
-"""MCP and its siblings over standard input and output: one message a line.
+"""One message a line over standard input and output.
 
 Descriptors 0 and 1 are taken away from the process while it serves, so that a `print` in a handler goes to stderr and a
-child process cannot eat the input. Pipes are read by the event loop; files and terminals, which it cannot wait for, by a
-thread. At the end of input everything that was asked is still answered.
+child process cannot read the input. The event loop reads pipes; a thread reads files and terminals, which the loop cannot
+wait for. At the end of input every request that was read is still answered.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
 from strictwire.pipeline.call import Caller
-from strictwire.pipeline.soon import soon_of
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
-from strictwire.transport.pump import Pump
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.endpoint import Endpoint, Inbound, Reply
+from strictwire.transport.message_tasks import MessageTasks
 from strictwire.wire.framing import LineSplitter, TooLong
 
 CHUNK: Final = 256 * 1024
-WORTH_HALVING: Final = 32
-"""Lines that came at once and are answered in two halves: the client goes on with the first while we do the second."""
+"""Bytes that one read of a file or terminal takes."""
 
 HIGH_WATER: Final = 1024 * 1024
-"""Bytes that may wait for a slow reader before we stop reading its requests."""
+"""Bytes of answers that may wait for a client that does not read. Past it no further request is begun."""
 
 DRAIN_SECONDS: Final = 60.0
 """How long running calls have after the end of input: twice the default time limit of a tool."""
@@ -38,89 +38,88 @@ DRAIN_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 5.0
 """How long running calls have after SIGTERM."""
 
-
 log = logging.getLogger("strictwire.stdio")
 
 
 class Writer(Protocol):
     """Where lines go."""
 
-    def write(self, line: bytes) -> None:
-        """Take one line; never waits."""
+    def write(self, data: bytes) -> None:
+        """Take whole lines; never waits."""
 
     async def close(self) -> None:
         """Return when everything is written or cannot be."""
 
 
 class Lines:
-    """The stream of lines out, gathered so that answers which leave together share one write."""
+    """The output. Lines that leave in the same batch share one write. Interim messages are lines like any other."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, batch: WriteBatch, written: Callable[[], None]) -> None:
+        """`written` is called after each write."""
         self._writer = writer
-        self._soon = soon_of(asyncio.get_running_loop())
+        self._batch = batch
+        self._written = written
         self._gathered: list[bytes] = []
+        self.size = 0
+        """Bytes that are gathered."""
 
     def write(self, line: bytes) -> None:
-        """Write a line before the event loop waits again."""
+        """Write a line at the end of the batch."""
         if not self._gathered:
-            self._soon.call(self.flush)
+            self._batch.add_send(self.flush)
         self._gathered.append(line)
-
-    async def close(self) -> None:
-        """Return when everything is written or cannot be."""
-        self.flush()
-        await self._writer.close()
-
-    def flush(self) -> None:
-        """Write what was gathered."""
-        if self._gathered:
-            gathered, self._gathered = self._gathered, []
-            gathered.append(b"")
-            self._writer.write(b"\n".join(gathered))
-
-
-class LineOutlet:
-    """Interim messages are lines like any other."""
-
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
+        self.size += len(line)
 
     def open(self) -> None:
         """There is one stream, and it is open."""
 
     def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:  # noqa: ARG002
-        """Write a line; an event without a message is of no use here."""
+        """Write an interim message; an event without one has no meaning here."""
         if message:
-            self._lines.write(message)
+            self.write(message)
         return True
 
     def close(self) -> None:
-        """The stream stays: it belongs to the process."""
+        """The stream stays open: it belongs to the process."""
+
+    def flush(self) -> None:
+        """Write what was gathered."""
+        if self._gathered:
+            gathered, self._gathered, self.size = self._gathered, [], 0
+            gathered.append(b"")
+            self._writer.write(b"\n".join(gathered))
+            self._written()
+
+    async def finish(self) -> None:
+        """Return when everything is written or cannot be."""
+        self.flush()
+        await self._writer.close()
 
 
 class StdioServer:
     """Serves one endpoint to one client."""
 
-    def __init__(self, endpoint: Endpoint, *, caller: Caller, max_line: int) -> None:
+    def __init__(self, endpoint: Endpoint, batch: WriteBatch, *, caller: Caller, max_line: int) -> None:
         self._endpoint = endpoint
-        self._answer = answering(endpoint)
+        self._batch = batch
         self._caller = caller
         self._splitter = LineSplitter(max_line)
-        self._pump = Pump()
-        self._soon = soon_of(asyncio.get_running_loop())
-        self._owed = 0
-        """Messages that are not answered yet."""
-        self._quiet: asyncio.Event | None = None
-        """Told when nothing is owed any more, by whoever waits for that at the end."""
+        self._tasks = MessageTasks()
+        self._waiting: deque[bytes | TooLong] = deque()
+        """Lines that were read and not begun."""
+        self._unanswered = 0
+        self._is_full = False
+        """Whether the client does not read its answers."""
+        self._idle = asyncio.Event()
+        """Set while nothing is unanswered."""
         self._ended = asyncio.Event()
         self._lines: Lines
-        self._outlet: LineOutlet
+        self._reader: Any
 
     async def run(self, source: int, sink: int) -> None:
         """Serve until the end of input or SIGTERM, then finish what was begun."""
         loop = asyncio.get_running_loop()
-        self._lines = Lines(await _open_writer(sink, self._pause))
-        self._outlet = LineOutlet(self._lines)
+        self._lines = Lines(await _open_writer(sink, self._pause), self._batch, self._begin_later)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # no signal handlers on this platform's loop
@@ -130,70 +129,56 @@ class StdioServer:
         self._reader.close()
         self._endpoint.end_input()
         await self._drain(STOP_SECONDS if stopped.is_set() else DRAIN_SECONDS)
-        self._pump.close()
         await self._endpoint.close()
-        await self._lines.close()
+        self._batch.flush()
+        await self._lines.finish()
 
     def feed(self, chunk: bytes) -> None:
-        """Take bytes as they come; an empty chunk is the end."""
+        """Take bytes as they are read; an empty chunk is the end of input."""
         lines = self._splitter.feed(chunk) if chunk else self._splitter.finish()
-        self._owed += len(lines)
-        if len(lines) < WORTH_HALVING or self._soon.is_dear:
-            self._begin(lines)
-        else:
-            half = len(lines) // 2
-            try:
-                self._begin(lines[:half])
-            finally:  # whatever became of the first, nobody waits in vain for the second
-                self._begin(lines[half:])
+        self._waiting.extend(lines)
+        self._unanswered += len(lines)
+        self._begin()
 
-    def _begin(self, lines: Sequence[bytes | TooLong]) -> None:
-        with self._soon:
-            self._pump.begin_each(self._serve, lines)
+    def _begin(self) -> None:
+        """Begin the requests that were read, as long as there is room for their answers."""
+        while self._waiting and not self._is_full and self._batch.waiting_bytes < HIGH_WATER:
+            with self._batch:
+                while self._waiting and self._batch.waiting_bytes + self._lines.size < HIGH_WATER:
+                    self._serve(self._waiting.popleft())
 
-    def _serve(self, line: bytes | TooLong) -> Rest:
+    def _begin_later(self) -> None:
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._begin)
+
+    def _serve(self, line: bytes | TooLong) -> None:
         if isinstance(line, TooLong):
             self._deliver(self._endpoint.refuse_oversized(Inbound(body=b"", transport="stdio", caller=self._caller)))
-            return None
-        inbound = Inbound(body=line, transport="stdio", caller=self._caller)
-        try:
-            rest = self._answer(inbound, self._outlet, self._deliver)
-        except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
-            self._refuse_fault(exc, inbound)
-            return None
-        return None if rest is None else self._finish(rest, inbound)
+        else:
+            inbound = Inbound(body=line, transport="stdio", caller=self._caller)
+            self._tasks.start(self._endpoint, inbound, self._lines, self._deliver)
 
-    async def _finish(self, rest: Coroutine[Any, Any, None], inbound: Inbound) -> None:
-        try:
-            await rest
-        except asyncio.CancelledError:  # a cancelled request has no answer
-            self._deliver(Reply())
-        except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
-            self._refuse_fault(exc, inbound)
-
-    def _refuse_fault(self, exc: Exception, inbound: Inbound) -> None:
-        log.error("a fault in %s", type(self._endpoint).__name__, exc_info=exc)
-        self._deliver(self._endpoint.refuse_fault(inbound))
-
-    def _deliver(self, reply: Reply) -> None:
-        if reply.body is not None:
+    def _deliver(self, reply: Reply | None) -> None:
+        if reply is not None and reply.body is not None:
             self._lines.write(reply.body)
-        self._owed -= 1
-        if self._quiet is not None and not self._owed:
-            self._quiet.set()
+        self._unanswered -= 1
+        if not self._unanswered:
+            self._idle.set()
 
-    def _pause(self, full: bool) -> None:
-        self._reader.pause() if full else self._reader.resume()
+    def _pause(self, is_full: bool) -> None:
+        self._is_full = is_full
+        if is_full:
+            self._reader.pause()
+        else:
+            self._reader.resume()
+            self._begin()
 
     async def _drain(self, seconds: float) -> None:
-        if self._owed:
-            self._quiet = asyncio.Event()
+        self._idle.clear()
+        if self._unanswered:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._quiet.wait(), seconds)
-        late = tuple(self._pump.tasks)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+                await asyncio.wait_for(self._idle.wait(), seconds)
+        await self._tasks.cancel_all()
 
 
 async def _first(*waits: Any) -> None:
@@ -216,7 +201,6 @@ class _PipeReader(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
-        transport.max_size = CHUNK
 
     def data_received(self, data: bytes) -> None:
         self._feed(data)
@@ -351,7 +335,7 @@ def guarded_descriptors() -> Iterator[tuple[int, int]]:
         sys.stdout.flush()
 
 
-async def serve_stdio(endpoint: Endpoint, *, caller: Caller, max_line: int) -> None:
+async def serve_stdio(endpoint: Endpoint, batch: WriteBatch, *, caller: Caller, max_line: int) -> None:
     """Serve this process's standard input and output."""
     with guarded_descriptors() as (source, sink):
-        await StdioServer(endpoint, caller=caller, max_line=max_line).run(source, sink)
+        await StdioServer(endpoint, batch, caller=caller, max_line=max_line).run(source, sink)

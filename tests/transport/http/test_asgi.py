@@ -15,7 +15,7 @@ from strictwire import Context, Server
 from strictwire.canon.json import parse_object
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.http.asgi import AsgiApp
 from strictwire.transport.http.gatekeeper import Gatekeeper
 from strictwire.transport.http.limits import HttpLimits
@@ -70,7 +70,8 @@ async def finish() -> str:
 @asynccontextmanager
 async def open_site() -> AsyncIterator[Site]:
     async with open_runtime(server, Settings(), recorder=MemoryRecorder()) as runtime:
-        yield Site(endpoints={"/mcp": runtime.endpoint("mcp")}, gatekeeper=Gatekeeper(), max_body=MAX_BODY)
+        endpoint = runtime.endpoint("mcp")
+        yield Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=MAX_BODY)
 
 
 class Client:

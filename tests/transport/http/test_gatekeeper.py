@@ -10,7 +10,7 @@ import pytest
 
 from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 from strictwire.transport.http.gatekeeper import Gatekeeper, Token
 from tests.fixtures.live import (
     SERVERS,

@@ -167,8 +167,8 @@ def test_what_never_ends_is_refused_and_not_kept(http: HttpProcess, kind: str) -
     assert peak_memory(http) - before < 32 * MEGABYTE, "64 MB were sent"
 
 
-@pytest.mark.parametrize("trailers", [b"X: y\r\n" * 1000, b"X: " + b"y" * 100_000 + b"\r\n"])
-def test_trailers_count_as_part_of_the_head(http: HttpProcess, trailers: bytes) -> None:
+@pytest.mark.parametrize("trailers", [b"X: y\r\n" * 20_000, b"X: " + b"y" * 100_000 + b"\r\n"])
+def test_trailers_are_limited_as_the_head_is(http: HttpProcess, trailers: bytes) -> None:
     with http.connect() as connection:
         connection.write(post_chunked(http.port, trailers))
 

@@ -8,7 +8,7 @@ import pytest
 
 from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers, Inbound, Outlet, Reply
+from strictwire.profiles.endpoint import Headers, Inbound, Outlet, Reply
 from strictwire.transport.http.gatekeeper import Gatekeeper
 from strictwire.transport.http.rules import (
     Admitted,

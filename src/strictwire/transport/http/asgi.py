@@ -15,7 +15,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final, TypeAlias
 
 from strictwire.fault.failure import fail
-from strictwire.profiles.exchange import Headers, Reply
+from strictwire.profiles.endpoint import Headers, Reply
 from strictwire.transport.http import http1
 from strictwire.transport.http.cors import HeaderFields
 from strictwire.transport.http.limits import DEFAULT_LIMITS, HttpLimits
@@ -42,17 +42,14 @@ class AsgiApp:
     ) -> None:
         self._open_site = open_site
         self._limits = limits
-        self._dispatcher = Dispatcher(limits.keep_alive_seconds)
-        self._site: Site | None = None
+        self._serving: tuple[Site, Dispatcher] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one scope. Raises RuntimeError: a request before the lifespan has started."""
         if scope["type"] == "lifespan":
             await self._serve_lifespan(receive, send)
         elif scope["type"] == "http":
-            if self._site is None:
-                raise RuntimeError(NOT_STARTED)
-            await self._serve_request(scope, receive, send, self._site)
+            await self._serve_request(scope, receive, send)
         else:
             await send({"type": "websocket.close"})
 
@@ -60,12 +57,13 @@ class AsgiApp:
     async def lifespan(self, _parent: object = None) -> AsyncIterator[None]:
         """Open the site, and close it at the end. Frameworks that take a lifespan function pass the parent application."""
         async with self._open_site() as site:
-            self._site = site
+            dispatcher = Dispatcher(site, self._limits.keep_alive_seconds)
+            self._serving = site, dispatcher
             try:
                 yield
             finally:
-                self._site = None
-                await self._dispatcher.close(site.endpoints.values(), self._limits.stop_seconds)
+                self._serving = None
+                await dispatcher.close(self._limits.stop_seconds)
 
     async def _serve_lifespan(self, receive: Receive, send: Send) -> None:
         stage = "startup"
@@ -81,7 +79,10 @@ class AsgiApp:
         else:
             await send({"type": "lifespan.shutdown.complete"})
 
-    async def _serve_request(self, scope: Message, receive: Receive, send: Send, site: Site) -> None:
+    async def _serve_request(self, scope: Message, receive: Receive, send: Send) -> None:
+        if self._serving is None:
+            raise RuntimeError(NOT_STARTED)
+        site, dispatcher = self._serving
         head = read_head(scope)
         fault = find_framing_fault(head)
         decision = decide(head, site) if fault is None else Answered(reply=problem(fault))
@@ -95,7 +96,7 @@ class AsgiApp:
             except ConnectionError:
                 return
         response = AsgiResponse(head.method, self._limits)
-        responder = self._dispatcher.respond(decision, body, response)
+        responder = dispatcher.respond(decision, body, response)
         try:
             await response.send_all(receive, send)
         finally:

@@ -13,7 +13,7 @@ from collections import deque
 from typing import Any
 
 from strictwire.fault.failure import fail
-from strictwire.profiles.exchange import Reply
+from strictwire.profiles.endpoint import Reply
 from strictwire.transport.http import http1
 from strictwire.transport.http.cors import HeaderFields
 from strictwire.transport.http.handoff import FindOwner
@@ -30,7 +30,7 @@ class ConnectionPool:
         self.site = site
         self.limits = limits
         self.find_owner = find_owner
-        self.dispatcher = Dispatcher(limits.keep_alive_seconds)
+        self.dispatcher = Dispatcher(site, limits.keep_alive_seconds)
         self.connections: set[HttpConnection] = set()
         self._timer: asyncio.TimerHandle | None = None
 

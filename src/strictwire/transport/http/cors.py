@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, TypeAlias
 
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 
 HeaderFields: TypeAlias = tuple[tuple[str, str], ...]
 

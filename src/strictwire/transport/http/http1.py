@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Final
 
-from strictwire.profiles.exchange import Reply
+from strictwire.profiles.endpoint import Reply
 from strictwire.transport.http.cors import HeaderFields
 
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"

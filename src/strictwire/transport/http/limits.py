@@ -15,9 +15,9 @@ class HttpLimits:
     max_refused: int = 200
     """Connections that may wait to read that 503 or a 400. Past it they are closed without a response."""
     max_head: int = 64 * 1024
-    """Bytes of request line and header fields, trailers included; nginx takes 32 KB, Node 16 KB."""
+    """Bytes of request line and header fields, and of trailers; nginx takes 32 KB, Node 16 KB."""
     max_fields: int = 128
-    """Header fields, trailers included. Each costs far more memory than its bytes; Apache takes 100."""
+    """Header fields. Each costs far more memory than its bytes; Apache takes 100."""
     max_unsent: int = 8 * 1024 * 1024
     """Bytes of an event stream that may wait for a client that does not read. At the next event it is disconnected."""
 

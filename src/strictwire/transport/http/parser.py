@@ -13,7 +13,7 @@ import httptools
 import msgspec
 
 from strictwire.fault.failure import Failure, fail
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 from strictwire.transport.http.http1 import render_request_head
 from strictwire.transport.http.limits import HttpLimits
 from strictwire.transport.http.rules import Answered, Decision, RequestHead, Site, decide, find_framing_fault, problem
@@ -24,6 +24,7 @@ RawFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 
 _VERSIONS: Final = frozenset({"1.0", "1.1"})
 _FIELD_OVERHEAD: Final = len(b": \r\n")
+_LENGTH_SIZE: Final = len(b"content-length")
 _UNREAD: Final = Answered(reply=problem(fail("HTTP_MALFORMED")))
 """The decision on a request until its head is complete."""
 
@@ -62,6 +63,14 @@ class ParsedRequest(msgspec.Struct):
         return [(name, value) for name, value in self.fields if name.lower() not in names]
 
 
+class _KnownHead(msgspec.Struct, frozen=True):
+    """The last head of a connection. Clients repeat theirs, and equal heads have equal decisions."""
+
+    key: object = None
+    """Everything that `decide` is given: no other head compares equal."""
+    decision: Decision = _UNREAD
+
+
 class Receiver(Protocol):
     """The connection that the requests belong to."""
 
@@ -88,13 +97,11 @@ class RequestParser:
         self._parser = httptools.HttpRequestParser(self)
         self._request = ParsedRequest()
         self._fields: list[tuple[bytes, bytes]] = []
-        self._field_count = 0
-        self._head_size = 0
         self._in_head = True
-        self._unreported = 0
-        """Bytes that httptools keeps to itself: it collects a header field, or a trailer, until it is complete."""
-        self._decided: tuple[object, Headers, Decision] | None = None
-        """The last head, and what was decided. Clients repeat their heads, and equal heads have equal decisions."""
+        self._trailer_size = 0
+        self._uncounted = 0
+        """Bytes read since the head or a piece of the body was complete. httptools collects a field until that has ended."""
+        self._known = _KnownHead()
         self.reading = False
         """Whether a request has begun and has not arrived in full."""
         self.stopped = False
@@ -103,7 +110,7 @@ class RequestParser:
     def feed(self, data: bytes) -> None:
         """Read what has arrived."""
         while data and not self.stopped:
-            before = self._unreported = self._unreported + len(data)
+            self._uncounted = counted = self._uncounted + len(data)
             try:
                 self._parser.feed_data(data)
                 data = b""
@@ -114,7 +121,7 @@ class RequestParser:
                 self.refuse(fail("INTERNAL"))
             except httptools.HttpParserError:
                 self.refuse(fail("HTTP_MALFORMED"))
-            if self._unreported == before > self._limits.max_head:
+            if self._uncounted == counted > self._limits.max_head:
                 self._refuse_head()
 
     def stop(self) -> None:
@@ -131,44 +138,47 @@ class RequestParser:
         """A new request."""
         self._request = ParsedRequest()
         self._fields = []
-        self._field_count = self._head_size = 0
+        self._trailer_size = 0
         self.reading = self._in_head = True
         self._receiver.request_began()
 
     def on_url(self, url: bytes) -> None:
         """A piece of the request target."""
         self._request.target += url
-        self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header field, or a trailer: that is counted and dropped."""
-        if self._in_head:
-            if name.lower() == b"content-length":
-                self._request.length = int(value)
-            else:
-                self._fields.append((name, value))
-        self._field_count += 1
-        self._count(len(name) + len(value) + _FIELD_OVERHEAD)
+        """A header field, or a trailer, which is counted and dropped."""
+        if not self._in_head:
+            self._trailer_size += len(name) + len(value) + _FIELD_OVERHEAD
+            if self._trailer_size > self._limits.max_head:
+                self._refuse_head()
+        elif len(name) == _LENGTH_SIZE and name.lower() == b"content-length":
+            self._request.length = int(value)
+        else:
+            self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
         """Decide, before any of the body is kept."""
         self._in_head = False
+        self._uncounted = 0
         request, parser = self._request, self._parser
         request.method = parser.get_method().decode("latin-1")
         request.version = parser.get_http_version()
         request.keep_alive = parser.should_keep_alive()
         request.fields = tuple(self._fields)
-        if request.version not in _VERSIONS:
-            self.refuse(fail("HTTP_MALFORMED", text="This server speaks HTTP/1.1 and HTTP/1.0"))
-        if self.stopped or parser.should_upgrade():
+        if parser.should_upgrade() and request.version in _VERSIONS:
             return
-        headers = self._decide(request)
-        if request.version == "1.1" and (headers.get("expect") or "").lower() == "100-continue":
+        key = (request.method, request.target, request.version, request.fields)
+        if self._known.key != key:
+            self._decide(request)
+            self._known = _KnownHead(key=key, decision=request.decision)
+        request.decision = self._known.decision
+        if isinstance(request.decision, Answered) or request.decision.head.headers.get("expect") is not None:
             self._answer_expectation(request)
 
     def on_body(self, body: bytes) -> None:
         """A piece of the body. Past the limit, and of a refused request, it is counted and dropped."""
-        self._unreported = 0
+        self._uncounted = 0
         request = self._request
         request.size += len(body)
         if self.stopped:
@@ -187,42 +197,39 @@ class RequestParser:
 
     def on_message_complete(self) -> None:
         """The request has arrived."""
-        self._unreported = 0
+        self._uncounted = 0
         if not self.stopped and not self._parser.should_upgrade():
             self.reading = False
             self._receiver.request_complete(self._request)
 
-    def _decide(self, request: ParsedRequest) -> Headers:
-        key = (request.method, request.target, request.version, request.fields)
-        if self._decided is not None and self._decided[0] == key:
-            _, headers, request.decision = self._decided
-            return headers
+    def _decide(self, request: ParsedRequest) -> None:
+        """Judge a head that is not the same as the last one."""
+        size = len(request.target) + sum(len(name) + len(value) + _FIELD_OVERHEAD for name, value in request.fields)
+        if size > self._limits.max_head or len(request.fields) > self._limits.max_fields:
+            self._refuse_head()
+            return
+        if request.version not in _VERSIONS:
+            self.refuse(fail("HTTP_MALFORMED", text="This server speaks HTTP/1.1 and HTTP/1.0"))
+            return
         headers = Headers((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.fields)
         path = request.target.partition(b"?")[0].decode("latin-1")
         head = RequestHead(method=request.method, path=path, headers=headers, version=request.version)
         fault = find_framing_fault(head)
         if fault is None:
             request.decision = decide(head, self._site)
-            self._decided = (key, headers, request.decision)
         else:
             self.refuse(fault)
-        return headers
 
     def _answer_expectation(self, request: ParsedRequest) -> None:
         """RFC 9110, 10.1.1: a client that asks first is not made to send a body that would be refused."""
-        if self.stopped:
+        expected = [value.lower() for name, value in request.fields if name.lower() == b"expect"]
+        if b"100-continue" not in expected or request.version == "1.0" or self.stopped:
             return
         if isinstance(request.decision, Answered) or request.length > self._site.max_body:
             request.size = request.length
             self._refuse(request)
         else:
             self._receiver.body_wanted()
-
-    def _count(self, size: int) -> None:
-        self._unreported = 0
-        self._head_size += size
-        if self._head_size > self._limits.max_head or self._field_count > self._limits.max_fields:
-            self._refuse_head()
 
     def _refuse_head(self) -> None:
         self.refuse(fail("HTTP_MALFORMED", text="The request head is too large"))

@@ -7,17 +7,13 @@ servers, which implement `Response`; they know nothing of endpoints, events or e
 from __future__ import annotations
 
 import asyncio
-import logging
-import sys
-from collections.abc import Collection, Coroutine
-from typing import Any, Protocol
+from typing import Protocol
 
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply, answering
+from strictwire.profiles.endpoint import Inbound, Reply
 from strictwire.transport.http import sse
 from strictwire.transport.http.cors import HeaderFields
-from strictwire.transport.http.rules import Admitted, Answered, Decision, with_headers
-
-log = logging.getLogger("strictwire.http")
+from strictwire.transport.http.rules import Admitted, Answered, Decision, Site, with_headers
+from strictwire.transport.message_tasks import MessageTasks
 
 
 class Response(Protocol):
@@ -43,7 +39,7 @@ class Response(Protocol):
 class Responder:
     """One request in an endpoint. It is the outlet for messages before the reply, and takes the reply."""
 
-    __slots__ = ("_admitted", "_dispatcher", "_ended", "_inbound", "_opened", "_response", "_timer", "closed", "task")
+    __slots__ = ("_admitted", "_dispatcher", "_ended", "_inbound", "_opened", "_response", "_task", "_timer", "closed")
 
     def __init__(self, admitted: Admitted, inbound: Inbound, response: Response, dispatcher: Dispatcher) -> None:
         self._admitted = admitted
@@ -53,44 +49,36 @@ class Responder:
         self._opened = False
         self._timer: asyncio.TimerHandle | None = None
         self._ended: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self.closed = False
         """Whether the response is complete; the endpoint may still run."""
-        self.task: asyncio.Task[None] | None = None
 
     @property
     def is_call(self) -> bool:
         """Whether the response comes to an end by itself; that to a GET is a stream without one."""
         return self._inbound.verb == "POST"
 
-    async def run(self) -> None:
-        """Serve the request. Ends early if the client or a `notifications/cancelled` cancels it."""
-        endpoint, inbound = self._admitted.endpoint, self._inbound
-        try:
-            await _serve(endpoint, inbound, self)
-        except asyncio.CancelledError:
-            # There is no reply to a cancelled request. Over HTTP that is a stream that ends without one.
-            self.open()
-            self.close()
-        except Exception:
-            log.exception("a fault in %s", type(endpoint).__name__)
-            self.deliver(endpoint.refuse_fault(inbound))
-
-    def deliver(self, reply: Reply) -> None:
-        """Send the reply, as the last event if a stream was opened. Later calls have no effect."""
+    def deliver(self, reply: Reply | None) -> None:
+        """Send the reply, as the last event if a stream was opened. A request that was cancelled has none."""
         if self.closed:
             return
-        if self._opened:
-            if reply.body is not None:
+        if self._opened or reply is None:
+            self.open()  # over HTTP, a stream that ends without a reply says that there is none
+            if reply is not None and reply.body is not None:
                 self.send(reply.body)
             self.close()
-            return
-        self._end()
-        self._response.send_reply(with_headers(reply, self._admitted.cors))
+        else:
+            self._end()
+            self._response.send_reply(with_headers(reply, self._admitted.cors))
+
+    def start(self, tasks: MessageTasks) -> None:
+        """Have the endpoint serve the request, in a task."""
+        self._task = tasks.start(self._admitted.endpoint, self._inbound, self, self.deliver)
 
     def client_gone(self) -> None:
         """The client has disconnected: in the stateless era, and for a GET, that cancels the request."""
-        if self.task is not None and self._admitted.endpoint.cancels_on_disconnect(self._inbound):
-            self.task.cancel()
+        if self._task is not None and self._admitted.endpoint.cancels_on_disconnect(self._inbound):
+            self._task.cancel()
 
     # What an endpoint calls (`Outlet`).
 
@@ -113,9 +101,10 @@ class Responder:
         """End the stream. The endpoint may go on, for a client that resumes."""
         if self._timer is not None:
             self._timer.cancel()
-        if self._opened and not self.closed:
-            self._response.end_stream()
+        streams = self._opened and not self.closed
         self._end()
+        if streams:
+            self._response.end_stream()
 
     def wait_ended(self) -> asyncio.Future[None]:
         """Done when the response is complete."""
@@ -139,13 +128,13 @@ class Responder:
 
 
 class Dispatcher:
-    """Hands requests that have arrived to their endpoints, one task each."""
+    """Hands the requests of one site that have arrived to its endpoints, one task each."""
 
-    def __init__(self, keep_alive_seconds: float) -> None:
+    def __init__(self, site: Site, keep_alive_seconds: float) -> None:
+        self._site = site
         self.keep_alive_seconds = keep_alive_seconds
+        self._tasks = MessageTasks()
         self._open: set[Responder] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
-        """The event loop itself holds tasks only weakly."""
 
     def respond(self, decision: Decision, body: bytes | None, response: Response) -> Responder | None:
         """Answer a request; without a body it was too large to keep. Returns what still runs, if anything does."""
@@ -158,7 +147,7 @@ class Dispatcher:
         if body is None:
             responder.deliver(decision.endpoint.refuse_oversized(inbound))
             return None
-        responder.task = self._start(responder.run())
+        responder.start(self._tasks)
         if responder.closed:
             return None
         self._open.add(responder)
@@ -168,8 +157,9 @@ class Dispatcher:
         """A response is complete."""
         self._open.discard(responder)
 
-    async def close(self, endpoints: Collection[Endpoint], stop_seconds: float) -> None:
+    async def close(self, stop_seconds: float) -> None:
         """Let running requests finish, and close the endpoints; streams without an end finish with those."""
+        endpoints = self._site.endpoints.values()
         for endpoint in endpoints:
             endpoint.end_input()
         running = [responder.wait_ended() for responder in self._open if responder.is_call]
@@ -177,22 +167,6 @@ class Dispatcher:
             await asyncio.wait(running, timeout=stop_seconds)
         for endpoint in endpoints:
             await endpoint.close()
+        # What closing made the endpoints deliver waits for the write batch, which ends in the next turn of the event loop.
         await asyncio.sleep(0)
-
-    def _start(self, serving: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """A task for one request. On Python 3.12 and later it runs at once until it first waits."""
-        loop = asyncio.get_running_loop()
-        if sys.version_info < (3, 12):
-            task = loop.create_task(serving)
-        else:
-            task = asyncio.Task(serving, loop=loop, eager_start=True)
-        if not task.done():
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        return task
-
-
-async def _serve(endpoint: Endpoint, inbound: Inbound, responder: Responder) -> None:
-    rest = answering(endpoint)(inbound, responder, responder.deliver)
-    if rest is not None:
-        await rest
+        await asyncio.sleep(0)

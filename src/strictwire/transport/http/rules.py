@@ -15,7 +15,7 @@ from strictwire.canon.json import render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Endpoint, Headers, Reply
+from strictwire.profiles.endpoint import Endpoint, Headers, Reply
 from strictwire.transport.http import cors
 from strictwire.transport.http.cors import HeaderFields
 from strictwire.transport.http.gatekeeper import Gatekeeper

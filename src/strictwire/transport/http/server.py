@@ -64,7 +64,7 @@ class HttpServer:
         if self._server is None:
             return
         self._server.close()
-        await self._pool.dispatcher.close(self._pool.site.endpoints.values(), self._pool.limits.stop_seconds)
+        await self._pool.dispatcher.close(self._pool.limits.stop_seconds)
         for connection in tuple(self._pool.connections):
             connection.close()
 
