@@ -23,7 +23,7 @@ from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 from strictwire.stores.memory.recorder import MemoryRecorder
-from strictwire.transport.stdio import HIGH_WATER, Lines, StdioServer
+from strictwire.transport.stdio import HIGH_WATER, StdioServer
 from tests.fixtures.live import (
     HERE,
     INITIALIZED,
@@ -356,7 +356,7 @@ def test_requests_of_one_read_share_a_commit_and_a_write() -> None:
     async def serve() -> None:
         batch = WriteBatch(recorder)
         server: Any = StdioServer(Echo(batch), batch, caller=Caller(), max_line=100)  # type: ignore[arg-type]
-        server._lines = Lines(writes, batch, server._begin_later)
+        server._writer = writes
         server.feed(b"\n".join([*lines, b""]))
         while not writes:
             await asyncio.sleep(0)

@@ -48,6 +48,18 @@ class Offers:
     compiled: Mapping[tuple[Kind, str], CompiledTool] = field(default_factory=lambda: MappingProxyType({}))
     templates: tuple[tuple[re.Pattern[str], CompiledTool], ...] = ()
     limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(MAX_RUNNING))
+    kinds: frozenset[Kind] = field(init=False, default=frozenset())
+    """The kinds of which something is offered."""
+
+    def __post_init__(self) -> None:
+        offered = {
+            Kind.TOOL: self.registry.tools,
+            Kind.RESOURCE: self.registry.resources,
+            Kind.PROMPT: self.registry.prompts,
+        }
+        kinds = {kind for kind, contracts in offered.items() if contracts}
+        completes = {Kind.COMPLETION} if (Kind.COMPLETION, COMPLETION) in self.compiled else set()
+        object.__setattr__(self, "kinds", frozenset(kinds | completes))
 
     def find(self, kind: Kind, target: str) -> CompiledTool | Failure:
         """The tool, prompt or resource of that name or URI; a Failure if it is not offered."""

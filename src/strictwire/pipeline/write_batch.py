@@ -49,7 +49,7 @@ class WriteBatch:
         """End the batch."""
         self._open_blocks -= 1
         if not self._open_blocks:
-            self._flush()
+            self.flush()
 
     def add_record(self, body: bytes, done: Done, *, answer_bytes: int = 0) -> None:
         """Commit a record at the end of the batch; then call `done`, which lets an answer of that size leave."""
@@ -57,30 +57,29 @@ class WriteBatch:
         self._dones.append(done)
         self._size += answer_bytes
         self.waiting_bytes += answer_bytes
-        self._schedule()
+        if not self._open_blocks and not self._scheduled:
+            self._schedule()
 
     def add_send(self, send: Send) -> None:
         """Call `send` once at the end of the batch, after the answers of its records have been handed out."""
         self._sends.append(send)
-        self._schedule()
-
-    def flush(self) -> None:
-        """End the batch now. For the end of a transport."""
-        self._scheduled = False
-        self._flush()
+        if not self._open_blocks and not self._scheduled:
+            self._schedule()
 
     def _schedule(self) -> None:
-        if not self._open_blocks and not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self.flush)
+        self._scheduled = True
+        self._loop.call_soon(self.flush)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """End the batch now."""
+        self._scheduled = False
         if self._bodies:
             bodies, self._bodies = self._bodies, []
             dones, self._dones = self._dones, []
             size, self._size = self._size, 0
             self._recorder.append(bodies, partial(self._settle, dones, size))
-        self._send()
+        if self._sends:
+            self._send()
 
     def _settle(self, dones: list[Done], size: int, failure: Failure | None) -> None:
         """The records are durable, or are not kept: hand out the answers, then have them written."""
@@ -92,7 +91,7 @@ class WriteBatch:
             except Exception:  # our own fault: it must not keep the other answers of the batch from leaving
                 log.exception("an answer was lost")
         self._open_blocks -= 1
-        if not self._open_blocks:
+        if self._sends and not self._open_blocks:
             self._send()
 
     def _send(self) -> None:

@@ -22,10 +22,10 @@ from strictwire.fault.dialects.system_v1 import GovernedError
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
-from strictwire.server.author import Server
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
 from strictwire.server.crew import Crew, Share, open_share
 from strictwire.server.packs import open_packs
+from strictwire.server.served import Served
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
@@ -77,7 +77,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-async def serve(server: Server, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
+async def serve(server: Served, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
     if serving.share is not None:
         folder = worker_folder(trail_of(settings.audit).folder, serving.share.number)
@@ -110,7 +110,7 @@ async def serve(server: Server, settings: Settings, serving: Serving, packs: Seq
         raise trail_refused(exc) from exc
 
 
-def _open_runtime(server: Server, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
+def _open_runtime(server: Served, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
     if serving.share is None:
         return open_runtime(server, settings, deterministic=serving.deterministic)
     return open_runtime(
@@ -132,7 +132,7 @@ def rest_collector() -> None:
     gc.set_threshold(COLLECT_AFTER, 10, 10)
 
 
-def _check_lock(server: Server, lock: str) -> None:
+def _check_lock(server: Served, lock: str) -> None:
     # Imported here because a server without a lock file need not wait for the reading of lock files to load.
     from strictwire.server.selfcheck import SelfCheckFailed, check_lock
 
@@ -230,7 +230,7 @@ def cannot_listen(host: str, port: int, exc: OSError) -> str:
     return f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT"
 
 
-def _serve_with_crew(server: Server, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
+def _serve_with_crew(server: Served, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
     """Serve one address with several processes; the exit code. Raises StartRefused."""
     host, port = serving.http or (settings.server.host, settings.server.port)
     check_exposure(host, settings)
@@ -261,7 +261,7 @@ def set_up_logging(level: str) -> None:
     )
 
 
-def run_from_arguments(server: Server, argv: Sequence[str] | None = None) -> None:
+def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> None:
     """`server.run()`: what an author's own file does when it is started."""
     parser = argparse.ArgumentParser(description=f"{server.identity.name} {server.identity.version}, an MCP server")
     way = parser.add_mutually_exclusive_group()
@@ -279,7 +279,7 @@ def _say(url: str) -> None:
     sys.stderr.flush()
 
 
-def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tuple[str, ...] | None = ()) -> int:
+def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tuple[str, ...] | None = ()) -> int:
     """Serve and return the exit code: 0 after a clean end, 1 if it could not start.
 
     `packs` are offered besides; None means those of the settings.
@@ -300,7 +300,7 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
     return _serve_until_stopped(server, settings, serving, offered)
 
 
-def _serve_until_stopped(server: Server, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
+def _serve_until_stopped(server: Served, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
     try:
         asyncio.run(serve(server, settings, serving, packs))
     except StartRefused as exc:

@@ -16,7 +16,7 @@ import stat
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
@@ -51,53 +51,8 @@ class Writer(Protocol):
         """Return when everything is written or cannot be."""
 
 
-class Lines:
-    """The output. Lines that leave in the same batch share one write. Interim messages are lines like any other."""
-
-    def __init__(self, writer: Writer, batch: WriteBatch, written: Callable[[], None]) -> None:
-        """`written` is called after each write."""
-        self._writer = writer
-        self._batch = batch
-        self._written = written
-        self._gathered: list[bytes] = []
-        self.size = 0
-        """Bytes that are gathered."""
-
-    def write(self, line: bytes) -> None:
-        """Write a line at the end of the batch."""
-        if not self._gathered:
-            self._batch.add_send(self.flush)
-        self._gathered.append(line)
-        self.size += len(line)
-
-    def open(self) -> None:
-        """There is one stream, and it is open."""
-
-    def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:  # noqa: ARG002
-        """Write an interim message; an event without one has no meaning here."""
-        if message:
-            self.write(message)
-        return True
-
-    def close(self) -> None:
-        """The stream stays open: it belongs to the process."""
-
-    def flush(self) -> None:
-        """Write what was gathered."""
-        if self._gathered:
-            gathered, self._gathered, self.size = self._gathered, [], 0
-            gathered.append(b"")
-            self._writer.write(b"\n".join(gathered))
-            self._written()
-
-    async def finish(self) -> None:
-        """Return when everything is written or cannot be."""
-        self.flush()
-        await self._writer.close()
-
-
 class StdioServer:
-    """Serves one endpoint to one client."""
+    """Serves one endpoint to one client. It is the outlet of every message: there is one stream, and it is open."""
 
     def __init__(self, endpoint: Endpoint, batch: WriteBatch, *, caller: Caller, max_line: int) -> None:
         self._endpoint = endpoint
@@ -105,25 +60,28 @@ class StdioServer:
         self._caller = caller
         self._splitter = LineSplitter(max_line)
         self._tasks = MessageTasks()
+        self._loop = asyncio.get_running_loop()
         self._waiting: deque[bytes | TooLong] = deque()
         """Lines that were read and not begun."""
+        self._gathered: list[bytes] = []
+        """Lines that leave with the next write."""
+        self._gathered_bytes = 0
         self._unanswered = 0
         self._is_full = False
         """Whether the client does not read its answers."""
         self._idle = asyncio.Event()
         """Set while nothing is unanswered."""
         self._ended = asyncio.Event()
-        self._lines: Lines
+        self._writer: Writer
         self._reader: Any
 
     async def run(self, source: int, sink: int) -> None:
         """Serve until the end of input or SIGTERM, then finish what was begun."""
-        loop = asyncio.get_running_loop()
-        self._lines = Lines(await _open_writer(sink, self._pause), self._batch, self._begin_later)
+        self._writer = await _open_writer(sink, self._pause)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # no signal handlers on this platform's loop
-                loop.add_signal_handler(number, stopped.set)
+                self._loop.add_signal_handler(number, stopped.set)
         self._reader = await _open_reader(source, self.feed, self._ended.set)
         await _first(self._ended.wait(), stopped.wait())
         self._reader.close()
@@ -131,7 +89,8 @@ class StdioServer:
         await self._drain(STOP_SECONDS if stopped.is_set() else DRAIN_SECONDS)
         await self._endpoint.close()
         self._batch.flush()
-        await self._lines.finish()
+        self._write()
+        await self._writer.close()
 
     def feed(self, chunk: bytes) -> None:
         """Take bytes as they are read; an empty chunk is the end of input."""
@@ -142,28 +101,51 @@ class StdioServer:
 
     def _begin(self) -> None:
         """Begin the requests that were read, as long as there is room for their answers."""
-        while self._waiting and not self._is_full and self._batch.waiting_bytes < HIGH_WATER:
-            with self._batch:
-                while self._waiting and self._batch.waiting_bytes + self._lines.size < HIGH_WATER:
-                    self._serve(self._waiting.popleft())
-
-    def _begin_later(self) -> None:
-        if self._waiting:
-            asyncio.get_running_loop().call_soon(self._begin)
-
-    def _serve(self, line: bytes | TooLong) -> None:
-        if isinstance(line, TooLong):
-            self._deliver(self._endpoint.refuse_oversized(Inbound(body=b"", transport="stdio", caller=self._caller)))
-        else:
-            inbound = Inbound(body=line, transport="stdio", caller=self._caller)
-            self._tasks.start(self._endpoint, inbound, self._lines, self._deliver)
+        waiting, batch = self._waiting, self._batch
+        while waiting and not self._is_full and batch.waiting_bytes < HIGH_WATER:
+            with batch:
+                while waiting and batch.waiting_bytes + self._gathered_bytes < HIGH_WATER:
+                    line = waiting.popleft()
+                    if isinstance(line, TooLong):
+                        inbound = Inbound(body=b"", transport="stdio", caller=self._caller)
+                        self._deliver(self._endpoint.refuse_oversized(inbound))
+                    else:
+                        inbound = Inbound(body=line, transport="stdio", caller=self._caller)
+                        self._tasks.start(self._endpoint, inbound, self, self._deliver)
 
     def _deliver(self, reply: Reply | None) -> None:
         if reply is not None and reply.body is not None:
-            self._lines.write(reply.body)
+            self._gather(reply.body)
         self._unanswered -= 1
         if not self._unanswered:
             self._idle.set()
+
+    def _gather(self, line: bytes) -> None:
+        """Write a line at the end of the batch: lines that leave together share one write."""
+        if not self._gathered:
+            self._batch.add_send(self._write)
+        self._gathered.append(line)
+        self._gathered_bytes += len(line)
+
+    def _write(self) -> None:
+        if self._gathered:
+            gathered, self._gathered, self._gathered_bytes = self._gathered, [], 0
+            gathered.append(b"")
+            self._writer.write(b"\n".join(gathered))
+            if self._waiting:
+                self._loop.call_soon(self._begin)
+
+    def open(self) -> None:
+        """See Outlet: the stream is open."""
+
+    def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:  # noqa: ARG002
+        """See Outlet: an interim message is a line like any other; an event without one has no meaning here."""
+        if message:
+            self._gather(message)
+        return True
+
+    def close(self) -> None:
+        """See Outlet: the stream belongs to the process and stays open."""
 
     def _pause(self, is_full: bool) -> None:
         self._is_full = is_full

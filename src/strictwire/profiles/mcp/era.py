@@ -50,7 +50,7 @@ def era_of(method: str, params: JsonObject | None, headers: Headers | None, *, h
     version = headers.get(VERSION_HEADER) if headers is not None else None
     if version is not None and version not in LEGACY_NAMES:
         return Era.MODERN
-    if headers is None and names_version(params):
+    if headers is None and params is not None and "_meta" in params and names_version(params):
         return Era.MODERN
     if method == "initialize":
         return Era.OPENING

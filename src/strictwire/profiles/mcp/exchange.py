@@ -53,7 +53,8 @@ class Exchange(msgspec.Struct, eq=False):
 
     def answer(self, reply: Reply) -> None:
         """Deliver the answer."""
-        self.leave()
+        if self.in_flight is not None:
+            self.leave()
         self.deliver(reply)
 
     def refuse(self, failure: Failure) -> None:

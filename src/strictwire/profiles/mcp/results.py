@@ -56,7 +56,11 @@ def write_tool_result(request_id: RequestId, done: Done, tool: CompiledTool, rev
     if done.content:
         content = render([_fit(item, revision) for item in done.content])
     elif done.structured:
-        content = b'[{"type":"text","text":%b}]' % render(_text_of(done, tool, shown=structured))
+        # The content itself, where the contract says so or the revision has no other place for it; otherwise a summary.
+        contract = tool.contract
+        in_full = not structured or not isinstance(contract, ToolContract) or contract.text_json
+        text = done.raw.decode() if in_full else summarise(done.value)
+        content = b'[{"type":"text","text":%b}]' % render(text)
     else:
         content = b"[]"
     if structured:
@@ -64,13 +68,6 @@ def write_tool_result(request_id: RequestId, done: Done, tool: CompiledTool, rev
     if done.meta:
         tail = _merge_meta(done.meta, tail)
     return b'{"jsonrpc":"2.0","id":%b,"result":{"content":%b%b}' % (render(request_id), content, tail)
-
-
-def _text_of(done: Done, tool: CompiledTool, *, shown: bool) -> str:
-    """Structured content as text: itself where the contract says so or the revision has no place for it, or a summary."""
-    contract = tool.contract
-    wants_json = not shown or not isinstance(contract, ToolContract) or contract.text_json
-    return done.raw.decode() if wants_json else summarise(done.value)
 
 
 def summarise(value: JsonValue) -> str:

@@ -26,19 +26,15 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_target(method: str, params: JsonObject) -> Target | Failure:
     """The target of tools/call, prompts/get, resources/read or completion/complete; MALFORMED_PARAMS if it has none."""
-    return _TARGETS[method](params)
-
-
-def _named(kind: Kind) -> Callable[[JsonObject], Target | Failure]:
-    def read(params: JsonObject) -> Target | Failure:
-        name, arguments = params.get("name"), params.get("arguments", {})
-        if not isinstance(name, str) or not name:
-            return malformed("name")
-        if not isinstance(arguments, dict):
-            return malformed("arguments")
-        return Target(kind=kind, name=name, arguments=arguments)
-
-    return read
+    kind = _NAMED.get(method)
+    if kind is None:
+        return _OTHERS[method](params)
+    name, arguments = params.get("name"), params.get("arguments", {})
+    if not isinstance(name, str) or not name:
+        return malformed("name")
+    if not isinstance(arguments, dict):
+        return malformed("arguments")
+    return Target(kind=kind, name=name, arguments=arguments)
 
 
 def _resource(params: JsonObject) -> Target | Failure:
@@ -64,30 +60,43 @@ def _completion(params: JsonObject) -> Target | Failure:
 _REFERENCES: Final[Mapping[str, str]] = {"ref/prompt": "name", "ref/resource": "uri"}
 """The kinds of completion references, and the member that names what is completed."""
 
-_TARGETS: Final[Mapping[str, Callable[[JsonObject], Target | Failure]]] = {
-    "tools/call": _named(Kind.TOOL),
-    "prompts/get": _named(Kind.PROMPT),
+_NAMED: Final[Mapping[str, Kind]] = {"tools/call": Kind.TOOL, "prompts/get": Kind.PROMPT}
+"""Methods whose target is named by `name`, with its arguments beside it."""
+
+_OTHERS: Final[Mapping[str, Callable[[JsonObject], Target | Failure]]] = {
     "resources/read": _resource,
     "completion/complete": _completion,
 }
 
-CALLS: Final = frozenset(_TARGETS)
+CALLS: Final = frozenset({*_NAMED, *_OTHERS})
 """Methods that run a handler."""
 
-BEHIND: Final[Mapping[str, str]] = {
-    "tools/list": "tools",
-    "tools/call": "tools",
-    "resources/list": "resources",
-    "resources/templates/list": "resources",
-    "resources/read": "resources",
-    "resources/subscribe": "resources",
-    "resources/unsubscribe": "resources",
-    "prompts/list": "prompts",
-    "prompts/get": "prompts",
-    "completion/complete": "completions",
-    "logging/setLevel": "logging",
+ABOUT: Final[Mapping[str, Kind]] = {
+    "tools/list": Kind.TOOL,
+    "tools/call": Kind.TOOL,
+    "resources/list": Kind.RESOURCE,
+    "resources/templates/list": Kind.RESOURCE,
+    "resources/read": Kind.RESOURCE,
+    "resources/subscribe": Kind.RESOURCE,
+    "resources/unsubscribe": Kind.RESOURCE,
+    "prompts/list": Kind.PROMPT,
+    "prompts/get": Kind.PROMPT,
+    "completion/complete": Kind.COMPLETION,
 }
-"""The capability behind each method; without it the method does not exist."""
+"""What each method is about; if nothing of that kind is offered, the method does not exist."""
+
+CAPABILITIES: Final[Mapping[Kind, str]] = {
+    Kind.TOOL: "tools",
+    Kind.RESOURCE: "resources",
+    Kind.PROMPT: "prompts",
+    Kind.COMPLETION: "completions",
+}
+"""The capability that a server advertises for each kind."""
+
+BEHIND: Final[Mapping[str, str]] = {method: CAPABILITIES[kind] for method, kind in ABOUT.items()} | {
+    "logging/setLevel": "logging"
+}
+"""The capability behind each method."""
 
 
 def malformed(parameter: str) -> Failure:
