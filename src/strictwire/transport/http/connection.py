@@ -34,19 +34,11 @@ class ConnectionPool:
         self.connections: set[HttpConnection] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    def connect(self) -> HttpConnection:
-        """The protocol of a new connection."""
-        return HttpConnection(self)
-
     def add(self, connection: HttpConnection) -> None:
-        """Keep a connection until `discard`, and its deadline from now on."""
+        """Keep a connection, and from now on its deadlines."""
         self.connections.add(connection)
         if self._timer is None:
             self._schedule_sweep()
-
-    def discard(self, connection: HttpConnection) -> None:
-        """Forget a connection that has ended."""
-        self.connections.discard(connection)
 
     def _schedule_sweep(self) -> None:
         self._timer = asyncio.get_running_loop().call_later(self.limits.sweep_seconds, self._sweep)
@@ -69,10 +61,11 @@ class HttpConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._parser = RequestParser(self, pool.site, pool.limits)
         self._queue: deque[ParsedRequest] = deque()
-        self._request: ParsedRequest | None = None
-        """The request that is being answered."""
+        self._request = ParsedRequest()
+        """The request that is being answered, or was last."""
+        self._answering = False
         self._responder: Responder | None = None
-        """Its responder, while the response is not complete."""
+        """Set while an endpoint works on the request."""
         self._transport: Any = None
         self._deadline = math.inf
         self._write_deadline = math.inf
@@ -125,7 +118,7 @@ class HttpConnection(asyncio.Protocol):
         """The client is gone, or was disconnected."""
         self._closing = True
         self._parser.stop()
-        self._pool.discard(self)
+        self._pool.connections.discard(self)
         self._queue.clear()
         if self._responder is not None:
             self._responder.client_gone()
@@ -137,18 +130,14 @@ class HttpConnection(asyncio.Protocol):
         self._set_deadline(self._limits.read_seconds)
 
     def request_complete(self, request: ParsedRequest) -> None:
-        """The request waits for its turn."""
+        """The request waits for its turn; one that was refused is the last."""
         self._deadline = math.inf
         self._queue.append(request)
 
     def body_wanted(self) -> None:
         """Ask for the body, unless a response to an earlier request comes first."""
-        if self._request is None and not self._queue:
+        if not self._answering and not self._queue:
             self._write(http1.CONTINUE)
-
-    def request_refused(self, request: ParsedRequest) -> None:
-        """The request waits for its turn, too, and is the last."""
-        self.request_complete(request)
 
     # What the responder calls.
 
@@ -160,29 +149,23 @@ class HttpConnection(asyncio.Protocol):
     def send_reply(self, reply: Reply) -> None:
         """Send a whole response."""
         request = self._request
-        if request is not None:
-            self._write(http1.render_response(reply, method=request.method, keep_alive=request.keep_alive))
-            self._finish(request)
+        self._write(http1.render_response(reply, method=request.method, keep_alive=request.keep_alive))
+        self._finish()
 
     def start_stream(self, headers: HeaderFields) -> None:
         """Send the head of an event stream. HTTP/1.0 has no chunks: there the stream ends with the connection."""
         request = self._request
-        if request is not None:
-            chunked = request.version != "1.0"
-            request.keep_alive = request.keep_alive and chunked
-            self._write(http1.render_stream_head(headers, chunked=chunked, keep_alive=request.keep_alive))
+        request.keep_alive = request.keep_alive and request.is_chunkable
+        self._write(http1.render_stream_head(headers, chunked=request.is_chunkable, keep_alive=request.keep_alive))
 
     def send_event(self, data: bytes) -> None:
         """Send a piece of an event stream."""
-        if self._request is not None:
-            self._write(data if self._request.version == "1.0" else http1.chunk(data))
+        self._write(http1.chunk(data) if self._request.is_chunkable else data)
 
     def end_stream(self) -> None:
         """End an event stream."""
-        request = self._request
-        if request is not None:
-            self._write(b"" if request.version == "1.0" else http1.LAST_CHUNK)
-            self._finish(request)
+        self._write(http1.LAST_CHUNK if self._request.is_chunkable else b"")
+        self._finish()
 
     # What the server calls.
 
@@ -215,20 +198,19 @@ class HttpConnection(asyncio.Protocol):
             return
         self._advancing = True
         try:
-            while self._queue and self._request is None and not self._closing and self._write_deadline == math.inf:
+            while self._queue and not (self._answering or self._closing) and self._write_deadline == math.inf:
                 self._begin(self._queue.popleft())
         finally:
             self._advancing = False
         self._set_reading()
 
     def _begin(self, request: ParsedRequest) -> None:
-        self._request = request
+        self._request, self._answering = request, True
         if self._pool.find_owner is not None and self._hand_off(request, self._pool.find_owner):
             return
         body = None if request.size > self._pool.site.max_body else bytes(request.body)
         responder = self._pool.dispatcher.respond(request.decision, body, self)
-        if self._request is request:
-            self._responder = responder
+        self._responder = responder if self._answering else None
 
     def _hand_off(self, request: ParsedRequest, find_owner: FindOwner) -> bool:
         """Pass the connection to the worker that has the session of this request; whether that was done.
@@ -249,12 +231,12 @@ class HttpConnection(asyncio.Protocol):
         self._transport.abort()
         return True
 
-    def _finish(self, request: ParsedRequest) -> None:
+    def _finish(self) -> None:
         """A response is complete: go on with the next request, or end the connection."""
-        self._request = self._responder = None
+        self._answering, self._responder = False, None
         if self._closing:
             return
-        if request.keep_alive:
+        if self._request.keep_alive:
             if self._is_idle:
                 self._set_deadline(self._limits.idle_seconds)
             self._advance()
@@ -282,7 +264,7 @@ class HttpConnection(asyncio.Protocol):
 
     @property
     def _is_idle(self) -> bool:
-        return self._request is None and not self._queue and not self._parser.reading
+        return not (self._answering or self._queue or self._parser.reading)
 
     def _set_deadline(self, seconds: float) -> None:
         self._deadline = self._loop.time() + seconds

@@ -46,6 +46,11 @@ class ParsedRequest(msgspec.Struct):
     size: int = 0
     """Bytes of the body so far, also of one that is not kept."""
 
+    @property
+    def is_chunkable(self) -> bool:
+        """Whether a response may come in chunks: HTTP/1.0 has none."""
+        return self.version != "1.0"
+
     def render(self) -> bytes:
         """The request for another process to read: with its length, and without asking whether to send the body."""
         kept = self._fields_without(b"transfer-encoding", b"expect")
@@ -78,13 +83,10 @@ class Receiver(Protocol):
         """The first byte of a request has arrived."""
 
     def request_complete(self, request: ParsedRequest) -> None:
-        """A request has arrived."""
+        """A request has arrived, or is refused before that and is the last one of the connection."""
 
     def body_wanted(self) -> None:
         """A client waits for `100 Continue` before it sends a body that is welcome."""
-
-    def request_refused(self, request: ParsedRequest) -> None:
-        """Answer a request that has not arrived in full. It is the last one of the connection."""
 
 
 class RequestParser:
@@ -238,7 +240,7 @@ class RequestParser:
         if not self.stopped:
             self.stop()
             request.keep_alive = False
-            self._receiver.request_refused(request)
+            self._receiver.request_complete(request)
 
     def _without_upgrade(self) -> bytes:
         """The head that was just read, to be read again without its offer of another protocol.

@@ -8,10 +8,11 @@ import os
 import resource
 import socket
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from strictwire.transport.http import limits as http_limits
-from strictwire.transport.http.connection import ConnectionPool
+from strictwire.transport.http.connection import ConnectionPool, HttpConnection
 from strictwire.transport.http.handoff import FindOwner, SocketHandoff
 from strictwire.transport.http.limits import HttpLimits
 from strictwire.transport.http.rules import Site
@@ -31,20 +32,21 @@ class HttpServer:
 
     def __init__(self, site: Site, limits: HttpLimits | None = None, *, find_owner: FindOwner | None = None) -> None:
         self._pool = ConnectionPool(site, _fit_open_files(limits or http_limits.DEFAULT_LIMITS), find_owner)
+        self._connect = partial(HttpConnection, self._pool)
         self._server: asyncio.Server | None = None
         self._adopting: set[asyncio.Task[None]] = set()
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which the system chooses for 0. Raises OSError: cannot listen there."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._pool.connect, host, port, backlog=ACCEPT_AT_ONCE)
+        self._server = await loop.create_server(self._connect, host, port, backlog=ACCEPT_AT_ONCE)
         _set_backlog(self._server)
         return int(self._server.sockets[0].getsockname()[1])
 
     async def start_worker(self, listening: socket.socket, handoff: SocketHandoff) -> None:
         """Accept from a socket whose address other workers share, and take the connections that they hand off."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._pool.connect, sock=listening, backlog=ACCEPT_AT_ONCE)
+        self._server = await loop.create_server(self._connect, sock=listening, backlog=ACCEPT_AT_ONCE)
         _set_backlog(self._server)
         loop.add_reader(handoff.fileno(), self._receive, handoff)
 
@@ -56,7 +58,7 @@ class HttpServer:
             task.add_done_callback(self._adopting.discard)
 
     async def _adopt(self, connection: socket.socket, received: bytes) -> None:
-        _, protocol = await asyncio.get_running_loop().connect_accepted_socket(self._pool.connect, connection)
+        _, protocol = await asyncio.get_running_loop().connect_accepted_socket(self._connect, connection)
         protocol.data_received(received)
 
     async def stop(self) -> None:
