@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from strictwire.canon.json import Limits, parse, render
-from strictwire.check.engine import lint, plan_rules
+from strictwire.check.engine import lint, select_rules
 from strictwire.check.lint import RULES
 from strictwire.check.policy import Policy
 from strictwire.check.rule import Category
@@ -67,7 +67,7 @@ def decode_and_compile() -> None:
 
 def lint_all(category: Category) -> None:
     policy = Policy(category=category)
-    lint(parse_dump(RAW, "tools.json"), plan_rules(RULES, RULESET, policy), policy, version=RULESET.version)
+    lint(parse_dump(RAW, "tools.json"), select_rules(RULES, RULESET, policy), policy, version=RULESET.version)
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -28,20 +28,20 @@ def test_the_list_is_found_in_each_form(value: object, pointer: str) -> None:
 def test_what_holds_no_list_is_a_flaw(raw: bytes) -> None:
     tools = parse_dump(raw, "d.json")
 
-    assert (tools.subjects, [flaw.rule for flaw in tools.flaws]) == ((), ["ENTRY_WELL_FORMED"])
+    assert (tools.subjects, [problem.rule for problem in tools.read_problems]) == ((), ["ENTRY_WELL_FORMED"])
 
 
 def test_what_is_not_json_is_a_flaw_with_its_place() -> None:
-    flaw = parse_dump(b'{"tools":\n [}', "d.json").flaws[0]
+    problem = parse_dump(b'{"tools":\n [}', "d.json").read_problems[0]
 
-    assert (flaw.rule, flaw.line, flaw.column) == ("FILE_STRICT_JSON", 2, 3)
+    assert (problem.rule, problem.line, problem.column) == ("FILE_STRICT_JSON", 2, 3)
 
 
 def test_good_entries_are_read_beside_bad_ones() -> None:
     tools = parse_dump(render([TOOL, {"name": "b"}, None, {**TOOL, "description": 1}]), "d.json")
 
     assert [each.contract.name for each in tools.subjects] == ["a"]
-    assert [(flaw.origin.pointer, flaw.message) for flaw in tools.flaws] == [
+    assert [(problem.origin.pointer, problem.message) for problem in tools.read_problems] == [
         ("/1/inputSchema", "the member 'inputSchema' of the entry is missing"),
         ("/2", "the entry is not an object"),
         ("/3/description", "the member 'description' of the entry is not a text"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.check.subject import Home, Origin
+from strictwire.check.subject import Origin, SourceKind
 from strictwire.contract.tool import ToolContract
 from strictwire.sources.folder import read_folder
 from strictwire.sources.refused import SourceRefused
@@ -27,7 +27,7 @@ def test_a_folder_gives_the_tools_of_its_files(tmp_path: Path) -> None:
             annotations={"readOnlyHint": True},
         )
     ]
-    assert (tools.home, tools.flaws) == (Home.FOLDER, ())
+    assert (tools.source_kind, tools.read_problems) == (SourceKind.FOLDER, ())
     assert tools.subjects[0].input == Origin(f"{schemas}/tools/read.json")
 
 
@@ -66,9 +66,9 @@ def test_a_file_that_cannot_be_read_is_a_flaw_with_its_place(
 ) -> None:
     write(tmp_path / "b.json", {"type": "object"})
     write(tmp_path / name, raw)
-    flaw = read_folder(tmp_path).flaws[0]
+    problem = read_folder(tmp_path).read_problems[0]
 
-    assert (flaw.rule, flaw.origin.file, flaw.message, (flaw.line, flaw.column)) == (
+    assert (problem.rule, problem.origin.file, problem.message, (problem.line, problem.column)) == (
         "FILE_STRICT_JSON",
         f"{tmp_path}/{name}",
         message,
@@ -81,7 +81,7 @@ def test_a_contract_file_with_an_unknown_member_is_a_flaw(tmp_path: Path) -> Non
     write(tmp_path / "a.contract.json", {"descripton": "x"})
     tools = read_folder(tmp_path)
 
-    assert (tools.subjects, [flaw.rule for flaw in tools.flaws]) == ((), ["ENTRY_WELL_FORMED"])
+    assert (tools.subjects, [problem.rule for problem in tools.read_problems]) == ((), ["ENTRY_WELL_FORMED"])
 
 
 def test_a_folder_without_schema_files_is_refused(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_an_honest_server_gives_its_tools() -> None:
 def test_junk_entries_are_flaws() -> None:
     tools = listed("junk")
 
-    assert (len(tools.subjects), [flaw.origin.pointer for flaw in tools.flaws]) == (
+    assert (len(tools.subjects), [problem.origin.pointer for problem in tools.read_problems]) == (
         1,
         ["/tools/1/name", "/tools/1/inputSchema"],
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.check.subject import Flaw, Origin, Subject
+from strictwire.check.subject import Origin, ReadProblem, Subject
 from strictwire.contract.tool import ToolContract
 
 MALFORMED: Final = "ENTRY_WELL_FORMED"
@@ -24,22 +24,22 @@ _TYPES: Final[tuple[tuple[str, type, bool], ...]] = (
 _WORDS: Final[Mapping[type, str]] = {str: "a text", dict: "an object"}
 
 
-def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subject, ...], tuple[Flaw, ...]]:
+def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subject, ...], tuple[ReadProblem, ...]]:
     """The tools of a list, and what is wrong with entries that are none."""
     subjects: list[Subject] = []
-    flaws: list[Flaw] = []
+    read_problems: list[ReadProblem] = []
     for index, entry in enumerate(entries):
         origin = base.under(index)
         wrong = list(_find_flaws(entry, origin))
-        flaws += wrong
+        read_problems += wrong
         if not wrong and isinstance(entry, dict):
             subjects.append(subject_of(entry, origin))
-    return tuple(subjects), tuple(flaws)
+    return tuple(subjects), tuple(read_problems)
 
 
-def _find_flaws(entry: JsonValue, origin: Origin) -> Iterator[Flaw]:
+def _find_flaws(entry: JsonValue, origin: Origin) -> Iterator[ReadProblem]:
     if not isinstance(entry, dict):
-        yield Flaw(MALFORMED, origin, "the entry is not an object")
+        yield ReadProblem(MALFORMED, origin, "the entry is not an object")
         return
     for name, kind, needed in _TYPES:
         value = entry.get(name)
@@ -48,7 +48,7 @@ def _find_flaws(entry: JsonValue, origin: Origin) -> Iterator[Flaw]:
         # Servers write null for an absent optional member.
         if not isinstance(value, kind) and not (value is None and not needed):
             state = "is missing" if name not in entry else f"is not {_WORDS[kind]}"
-            yield Flaw(MALFORMED, origin.under(name), f"the member {name!r} of the entry {state}")
+            yield ReadProblem(MALFORMED, origin.under(name), f"the member {name!r} of the entry {state}")
 
 
 def subject_of(entry: JsonObject, origin: Origin, contract: ToolContract | None = None) -> Subject:

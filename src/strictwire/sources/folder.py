@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import MAX_BYTES, JsonObject, NotStrict, parse_object
-from strictwire.check.subject import Flaw, Home, Origin, Subject, ToolSet
+from strictwire.check.subject import Origin, ReadProblem, SourceKind, Subject, ToolSet
 from strictwire.contract.document import read_contract
 from strictwire.contract.registry import ContractRefused
 from strictwire.sources.dump import NOT_JSON, flaw_of
@@ -57,8 +57,8 @@ def build_folder(texts: Mapping[str, bytes | None], *, label: str, prefix: str) 
     return ToolSet(
         label=label,
         subjects=tuple(subjects),
-        home=Home.FOLDER,
-        flaws=tuple(work.flaws),
+        source_kind=SourceKind.FOLDER,
+        read_problems=tuple(work.read_problems),
         texts={prefix + name: raw for name, raw in texts.items() if raw is not None},
         files=tuple(prefix + name for name in sorted(texts)),
         documents=shared,
@@ -71,20 +71,20 @@ class _Folder:
     def __init__(self, texts: Mapping[str, bytes | None], prefix: str) -> None:
         self.texts = texts
         self.prefix = prefix
-        self.flaws: list[Flaw] = []
+        self.read_problems: list[ReadProblem] = []
 
     def tool(self, name: str) -> Subject | None:
-        """The tool, or None if one of its files cannot be read; the flaw says which."""
-        known = len(self.flaws)
+        """The tool, or None if one of its files cannot be read; the problem says which."""
+        known = len(self.read_problems)
         given, gives = self.document(name + INPUT), self.document(name + OUTPUT)
         document = self.document(name + CONTRACT)
-        if given is None or len(self.flaws) > known:
+        if given is None or len(self.read_problems) > known:
             return None
         entry = Origin(self.prefix + name + (CONTRACT if document is not None else INPUT))
         try:
             contract = read_contract(name, input_schema=given, output_schema=gives, document=document or _described(given))
         except ContractRefused as exc:
-            self.flaws.append(Flaw(MALFORMED, entry, str(exc), 1, 1))
+            self.read_problems.append(ReadProblem(MALFORMED, entry, str(exc), 1, 1))
             return None
         return Subject(
             contract=contract,
@@ -100,13 +100,13 @@ class _Folder:
             return None
         raw = self.texts[name]
         if raw is None:
-            flaw = Flaw(NOT_JSON, Origin(self.prefix + name), f"the file is larger than {MAX_BYTES:,} bytes", 1, 1)
-            self.flaws.append(flaw)
+            problem = ReadProblem(NOT_JSON, Origin(self.prefix + name), f"the file is larger than {MAX_BYTES:,} bytes", 1, 1)
+            self.read_problems.append(problem)
             return None
         try:
             return parse_object(raw)
         except NotStrict as exc:
-            self.flaws.append(flaw_of(exc, raw, self.prefix + name))
+            self.read_problems.append(flaw_of(exc, raw, self.prefix + name))
             return None
 
 

@@ -42,5 +42,5 @@ def as_tool_set(listed: Sequence[object] | RemoteError, label: str) -> ToolSet:
     """The tools of an answer. Raises SourceRefused: the server answered with an error."""
     if isinstance(listed, RemoteError):
         raise SourceRefused(label, f"the server answered tools/list with error {listed.code}")
-    subjects, flaws = read_entries(list(listed), Origin(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
-    return ToolSet(label=label, subjects=subjects, flaws=flaws)
+    subjects, read_problems = read_entries(list(listed), Origin(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
+    return ToolSet(label=label, subjects=subjects, read_problems=read_problems)

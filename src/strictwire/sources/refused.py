@@ -1,4 +1,4 @@
-"""Why a source could not be read at all. What is wrong inside a source is a flaw of its ToolSet instead."""
+"""Why a source could not be read at all. What is wrong inside a source is a problem of its ToolSet instead."""
 
 from __future__ import annotations
 

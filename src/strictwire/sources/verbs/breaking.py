@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from strictwire.check.breaking import RULES
 from strictwire.check.breaking.judge import breaking
-from strictwire.check.engine import Progress, silent
+from strictwire.check.engine import Progress, no_progress
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.sources.place import DEFAULT_SOURCE, read_source
 from strictwire.sources.verbs.lint import choose_ruleset
@@ -25,7 +25,7 @@ class BreakingOptions:
 
 
 @runs
-def run_breaking(options: BreakingOptions, progress: Progress = silent) -> Outcome:
+def run_breaking(options: BreakingOptions, progress: Progress = no_progress) -> Outcome:
     """Compare; see the module."""
     ruleset = choose_ruleset(options.policy)
     known = {rule.id: rule for rule in RULES}

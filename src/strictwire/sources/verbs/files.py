@@ -86,9 +86,9 @@ def run_freeze(options: FreezeOptions) -> Outcome:
 
 
 def _whole(tools: ToolSet) -> ToolSet:
-    if tools.flaws:
-        flaw = tools.flaws[0]
-        raise SourceRefused(flaw.origin.file or tools.label, f"{flaw.message}; nothing was written")
+    if tools.read_problems:
+        problem = tools.read_problems[0]
+        raise SourceRefused(problem.origin.file or tools.label, f"{problem.message}; nothing was written")
     return tools
 
 

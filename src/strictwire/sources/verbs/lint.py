@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from strictwire.check.engine import Progress, lint, make_finding, plan_rules, silent
+from strictwire.check.engine import Progress, lint, make_finding, no_progress, select_rules
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES
-from strictwire.check.lint.gate import Change, change_in_contract, change_tested
+from strictwire.check.lint.changes import Change, change_in_contract, change_tested
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.check.rulesets import RULESETS, Ruleset
 from strictwire.check.subject import ToolSet
@@ -32,13 +32,13 @@ class LintOptions:
 
 
 @runs
-def run_lint(options: LintOptions, progress: Progress = silent) -> Outcome:
+def run_lint(options: LintOptions, progress: Progress = no_progress) -> Outcome:
     """Judge; see the module."""
     ruleset = choose_ruleset(options.policy)
-    plan = plan_rules(RULES, ruleset, options.policy)
+    plan = select_rules(RULES, ruleset, options.policy)
     tools = read_source(options.source)
     gate = None if options.changed_since is None else _gate(tools, options.changed_since, options.source)
-    report = lint(tools, plan, options.policy, version=ruleset.version, progress=progress, gate=gate)
+    report = lint(tools, plan, options.policy, version=ruleset.version, progress=progress, change_findings=gate)
     return of_report(report, options.style)
 
 

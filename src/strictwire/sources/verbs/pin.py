@@ -24,11 +24,11 @@ class PinOptions:
 
 @runs
 def run_pin(options: PinOptions) -> Outcome:
-    """Write the lock file. A source with flaws is not pinned: half a lock would pass for a whole one."""
+    """Write the lock file. A source with read_problems is not pinned: half a lock would pass for a whole one."""
     tools = read_source(options.source)
-    if tools.flaws:
-        flaw = tools.flaws[0]
-        raise SourceRefused(flaw.origin.file or tools.label, f"{flaw.message}; nothing was pinned")
+    if tools.read_problems:
+        problem = tools.read_problems[0]
+        raise SourceRefused(problem.origin.file or tools.label, f"{problem.message}; nothing was pinned")
     write_lock(Path(options.lock), tools.subjects)
     return Outcome(exit_code=CLEAN, text=f"pinned {count(len(tools.subjects), 'tool')} in {options.lock}\n")
 
