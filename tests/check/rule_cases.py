@@ -15,7 +15,7 @@ from strictwire.check.policy import Policy
 from strictwire.check.rule import Rule
 from strictwire.check.subject import ToolSet
 from strictwire.check.tree import LintParameters
-from strictwire.sources.place import read_source
+from strictwire.sources.specifier import read_source
 
 TESTDATA = Path(__file__).parent / "testdata"
 LINT_RULES = {rule.id: rule for rule in LINT}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from strictwire.cli import sourcing
 
 if TYPE_CHECKING:
-    from strictwire.sources.verbs.outcome import Outcome
+    from strictwire.sources.verbs.result import VerbResult
 
 EXAMPLES: Final = f"""examples:
   strictwire breaking --against git:main
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     return sourcing.run_judging("breaking", lambda: _judge(arguments))
 
 
-def _judge(arguments: argparse.Namespace) -> Outcome:
+def _judge(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.check.policy import parse_policy
     from strictwire.sources.verbs.breaking import BreakingOptions, run_breaking
 
@@ -40,6 +40,6 @@ def _judge(arguments: argparse.Namespace) -> Outcome:
         against=arguments.against,
         source=sourcing.source_of(arguments),
         policy=parse_policy(sourcing.read_table(arguments, "breaking")),
-        style=sourcing.style_of(arguments),
+        output_format=sourcing.format_of(arguments),
     )
     return run_breaking(options, sourcing.show_progress)

@@ -29,6 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
     from strictwire.sources.verbs.files import DocsOptions, run_docs
 
     options = DocsOptions(
-        source=sourcing.source_of(arguments), style=arguments.format, title=arguments.title, out=arguments.out
+        source=sourcing.source_of(arguments), output_format=arguments.format, title=arguments.title, out=arguments.out
     )
     return sourcing.write_outcome("docs", run_docs(options))

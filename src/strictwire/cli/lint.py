@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from strictwire.cli import sourcing
 
 if TYPE_CHECKING:
-    from strictwire.sources.verbs.outcome import Outcome
+    from strictwire.sources.verbs.result import VerbResult
 
 EXAMPLES: Final = f"""examples:
   strictwire lint                                   the schema files in schemas/
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     return sourcing.run_judging("lint", lambda: _judge(arguments))
 
 
-def _judge(arguments: argparse.Namespace) -> Outcome:
+def _judge(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.check.policy import parse_policy
     from strictwire.sources.verbs.lint import LintOptions, run_lint
 
@@ -44,7 +44,7 @@ def _judge(arguments: argparse.Namespace) -> Outcome:
     options = LintOptions(
         source=sourcing.source_of(arguments),
         policy=parse_policy(table),
-        style=sourcing.style_of(arguments),
+        output_format=sourcing.format_of(arguments),
         changed_since=arguments.changed_since,
     )
     return run_lint(options, sourcing.show_progress)

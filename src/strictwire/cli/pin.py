@@ -29,5 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Pin or check."""
     from strictwire.sources.verbs.pin import PinOptions, run_pin, run_pin_check
 
-    options = PinOptions(source=sourcing.source_of(arguments), lock=arguments.lock, style=sourcing.style_of(arguments))
+    options = PinOptions(
+        source=sourcing.source_of(arguments), lock=arguments.lock, output_format=sourcing.format_of(arguments)
+    )
     return sourcing.write_outcome("pin", run_pin_check(options) if arguments.check else run_pin(options))

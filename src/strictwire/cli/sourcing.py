@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from strictwire.sources.verbs.outcome import Outcome
+    from strictwire.sources.verbs.result import VerbResult
 
 FORMATS: Final = ("text", "json", "sarif", "junit", "github", "markdown")
 
@@ -54,12 +54,12 @@ def source_of(arguments: argparse.Namespace) -> str:
     return str(arguments.http or arguments.source or "schemas")
 
 
-def style_of(arguments: argparse.Namespace) -> str:
+def format_of(arguments: argparse.Namespace) -> str:
     """The format; text for a person at a terminal has colours."""
     return "colour" if arguments.format == "text" and sys.stdout.isatty() else str(arguments.format)
 
 
-def write_outcome(verb: str, outcome: Outcome) -> int:
+def write_outcome(verb: str, outcome: VerbResult) -> int:
     """Print what a verb gave and return its exit code."""
     if outcome.error:
         print(f"strictwire {verb}: {outcome.error}", file=sys.stderr)
@@ -76,7 +76,7 @@ def read_table(arguments: argparse.Namespace, name: str) -> Mapping[str, Any]:
     return table
 
 
-def run_judging(verb: str, judge: Callable[[], Outcome]) -> int:
+def run_judging(verb: str, judge: Callable[[], VerbResult]) -> int:
     """Run a verb that reads settings first; settings that cannot be used are wrong usage."""
     from strictwire.check.policy import PolicyRefused
     from strictwire.settings.read import SettingsRefused
