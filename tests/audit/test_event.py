@@ -70,7 +70,7 @@ WHO = {
 
 
 @pytest.mark.clause("S8")
-def test_a_failed_call_holds_what_the_clause_names_and_the_envelope_as_sent_after_redaction():
+def test_a_failed_call_has_the_fields_of_the_clause_and_the_redacted_envelope():
     body = parse_object(render_body(Outcome(timestamp="T", origin=ORIGIN, end=FAILED)))
 
     assert body == {
@@ -93,20 +93,20 @@ def test_values_are_digested_and_not_stored():
     assert not {"arguments", "result"} & parse_object(render_body(call)).keys()
 
 
-def test_values_are_stored_when_the_settings_say_so_and_redacted_then_too():
+def test_stored_values_are_redacted():
     call = Call(timestamp="T", origin=ORIGIN, end=End(duration_us=1), arguments={"token": "t"}, result=[1])
     body = parse_object(render_body(call, Values.STORED))
 
     assert (body["arguments"], body["result"]) == ({"token": "[redacted]"}, [1])
 
 
-def test_an_intent_says_nothing_about_an_end():
+def test_an_intent_has_no_end():
     body = parse_object(render_body(Intent(timestamp="T", origin=ORIGIN)))
 
     assert body == {"kind": "intent", "timestamp": "T", **WHO}
 
 
-def test_a_refusal_says_at_which_stage():
+def test_a_refusal_has_its_stage():
     body = parse_object(render_body(Refusal(timestamp="T", stage="authorise", origin=NOWHERE, end=FAILED)))
 
     assert (body["kind"], body["stage"], body["error_code"], body["tool_name"]) == (
@@ -117,7 +117,7 @@ def test_a_refusal_says_at_which_stage():
     )
 
 
-def test_the_records_of_the_log_itself():
+def test_flood_recovery_and_prune_records_have_their_fields():
     bodies = [
         parse_object(render_body(event))
         for event in (
@@ -146,8 +146,8 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON)
-def test_every_body_reads_back_to_its_own_bytes_and_has_no_line_break(arguments: object, result: object):
-    """An untouched log never fails verification, whatever was stored in it."""
+def test_every_body_round_trips_and_has_no_line_break(arguments: object, result: object):
+    """An intact log never fails verification, whatever values it contains."""
     call = Call(timestamp="T", origin=ORIGIN, end=End(duration_us=1, cause=result), arguments=arguments, result=result)
     body = render_body(call, Values.STORED)
 
@@ -163,7 +163,7 @@ TURNED = make_turned(
 
 @pytest.mark.parametrize("values", list(Values))
 @pytest.mark.parametrize("turned", [None, TURNED])
-def test_a_brief_is_written_as_the_record_it_stands_for(values: Values, turned: Turned | None):
+def test_a_brief_renders_like_its_equivalent_record(values: Values, turned: Turned | None):
     result, raw = (None, b"") if turned else ({"sum": 3}, b'{"sum":3}')
     arguments = {"password": "x", "a": 1}
     brief = Brief(FORM, "2026-01-01T00:00:00.000Z", render_sorted(arguments), raw, 12, turned, arguments, result)

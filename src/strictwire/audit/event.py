@@ -1,16 +1,16 @@
-"""What the audit trail records, as frozen values, and the JSON body of each.
+"""The records of the audit trail as frozen values, and the JSON body of each.
 
-    Call       one call of a read-only tool: a single record (Brief: the same, cheaper to make)
+    Call       a call of a read-only tool, as one record (Brief: the same record, cheaper to create)
     Intent     a call that may change something, before it runs
-    Outcome    the same call, after it ran (or was given up)
-    Refusal    something that was turned away before it became a running call
-    Flood      refusals of malformed input that were counted instead of recorded one by one
-    Recovery   the log was repaired after a crash or restored; what was set aside
-    Prune      records were removed from the front; the tree still covers them
+    Outcome    the same call after it ran or was cancelled
+    Refusal    a message or call that was refused before it ran
+    Flood      the number of malformed inputs that were counted instead of recorded one by one
+    Recovery   the log was repaired after a crash, or restored
+    Prune      old records were deleted; the Merkle tree still covers them
 
-Values are digested. Arguments and results are written only with `Values.STORED`. Whatever is written passes the redactor
-here, so that no caller can forget it. Records are structs and not dataclasses because every call makes three of them: a
-frozen dataclass takes six times as long to build. Not here: chaining (`chain`), time and ids (given by the caller).
+Records contain digests of values. Arguments and results are written only with `Values.STORED`. Everything is redacted
+here, so that no caller can forget it. Records are msgspec structs and not dataclasses, because every call creates three
+of them and a frozen dataclass takes six times as long to create. Not here: chaining (`chain`), time and ids (arguments).
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from strictwire.native import speed
 
 
 class Values(StrEnum):
-    """Whether the arguments and results of calls are kept beside their digests."""
+    """Whether arguments and results are stored beside their digests."""
 
     DIGESTED = "digested"
     STORED = "stored"
 
 
 class Origin(Struct, frozen=True, kw_only=True):
-    """Who asked for what, and by which way: the same in every record of one call."""
+    """Who called what, and over which transport. Equal in every record of one call."""
 
     call_id: str | None = None
-    """Joins an intent to its outcome."""
+    """Links an intent to its outcome."""
     principal: str | None = None
     role: str | None = None
     session_id: str | None = None
@@ -48,37 +48,37 @@ class Origin(Struct, frozen=True, kw_only=True):
     method: str | None = None
     tool_name: str | None = None
     contract: str | None = None
-    """Fingerprint of the contract the call was judged by."""
+    """Fingerprint of the contract that the call was checked against."""
     policy: str | None = None
-    """Version of the policy the call was judged by."""
+    """Version of the policy that was applied to the call."""
     args_digest: str | None = None
-    """`canon.digest.digest` over the full arguments."""
+    """`canon.digest.digest` of the complete arguments."""
     plan_hash: str | None = None
     phase_id: str | None = None
     workspace_root: str | None = None
-    """The folder a handler said that the call was about; written only where there is one."""
+    """The workspace folder that the handler reported; written only if there is one."""
 
 
 NOWHERE: Final = Origin()
-"""For input that could not be read far enough to know."""
+"""The origin of input that could not be parsed far enough to know more."""
 
 
 class End(Struct, frozen=True, kw_only=True):
-    """How a call ended. `error_code` is None when it succeeded."""
+    """How a call ended. `error_code` is None if it succeeded."""
 
     duration_us: int
     result_digest: str | None = None
-    """`canon.digest.digest_bytes` over the JSON that the tool returned, before a profile dressed it."""
+    """`canon.digest.digest_bytes` of the JSON that the tool returned, before the profile wrapped it."""
     error_code: str | None = None
     invariant_id: str | None = None
     cause: JsonValue = None
-    """The normalised origin of the failure."""
+    """The normalised cause of the failure."""
     envelope: JsonValue = None
     """The failure as it is sent to the client."""
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """One call of a tool declared read-only."""
+    """A call of a read-only tool."""
 
     timestamp: str
     origin: Origin
@@ -88,23 +88,24 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, gc=False):
-    """A Call that went well, or a Refusal, as the hot path makes it: what many of them share is written once."""
+    """A successful Call or a Refusal, as the hot path creates it: the part that many calls share is rendered once."""
 
     form: Form
     timestamp: str
     args: bytes
-    """The arguments as sorted JSON, over which they are digested."""
+    """The arguments as sorted JSON, the input of their digest."""
     raw: bytes
-    """What the tool returned as JSON; empty if it was not run."""
+    """The JSON that the tool returned; empty if it did not run."""
     duration_us: int
     turned: Turned | None = None
-    """How it was refused; None if it was not."""
+    """How the call was refused; None if it succeeded."""
     arguments: JsonValue = None
     result: JsonValue = None
-    """Both only where a recorder wants them: much would be kept alive until the record is written."""
+    """Arguments and result are set only if the recorder stores values; otherwise they would stay in memory until the
+    record is written."""
 
     def as_event(self) -> Call | Refusal:
-        """The record that it stands for."""
+        """The equivalent Call or Refusal."""
         origin = structs.replace(self.form.origin, args_digest=digest_bytes(self.args))
         turned = self.turned
         if turned is None:
@@ -120,15 +121,15 @@ class Brief(Struct, frozen=True, gc=False):
 
 
 class Form(Struct, frozen=True):
-    """The part of a Brief that is known before the call."""
+    """The part of a Brief that is known before the call, rendered once."""
 
     origin: Origin
     opening: str
-    """The same as JSON, from the timestamp to the digest of the arguments."""
+    """The origin as JSON text: everything between the timestamp and the digest of the arguments."""
 
 
 class Turned(Struct, frozen=True):
-    """The part of a Brief refusal that is known beforehand; `before` and `after` are it as JSON, around the duration."""
+    """The part of a refused Brief that is known before the call. `before` and `after` are its JSON around the duration."""
 
     stage: str
     error_code: str
@@ -139,7 +140,7 @@ class Turned(Struct, frozen=True):
 
 
 class Intent(Struct, frozen=True, kw_only=True):
-    """A call that may change something is about to run."""
+    """A call that may change something, recorded before it runs."""
 
     timestamp: str
     origin: Origin
@@ -147,7 +148,7 @@ class Intent(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """The call of an earlier Intent has ended."""
+    """The end of the call of an earlier Intent."""
 
     timestamp: str
     origin: Origin
@@ -156,7 +157,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """Turned away at a stage before running: malformed, unknown, denied, not fitting its schema."""
+    """A message or call refused before it ran: malformed, unknown, denied or with invalid arguments."""
 
     timestamp: str
     stage: str
@@ -166,7 +167,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 class Flood(Struct, frozen=True, kw_only=True):
-    """How many malformed inputs of each kind came since `since` without a record of their own."""
+    """How many malformed inputs of each kind arrived since `since` without a record of their own."""
 
     timestamp: str
     since: str
@@ -174,18 +175,18 @@ class Flood(Struct, frozen=True, kw_only=True):
 
 
 class Recovery(Struct, frozen=True, kw_only=True):
-    """The log was repaired before this record. `digest` is of the bytes set aside, `kept_as` the file they are in."""
+    """The log was repaired before this record. The removed bytes are in the file `kept_as`; `digest` is their digest."""
 
     timestamp: str
     reason: str
     size: int
-    """How many bytes were set aside."""
+    """How many bytes were removed."""
     digest: str
     kept_as: str
 
 
 class Prune(Struct, frozen=True, kw_only=True):
-    """Records before `first` were removed because they were made before `before`."""
+    """The records before number `first` were deleted because they are older than the time `before`."""
 
     timestamp: str
     before: str
@@ -193,17 +194,17 @@ class Prune(Struct, frozen=True, kw_only=True):
 
 
 Event: TypeAlias = Call | Brief | Intent | Outcome | Refusal | Flood | Recovery | Prune
-"""Anything that becomes a record."""
+"""Any record."""
 
 
 def make_form(origin: Origin) -> Form:
-    """The form of calls from one origin, which names neither plan nor phase."""
+    """The form for calls with this origin. The origin must have neither a plan nor a phase."""
     members = render({name: getattr(origin, name) for name in _BEFORE_ARGUMENTS})[1:-1].decode()
     return Form(origin, f'",{members},"args_digest":"{PREFIX}')
 
 
 def make_turned(*, stage: str, error_code: str, invariant_id: str | None, envelope: JsonValue) -> Turned:
-    """The same for refusals of one kind."""
+    """The prepared part for refusals of one kind."""
     members: JsonObject = {"stage": stage}
     _add_end(members, End(duration_us=0, error_code=error_code, invariant_id=invariant_id, envelope=envelope))
     before, _, after = render(members)[1:-1].partition(b'"duration_us":0')
@@ -222,11 +223,11 @@ _BEFORE_ARGUMENTS: Final = (
     "contract",
     "policy",
 )
-"""What stands before the digest of the arguments."""
+"""The members before `args_digest`, in the order of a record."""
 
 
 def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
-    """The JSON object of a record, in declared order, without its place in the chain.
+    """The JSON object of a record with its members in a fixed order, without `seq` and `prev`.
 
     Raises KeyError for a value that is not an Event.
     """
@@ -234,7 +235,7 @@ def render_body(event: Event, values: Values = Values.DIGESTED) -> bytes:
 
 
 def write_digested(event: Event) -> bytes:
-    """`render_body` where values are digested; of a Brief without building the record, and a test holds the two together."""
+    """`render_body` with digested values. Renders a Brief directly, without creating the record; a test compares both."""
     if type(event) is not Brief:
         return render(_RENDERERS[type(event)](event, Values.DIGESTED))
     turned, opening = event.turned, event.form.opening
@@ -247,7 +248,7 @@ def write_digested(event: Event) -> bytes:
 
 
 def write_call_in_python(timestamp: str, opening: str, args: bytes, raw: bytes, duration_us: int) -> bytes:
-    """The body of a Call that went well, given the opening of its Form and what is digested."""
+    """The body of a successful Call, from the opening of its Form and the bytes to digest."""
     return (
         f'{{"kind":"call","timestamp":"{timestamp}{opening}{sha256(args).hex()}","plan_hash":null,"phase_id":null,'
         f'"outcome":"ok","result_digest":"{PREFIX}{sha256(raw).hex()}","error_code":null,"invariant_id":null,"cause":null,'
@@ -256,7 +257,7 @@ def write_call_in_python(timestamp: str, opening: str, args: bytes, raw: bytes, 
 
 
 write_call: Final[Callable[[str, str, bytes, bytes, int], bytes]] = getattr(speed, "write_call", write_call_in_python)
-"""`write_call_in_python`, by whoever is faster."""
+"""The C implementation if available, else `write_call_in_python`."""
 
 
 def _call(event: Call, values: Values) -> JsonObject:
@@ -368,4 +369,4 @@ _RENDERERS: Final[Mapping[type, Callable[[Any, Values], JsonObject]]] = MappingP
         Prune: _prune,
     }
 )
-"""How each record is written. A test holds that it covers Event."""
+"""The renderer of each record type. A test checks that every Event has one."""

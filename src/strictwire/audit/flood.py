@@ -1,7 +1,7 @@
-"""Counting what is too cheap to send to deserve a record each.
+"""Counts malformed input instead of recording each one.
 
-Malformed input costs its sender nothing. Recorded one by one it would fill the disk, so it is counted by kind and one
-Flood record is made when an interval has passed. Time comes in as arguments.
+Malformed input costs its sender nothing; one record each would let an attacker fill the disk. It is counted by kind, and
+one Flood record per interval contains the counts. Times are arguments, so that this room stays pure.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 from strictwire.audit.event import Flood
 
 MAX_KINDS: Final = 64
-"""Kinds are our own words; should a caller ever pass input through, the rest is counted as `other`."""
+"""Maximum number of different kinds; more are counted as `other`. Callers pass fixed words, so this is a safety net."""
 
 
 class FloodGauge:
@@ -26,32 +26,32 @@ class FloodGauge:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the next is the first of an interval."""
+        """Whether nothing has been counted in this interval."""
         return not self._counts
 
     def open(self, *, timestamp: str, now: float) -> None:
-        """An interval begins. `now` is on the clock that `due` is asked with."""
+        """Start an interval. `now` is the time on the clock that the result of `due` refers to."""
         self._since, self._opened = timestamp, now
 
     def count(self, kind: str) -> None:
-        """Add one."""
+        """Count one input."""
         if kind not in self._counts and len(self._counts) >= MAX_KINDS:
             kind = "other"
         self._counts[kind] = self._counts.get(kind, 0) + 1
 
     def due(self, interval: float) -> float | None:
-        """When the counts have to be recorded, or None while there are none."""
+        """The time at which the counts must be recorded, or None if there are none."""
         return self._opened + interval if self._counts else None
 
     def drain(self, timestamp: str) -> Flood | None:
-        """The record of the counts, which start again from nothing; None when there are none."""
+        """Return the Flood record and reset the counts; None if there are none."""
         if not self._counts:
             return None
         counts, self._counts = self._counts, {}
         return Flood(timestamp=timestamp, since=self._since, counts=counts)
 
     def put_back(self, flood: Flood, *, now: float) -> None:
-        """The record could not be written: its counts go on."""
+        """Restore the counts of a record that could not be written."""
         if not self._counts:
             self._opened = now
         self._since = flood.since

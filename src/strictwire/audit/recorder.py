@@ -1,8 +1,8 @@
-"""The seam between the pipeline and the audit store: what the pipeline may ask for.
+"""The interface between the pipeline and the audit store.
 
-A call of a read-only tool: run it, then `record(Call)`. Any other: `record(Intent)`, run it only if that gave None, then
-`record(Outcome)`. An answer leaves only after its record's None; a Failure goes to the caller in its place.
-Stores implement this (`stores.jsonl`, and `stores.memory` as its twin). Only types live here.
+For a read-only tool: run it, then `record(Call)`. For any other tool: `record(Intent)`, run the tool only if that returned
+None, then `record(Outcome)`. A response is sent only after its record returned None; otherwise the caller gets the
+Failure instead. `stores.jsonl` implements this interface, and `stores.memory` is its in-memory twin.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from strictwire.audit.event import Event
 from strictwire.fault.failure import Failure
 
 Done: TypeAlias = Callable[[Failure | None], None]
-"""Told once how a record went: None when it is as durable as the store's mode promises."""
+"""Called once per record: with None when the record is as durable as the store's mode promises, else with a Failure."""
 
 
 class Recorder(Protocol):
-    """Keeps records."""
+    """Writes records."""
 
     keeps: bool
-    """False where nothing is kept, so that nothing need be prepared."""
+    """False if records are discarded, so that callers need not create them."""
 
     keeps_values: bool
-    """Whether arguments and results are wanted, and not only their digests."""
+    """Whether to pass arguments and results, and not only their digests."""
 
     async def record(self, event: Event) -> Failure | None:
-        """Keep one record. Returns when it is kept, or with an AUDIT_UNAVAILABLE Failure when it is not."""
+        """Write one record. Returns None when it is durable, or an AUDIT_UNAVAILABLE Failure."""
 
     def submit(self, event: Event, done: Done) -> None:
-        """The same without a coroutine: `done` is called on the event loop, never before `submit` returns."""
+        """Like `record`, with a callback: `done` is called on the event loop, never before `submit` returns."""
 
     def count_malformed(self, kind: str) -> None:
-        """Count input that never became a call. One Flood record an interval holds the counts."""
+        """Count input that never became a call. One Flood record per interval contains the counts."""
