@@ -11,7 +11,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.client.errors import CannotReach
-from strictwire.probe import Options, Progress, Report, render_json, render_table, run_with
+from strictwire.probe import ProbeOptions, ProbeProgress, ProbeReport, render_json, render_table, run_with
 
 EXAMPLES: Final = """examples:
   strictwire probe --stdio 'python my_server.py'
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.stdio and not arguments.http:
         print("strictwire probe: no server given; use --stdio COMMAND, --http URL, or both", file=sys.stderr)
         return 2
-    options = Options(
+    options = ProbeOptions(
         stdio=arguments.stdio,
         http=arguments.http,
         tools=dict(arguments.tool),
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     return FINDINGS if report.findings or report.differences else 0
 
 
-def _write(report: Report, arguments: argparse.Namespace) -> None:
+def _write(report: ProbeReport, arguments: argparse.Namespace) -> None:
     text = render(render_json(report)).decode() if arguments.format == "json" else render_table(report)
     if arguments.output is None:
         print(text)
@@ -103,9 +103,9 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _show_progress(progress: Progress) -> None:
-    print(f"\r\x1b[K{progress.lane} {progress.done + 1}/{progress.total} {progress.probe}", end="", file=sys.stderr)
+def _show_progress(progress: ProbeProgress) -> None:
+    print(f"\r\x1b[K{progress.variant} {progress.done + 1}/{progress.total} {progress.probe}", end="", file=sys.stderr)
 
 
-def _no_progress(_progress: Progress) -> None:
+def _no_progress(_progress: ProbeProgress) -> None:
     """Used if stderr is not a terminal."""
