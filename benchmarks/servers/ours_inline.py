@@ -1,6 +1,6 @@
 """The two tools on strictwire over stdio, with audit records rendered, chained and kept in memory on the event loop.
 
-For counting instructions: the commit thread of the trail on disk makes counts depend on time. Nothing else differs.
+Used to count instructions: the commit thread of the trail on disk would make counts depend on timing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from strictwire.transport.stdio import serve_stdio
 async def main() -> None:
     settings = read_settings(file=None)
     recorder = MemoryRecorder()
-    recorder.keeps_values = False  # like the trail on disk, which holds their digests
+    recorder.keeps_values = False  # like the trail on disk, which stores only digests by default
     async with open_runtime(make_server(), settings, recorder=recorder) as runtime:
         await serve_stdio(runtime.endpoint("mcp"), caller=runtime.caller, max_line=settings.server.max_request_bytes)
 
