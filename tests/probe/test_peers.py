@@ -142,7 +142,7 @@ def test_07_an_unknown_tool_or_prompt_is_not_an_invalid_parameter(high: ProbeRep
     assert found_on(high, "FORM_ERROR_CODES") == {"stdio/legacy", "http/legacy"}
 
 
-def test_08_arguments_are_coerced_or_not_judged(
+def test_08_arguments_are_coerced_or_not_validated(
     high: ProbeReport, low: ProbeReport, fast: ProbeReport, strict_fast: ProbeReport
 ) -> None:
     for report in (high, low, fast):

@@ -60,7 +60,7 @@ _SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.FORGED: "records {record} to {last} do not match the signed root",
         Reason.TRUNCATED: "the signed records {record} to {last} are missing",
         Reason.PRUNED_UNSAID: "records {record} to {last} are missing without a prune record",
-        Reason.CHECKPOINT_ALTERED: "a checkpoint after record {record} was changed: it is out of order or not signed by the key",
+        Reason.CHECKPOINT_ALTERED: "a checkpoint after record {record} is out of order or not signed by the key",
         Reason.CHECKPOINT_MISSING: "a signed checkpoint after record {record} is missing",
     }
 )

@@ -151,4 +151,4 @@ def _show_progress(done: int, total: int) -> None:
 
 
 def _stay_silent(_done: int, _total: int) -> None:
-    """A file or a pipe wants no progress."""
+    """Used if stderr is not a terminal."""
