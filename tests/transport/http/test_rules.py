@@ -8,7 +8,7 @@ import pytest
 
 from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.endpoint import Headers, Inbound, Outlet, Reply
+from strictwire.profiles.endpoint import Headers
 from strictwire.transport.http.gatekeeper import Gatekeeper
 from strictwire.transport.http.rules import (
     Admitted,
@@ -23,33 +23,9 @@ from strictwire.transport.http.rules import (
 )
 from tests.fixtures.live import HttpProcess, modern_headers, request
 from tests.transport.http.calls import ADD, wired
+from tests.transport.http.endpoints import Unasked
 
-
-class Nothing:
-    """An endpoint that no rule asks anything."""
-
-    answers_in = ("application/json", "text/event-stream")
-
-    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:
-        raise NotImplementedError
-
-    def cancels_on_disconnect(self, inbound: Inbound) -> bool:
-        raise NotImplementedError
-
-    def refuse_oversized(self, inbound: Inbound) -> Reply:
-        raise NotImplementedError
-
-    def refuse_fault(self, inbound: Inbound) -> Reply:
-        raise NotImplementedError
-
-    def end_input(self) -> None:
-        raise NotImplementedError
-
-    async def close(self) -> None:
-        raise NotImplementedError
-
-
-ENDPOINT = Nothing()
+ENDPOINT = Unasked()
 SITE = Site(endpoints={"/mcp": ENDPOINT}, gatekeeper=Gatekeeper(), max_body=100)
 POSTED = {"Host": "localhost", "Content-Type": "application/json"}
 

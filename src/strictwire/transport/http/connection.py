@@ -154,9 +154,11 @@ class HttpConnection(asyncio.Protocol):
 
     def start_stream(self, headers: HeaderFields) -> None:
         """Send the head of an event stream. HTTP/1.0 has no chunks: there the stream ends with the connection."""
-        request = self._request
-        request.keep_alive = request.keep_alive and request.is_chunkable
-        self._write(http1.render_stream_head(headers, chunked=request.is_chunkable, keep_alive=request.keep_alive))
+        if self._request.is_chunkable:
+            headers = (*headers, ("Transfer-Encoding", "chunked"))
+        else:
+            self._request.keep_alive = False
+        self._write(http1.render_head(200, headers, keep_alive=self._request.keep_alive))
 
     def send_event(self, data: bytes) -> None:
         """Send a piece of an event stream."""

@@ -46,12 +46,6 @@ def render_head(status: int, fields: Iterable[tuple[str, str]], *, keep_alive: b
     return b"\r\n".join([*lines, b"", b""])
 
 
-def render_stream_head(fields: HeaderFields, *, chunked: bool, keep_alive: bool) -> bytes:
-    """The head of a response whose length is not known. Without chunks only closing the connection ends it."""
-    coding = (("Transfer-Encoding", "chunked"),) if chunked else ()
-    return render_head(_OK, (*fields, *coding), keep_alive=keep_alive)
-
-
 def chunk(data: bytes) -> bytes:
     """One chunk of a chunked body."""
     return b"%x\r\n%b\r\n" % (len(data), data)

@@ -7,6 +7,7 @@ servers, which implement `Response`; they know nothing of endpoints, events or e
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Protocol
 
 from strictwire.profiles.endpoint import Inbound, Reply
@@ -39,7 +40,7 @@ class Response(Protocol):
 class Responder:
     """One request in an endpoint. It is the outlet for messages before the reply, and takes the reply."""
 
-    __slots__ = ("_admitted", "_dispatcher", "_ended", "_inbound", "_opened", "_response", "_task", "_timer", "closed")
+    __slots__ = ("_admitted", "_dispatcher", "_inbound", "_opened", "_response", "_task", "_timer", "closed")
 
     def __init__(self, admitted: Admitted, inbound: Inbound, response: Response, dispatcher: Dispatcher) -> None:
         self._admitted = admitted
@@ -48,7 +49,6 @@ class Responder:
         self._dispatcher = dispatcher
         self._opened = False
         self._timer: asyncio.TimerHandle | None = None
-        self._ended: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self.closed = False
         """Whether the response is complete; the endpoint may still run."""
@@ -106,16 +106,9 @@ class Responder:
         if streams:
             self._response.end_stream()
 
-    def wait_ended(self) -> asyncio.Future[None]:
-        """Done when the response is complete."""
-        self._ended = asyncio.get_running_loop().create_future()
-        return self._ended
-
     def _end(self) -> None:
         self.closed = True
         self._dispatcher.forget(self)
-        if self._ended is not None and not self._ended.done():
-            self._ended.set_result(None)
 
     def _schedule_keep_alive(self) -> None:
         seconds = self._dispatcher.keep_alive_seconds
@@ -135,6 +128,7 @@ class Dispatcher:
         self.keep_alive_seconds = keep_alive_seconds
         self._tasks = MessageTasks()
         self._open: set[Responder] = set()
+        self._one_ended = asyncio.Event()
 
     def respond(self, decision: Decision, body: bytes | None, response: Response) -> Responder | None:
         """Answer a request; without a body it was too large to keep. Returns what still runs, if anything does."""
@@ -156,15 +150,18 @@ class Dispatcher:
     def forget(self, responder: Responder) -> None:
         """A response is complete."""
         self._open.discard(responder)
+        self._one_ended.set()
 
     async def close(self, stop_seconds: float) -> None:
         """Let running requests finish, and close the endpoints; streams without an end finish with those."""
         endpoints = self._site.endpoints.values()
         for endpoint in endpoints:
             endpoint.end_input()
-        running = [responder.wait_ended() for responder in self._open if responder.is_call]
-        if running:
-            await asyncio.wait(running, timeout=stop_seconds)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(stop_seconds):
+                while any(responder.is_call for responder in self._open):
+                    self._one_ended.clear()
+                    await self._one_ended.wait()
         for endpoint in endpoints:
             await endpoint.close()
         # What closing made the endpoints deliver waits for the write batch, which ends in the next turn of the event loop.
