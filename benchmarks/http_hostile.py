@@ -16,12 +16,12 @@ from typing import Final, TypeAlias
 
 from tests.transport.http.smuggling import shapes
 
-from benchmarks import talk
+from benchmarks import messages
 from benchmarks.drive import read_fields
-from benchmarks.fixture import Question, document
+from benchmarks.fixture import ExpectedCall, document
+from benchmarks.messages import Revision, render_call
 from benchmarks.peers import Contender
 from benchmarks.process import Running, family
-from benchmarks.talk import Wire, render_call
 
 LIMITS: Final = json.dumps(
     {
@@ -68,14 +68,14 @@ def _dial(running: Running, *, buffer: int = 0) -> Iterator[socket.socket]:
         yield client
 
 
-def _post(running: Running, question: Question, fields: Mapping[str, str] = {}) -> bytes:
-    before, after = render_call(question, Wire.MODERN)
+def _post(running: Running, call: ExpectedCall, fields: Mapping[str, str] = {}) -> bytes:
+    before, after = render_call(call, Revision.MODERN)
     body = before + b"1" + after
-    named = {"MCP-Protocol-Version": Wire.MODERN, "Mcp-Method": "tools/call", "Mcp-Name": question.tool}
-    return talk.http_head(port=running.port, path="/mcp", length=len(body), fields={**named, **fields}) + body
+    named = {"MCP-Protocol-Version": Revision.MODERN, "Mcp-Method": "tools/call", "Mcp-Name": call.tool}
+    return messages.http_head(port=running.port, path="/mcp", length=len(body), fields={**named, **fields}) + body
 
 
-ADD: Final = Question("add", {"a": 1, "b": 2}, None)
+ADD: Final = ExpectedCall("add", {"a": 1, "b": 2}, None)
 
 
 def _is_served(running: Running) -> bool:
@@ -202,7 +202,7 @@ def _smuggling(running: Running) -> str | None:
 
 
 def _never_reads(running: Running) -> str | None:
-    large = Question("echo", {"document": document(1, rows=4000)}, None)
+    large = ExpectedCall("echo", {"document": document(1, rows=4000)}, None)
     with _dial(running, buffer=4096) as client:
         with suppress(OSError):
             client.sendall(_post(running, large) * 4)  # together more than the buffers of the system hold

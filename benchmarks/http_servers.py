@@ -16,13 +16,13 @@ from importlib.metadata import version
 from platform import python_version
 from typing import Final
 
-from benchmarks.field import Cells, Scenario, measure, opened
-from benchmarks.fixture import add_questions
+from benchmarks.fixture import add_calls
 from benchmarks.http_hostile import CASES, LIMITS, find_breaches
+from benchmarks.matrix import Matrix, Scenario, measure, running_servers
+from benchmarks.messages import Revision
 from benchmarks.page import render_rows
 from benchmarks.peers import BENCH, Contender
 from benchmarks.results import Effort, Summary, compare_rounds
-from benchmarks.talk import Wire
 
 MANY: Final = 32
 WANTED: Final = 1.5
@@ -37,31 +37,31 @@ def contender(name: str, **environment: str) -> Contender:
     return Contender(name=name, title=name, command=command, audit="batched", environment=environment)
 
 
-def measure_speed(effort: Effort, cells: Cells) -> dict[tuple[str, Wire, int], Summary]:
-    """Every server by wire and connections."""
-    asked = [Scenario(name="add", questions=add_questions(), in_flight=count) for count in (1, MANY)]
-    with opened([contender(name) for name in SERVERS], tuple(Wire), http=True, cells=cells) as channels:
-        found = measure(channels, asked, effort, cells, http=True)
-    return {(key.contender, key.wire, key.in_flight): summary for key, summary in found.items()}
+def measure_speed(effort: Effort, matrix: Matrix) -> dict[tuple[str, Revision, int], Summary]:
+    """Every server by revision and connections."""
+    asked = [Scenario(name="add", expected_calls=add_calls(), in_flight=count) for count in (1, MANY)]
+    with running_servers([contender(name) for name in SERVERS], tuple(Revision), http=True, matrix=matrix) as channels:
+        found = measure(channels, asked, effort, matrix, http=True)
+    return {(key.contender, key.revision, key.in_flight): summary for key, summary in found.items()}
 
 
-def render_speed(found: Mapping[tuple[str, Wire, int], Summary]) -> str:
+def render_speed(found: Mapping[tuple[str, Revision, int], Summary]) -> str:
     """Rates, latencies and CPU times as a table."""
-    columns = [(wire, count) for wire in Wire for count in (1, MANY)]
-    rows = [[name, *(_show(found.get((name, wire, count))) for wire, count in columns)] for name in SERVERS]
-    return render_rows(["server", *(f"{wire}, {count}" for wire, count in columns)], rows)
+    columns = [(revision, count) for revision in Revision for count in (1, MANY)]
+    rows = [[name, *(_show(found.get((name, revision, count))) for revision, count in columns)] for name in SERVERS]
+    return render_rows(["server", *(f"{revision}, {count}" for revision, count in columns)], rows)
 
 
 def _show(summary: Summary | None) -> str:
     return "-" if summary is None else f"{summary.rate:,.0f}/s, p50 {summary.p50:,.0f} us, CPU {summary.cpu:,.0f} us"
 
 
-def find_ratios(found: Mapping[tuple[str, Wire, int], Summary]) -> tuple[float, float]:
-    """Ours on Python's own event loop at its slower wire, against the fastest of the others at its faster one.
+def find_ratios(found: Mapping[tuple[str, Revision, int], Summary]) -> tuple[float, float]:
+    """Ours on Python's own event loop at its slower revision, against the fastest of the others at its faster one.
 
     Rates, and CPU times a call: those are steadier where the machine has other work.
     """
-    ours = min((found["ours", wire, MANY] for wire in Wire), key=lambda each: each.rate)
+    ours = min((found["ours", revision, MANY] for revision in Revision), key=lambda each: each.rate)
     others = [each for (name, _, count), each in found.items() if count == MANY and not name.startswith("ours")]
     best = max(others, key=lambda each: each.rate)
     return compare_rounds(ours.rates, best.rates), compare_rounds(best.cpus, ours.cpus)
@@ -75,14 +75,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=usual.rounds, help="runs that count (default %(default)s)")
     given = parser.parse_args(argv)
     BENCH.mkdir(exist_ok=True)
-    cells = Cells()
-    found = measure_speed(Effort(seconds=given.seconds, rounds=given.rounds), cells)
+    matrix = Matrix()
+    found = measure_speed(Effort(seconds=given.seconds, rounds=given.rounds), matrix)
     breaches = {name: find_breaches(contender(name, HTTP_LIMITS=LIMITS)) for name in ATTACKED}
     ratio, cpu_ratio = find_ratios(found)
     versions = ", ".join(f"{name} {version(name)}" for name in ("httptools", "uvicorn", "uvloop", "granian"))
     print(f"CPython {python_version()}, {versions}\n")
     print(render_speed(found))
-    print(*cells.troubles, sep="\n")
+    print(*matrix.errors, sep="\n")
     print(
         f"ours, times the fastest of the others, {MANY} connections: {ratio:.2f} (wanted {WANTED}); by CPU {cpu_ratio:.2f}\n"
     )
