@@ -28,7 +28,7 @@ from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.perform import Pipeline
 from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 from strictwire.profiles.quiet_context import QuietContext
-from strictwire.profiles.runlog import Ended, Received, Ids, NoRunLog, RunLog, make_event
+from strictwire.profiles.runlog import Ended, Ids, NoRunLog, Received, RunLog, make_event
 from strictwire.profiles.single import (
     NULL,
     Sent,

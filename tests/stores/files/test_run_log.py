@@ -18,7 +18,7 @@ import pytest
 from strictwire.canon.json import parse_object
 from strictwire.fault.failure import fail
 from strictwire.pipeline.clock import FIXED_TIME, deterministic_clock
-from strictwire.profiles.runlog import Ended, Received, Ids, MemoryRunLog, NoRunLog, RunLog, make_event
+from strictwire.profiles.runlog import Ended, Ids, MemoryRunLog, NoRunLog, Received, RunLog, make_event
 from strictwire.stores.files.run_log import FileRunLog
 from tests.profiles.wires import validator
 
