@@ -29,7 +29,7 @@ from strictwire.profiles.mcp.endpoint import McpEndpoint
 from strictwire.profiles.mcp.own import OwnBackend
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.runlog import Ids, RunLog
-from strictwire.server.author import Server
+from strictwire.server.served import Served
 from strictwire.server.system_user import system_user
 from strictwire.settings.model import AuditSettings, ServerSettings, Settings
 from strictwire.settings.places import state_folder
@@ -40,14 +40,14 @@ from strictwire.stores.files.view import FileTrailView
 from strictwire.stores.memory.recorder import NoRecorder
 from strictwire.stores.schedule import Clock as TrailClock
 from strictwire.stores.schedule import Mode
-from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
+from strictwire.transport.http.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """A server that is ready to be put behind transports."""
 
-    server: Server
+    server: Served
     settings: Settings
     core: Core
     batch: WriteBatch
@@ -139,7 +139,7 @@ PATHS: Mapping[str, str] = {"mcp": "/mcp", "envelope/v1": "/rpc/envelope", "edit
 
 @asynccontextmanager
 async def open_runtime(
-    server: Server,
+    server: Served,
     settings: Settings,
     *,
     deterministic: bool = False,

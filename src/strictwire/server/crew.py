@@ -3,7 +3,7 @@
 The first process opens the address and makes what all must share, then parts into workers and looks after them: one that
 dies is replaced, one that cannot start ends all. Each worker is a whole server with an audit trail of its own
 (`worker-N` in the folder of the trail), so that none waits for another. Sessions stay with the worker that opened them
-(`transport.handover`).
+(`transport.http.handoff`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from strictwire.transport.handover import Door
+from strictwire.transport.http.handoff import SocketHandoff
 
 MAX_DEATHS: Final = 5
 """Deaths within a minute after which a worker is not replaced again: it would only die once more."""
@@ -40,7 +40,7 @@ class Share:
     worker is replaced."""
     seal_key: bytes
     """Questions that one worker asked may be answered to another."""
-    doors: tuple[Door, ...]
+    handoffs: tuple[SocketHandoff, ...]
     lifeline: tuple[int, int]
     """Two ends of a pipe that only the first process keeps open: when it dies, by whatever, the others read the end."""
 
@@ -63,7 +63,7 @@ def open_share(host: str, port: int, count: int) -> Share:
         number=0,
         listening=(first, *others),
         seal_key=secrets.token_bytes(32),
-        doors=tuple(Door() for _ in range(count)),
+        handoffs=tuple(SocketHandoff() for _ in range(count)),
         lifeline=os.pipe(),
     )
 

@@ -51,8 +51,8 @@ from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.stores.fault import LogFault
 from strictwire.stores.memory.recorder import NoRecorder
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 
 log = logging.getLogger("strictwire.guard")
@@ -183,7 +183,6 @@ async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Setti
         endpoints={PATHS["mcp"]: endpoint},
         gatekeeper=gatekeeper_of(settings.server),
         max_body=settings.server.max_request_bytes,
-        batch=endpoint.backend.journal.batch,
     )
     http = HttpServer(site)
     try:

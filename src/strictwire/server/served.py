@@ -1,0 +1,25 @@
+"""What can be served: a name and a catalogue. `author.Server` is one; the composition root needs to know no more of it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from strictwire.contract.handler import Handler
+from strictwire.contract.tool import ToolContract
+from strictwire.pipeline.catalog import Catalog
+from strictwire.profiles.mcp.identity import Identity
+
+
+class Served(Protocol):
+    """A server as the composition root sees it."""
+
+    @property
+    def identity(self) -> Identity:
+        """How it introduces itself."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """What it offers."""
+
+    def add_tool(self, contract: ToolContract, handler: Handler) -> None:
+        """Offer one more tool. Raises ContractRefused or SchemaRefused."""
