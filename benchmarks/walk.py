@@ -20,11 +20,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from strictwire.gateway.upstream import Target
-
 import strictwire
 from strictwire import Server
 from strictwire.contract.tool import Safety
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Endpoint
@@ -198,7 +197,7 @@ async def guarded() -> AsyncIterator[Ask]:
         file = Path(folder) / "upstream.py"
         await asyncio.to_thread(file.write_text, "from benchmarks.walk import make_server; make_server().run(['--stdio'])")
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "STRICTWIRE_AUDIT_MODE": "off"}
-        target = replace(Target(command=(sys.executable, str(file))), env=environment)
+        target = replace(UpstreamTarget(command=(sys.executable, str(file))), env=environment)
         guarding = Guarding(upstreams=(Guarded(target=target),))
         endpoint = await stack.enter_async_context(open_guard(guarding, _settings(folder)))
         yield await stack.enter_async_context(over_stdio(endpoint, endpoint.backend.journal.batch))

@@ -27,6 +27,7 @@ from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import GuardPolicy
 from strictwire.gateway.relayed_call import RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
+from strictwire.gateway.tool_list import ListedTool
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.compiled import CompiledTool
@@ -157,7 +158,9 @@ class CallStages:
         if isinstance(answer, Failure):
             raise Refused(answer)
         if answer.result is not None:
-            await self._check(relayed, answer.result)
+            relayed.violation = find_violation(answer.result, relayed)
+            if relayed.violation is not None and tool is not None:
+                await self._check_again(relayed, tool, answer.result)
         return answer
 
     async def _retry(self, relayed: RelayedCall, refused: UpstreamAnswer, options: RelayOptions) -> UpstreamAnswer | Failure:
@@ -176,14 +179,11 @@ class CallStages:
         request.headers = headers
         return await self._upstream.send(request, via.link, via.listener, options)
 
-    async def _check(self, relayed: RelayedCall, result: JsonObject) -> None:
-        """Find out whether a result breaks the contract. Before the list says so, it is fetched again."""
-        tool, via = relayed.tool, relayed.via
-        relayed.violation = find_violation(result, relayed)
-        if tool is not None and relayed.violation is not None and relayed.violation.code == "OUTPUT_INVALID":
-            with contextlib.suppress(ClientError):
-                relayed.tool = await via.tools.renew(relayed.target.name, via.link) or tool
-                relayed.violation = find_violation(result, relayed)
+    async def _check_again(self, relayed: RelayedCall, tool: ListedTool, result: JsonObject) -> None:
+        """Before the list says that a result breaks the contract, the list is fetched again."""
+        with contextlib.suppress(ClientError):
+            relayed.tool = await relayed.via.tools.renew(relayed.target.name, relayed.via.link) or tool
+            relayed.violation = find_violation(result, relayed)
 
     def _verify(self, _tool: CompiledTool, call: Call, returned: object) -> Outcome:
         """Whether the answer keeps the contract, and what the client gets of it."""

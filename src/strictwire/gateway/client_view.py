@@ -74,7 +74,8 @@ def mask_error(answer: UpstreamAnswer, given: JsonValue) -> UpstreamAnswer:
 
 def mask_result(raw: bytes, result: JsonObject, given: JsonValue) -> bytes:
     """The raw answer with object addresses masked and, if it is a tool's error, the texts of its content."""
-    raw = mask_addresses(raw)
+    if b" at 0x" in raw:
+        raw = mask_addresses(raw)
     if result.get("isError") is not True:
         return raw
     masker = Masker(render(given).decode())
@@ -110,7 +111,7 @@ def with_scope(answer: UpstreamAnswer, scope: str) -> UpstreamAnswer:
 
 def mask_addresses(raw: bytes) -> bytes:
     """The message, also a successful one, without object addresses: they only help an attacker."""
-    return _ADDRESSES.sub(ADDRESS_MARK, raw) if b" at 0x" in raw else raw
+    return _ADDRESSES.sub(ADDRESS_MARK, raw)
 
 
 def mask_text(text: str, given: str = "") -> str:

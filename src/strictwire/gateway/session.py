@@ -101,7 +101,9 @@ class UpstreamSession(GuardSession):
 
     async def serve(self, exchange: Exchange) -> None:
         """See Session."""
-        answer_exchange(exchange, await self.relay(client_request(exchange)))
+        relayed = await self.relay(client_request(exchange))
+        if relayed is not None:
+            answer_exchange(exchange, relayed)
 
     async def relay(self, request: ClientRequest) -> Relayed:
         """Relay one request of the session."""

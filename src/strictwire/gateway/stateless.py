@@ -43,7 +43,9 @@ async def serve_stateless(exchange: Exchange, relay: Callable[[ClientRequest], A
     if isinstance(meta, Failure) or refused is not None:
         exchange.refuse(refused or fail("INTERNAL"))
     else:
-        answer_exchange(exchange, await relay(client_request(exchange, meta)))
+        relayed = await relay(client_request(exchange, meta))
+        if relayed is not None:
+            answer_exchange(exchange, relayed)
 
 
 def _find_refusal(exchange: Exchange, meta: RequestMeta) -> Failure | None:

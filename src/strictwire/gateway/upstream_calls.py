@@ -50,11 +50,11 @@ def client_request(exchange: Exchange, meta: RequestMeta | None = None) -> Clien
     )
 
 
-def answer_exchange(exchange: Exchange, relayed: Relayed) -> None:
+def answer_exchange(exchange: Exchange, relayed: Reply | Failure) -> None:
     """Answer a client with the outcome of its request."""
     if isinstance(relayed, Failure):
         exchange.refuse(relayed)
-    elif relayed is not None:
+    else:
         exchange.answer(relayed)
 
 

@@ -121,12 +121,8 @@ class HttpLink:
         self._session_id: str | None = None
         self._version: str | None = None
         self._tasks = BackgroundTasks()
-        self._ended = False
-
-    @property
-    def alive(self) -> bool:
+        self.alive = True
         """False once the upstream does not know the session any more."""
-        return not self._ended
 
     async def request(self, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
         """See Link. Raises ClientError."""
@@ -162,7 +158,7 @@ class HttpLink:
 
     async def close(self) -> None:
         """End the session. The connections are shared and stay open."""
-        self._ended = True
+        self.alive = False
         await self._tasks.cancel()
         if self._session_id is not None:
             with contextlib.suppress(ClientError, TimeoutError):
@@ -181,7 +177,7 @@ class HttpLink:
 
     def _check_session(self, response: HttpStream) -> None:
         if response.status == HTTPStatus.NOT_FOUND and self._session_id is not None:
-            self._ended = True
+            self.alive = False
             raise ServerGone
 
     async def _read(self, response: HttpStream, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
@@ -226,7 +222,7 @@ class HttpLink:
     async def _listen(self) -> None:
         """Keep the GET stream of the session open, for as long as the upstream offers one."""
         position = _StreamPosition()
-        while not self._ended:
+        while self.alive:
             try:
                 async with self._resume(position) as response:
                     async for event in response.events():

@@ -143,7 +143,7 @@ class StdioLink:
             raise ServerGone(self._process.exit_code, self._process.stderr_tail)
         self._unsent += len(raw)
         try:
-            await self._process.write_line(one_line(raw))
+            await self._process.write(one_line(raw) + b"\n")
         finally:
             self._unsent -= len(raw)
 
@@ -190,7 +190,7 @@ class StdioLink:
     def _dispatch(self, line: bytes) -> None:
         message = read_upstream(line)
         if isinstance(message, Response):
-            pending = self._find(message.id)
+            pending = self._pending.get(message.id) if type(message.id) is int else None
             if pending is not None and not pending.answered.done():
                 pending.answered.set_result((message, line))
         elif isinstance(message, Notification):

@@ -90,7 +90,9 @@ class MergedSession(GuardSession):
 
     async def serve(self, exchange: Exchange) -> None:
         """See Session."""
-        answer_exchange(exchange, await self._router.relay(client_request(exchange)))
+        relayed = await self._router.relay(client_request(exchange))
+        if relayed is not None:
+            answer_exchange(exchange, relayed)
 
     def hear(self, notification: Notification, raw: bytes) -> None:
         """See Session. Progress on a question concerns only upstreams that ask; other notifications concern all."""
