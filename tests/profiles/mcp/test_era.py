@@ -8,7 +8,7 @@ import pytest
 
 from strictwire.fault.failure import fail
 from strictwire.profiles.endpoint import Headers
-from strictwire.profiles.mcp.era import META_VERSION, Era, era_of, names_version
+from strictwire.profiles.mcp.era import META_VERSION, Route, names_version, route_of
 from tests.fixtures.live import (
     INITIALIZED,
     HttpProcess,
@@ -31,44 +31,44 @@ MISMATCH = fail("HEADER_MISMATCH", details={"header": "MCP-Protocol-Version"})
 
 
 @pytest.mark.parametrize(
-    ("version", "method", "params", "session", "era"),
+    ("version", "method", "params", "session", "route"),
     [
-        ("2026-07-28", "tools/list", NAMED, False, Era.MODERN),
-        ("2026-07-28", "tools/list", None, False, Era.MODERN),
-        ("2026-07-28", "initialize", None, False, Era.MODERN),
-        ("2026-07-28", "tools/list", None, True, Era.MODERN),
-        ("1900-01-01", "tools/list", None, True, Era.MODERN),
-        ("", "tools/list", None, False, Era.MODERN),
-        (None, "initialize", {}, False, Era.OPENING),
-        ("2025-11-25", "initialize", {}, False, Era.OPENING),
-        ("2025-11-25", "initialize", {}, True, Era.OPENING),
-        ("2025-11-25", "tools/list", {}, True, Era.LEGACY),
-        (None, "tools/list", None, True, Era.LEGACY),
+        ("2026-07-28", "tools/list", NAMED, False, Route.STATELESS),
+        ("2026-07-28", "tools/list", None, False, Route.STATELESS),
+        ("2026-07-28", "initialize", None, False, Route.STATELESS),
+        ("2026-07-28", "tools/list", None, True, Route.STATELESS),
+        ("1900-01-01", "tools/list", None, True, Route.STATELESS),
+        ("", "tools/list", None, False, Route.STATELESS),
+        (None, "initialize", {}, False, Route.OPENING),
+        ("2025-11-25", "initialize", {}, False, Route.OPENING),
+        ("2025-11-25", "initialize", {}, True, Route.OPENING),
+        ("2025-11-25", "tools/list", {}, True, Route.SESSION),
+        (None, "tools/list", None, True, Route.SESSION),
         (None, "tools/list", NAMED, False, MISMATCH),
         ("2025-11-25", "tools/list", NAMED, False, MISMATCH),
-        (None, "tools/list", {}, False, Era.UNBOUND),
-        ("2025-03-26", "tools/list", {}, False, Era.UNBOUND),
+        (None, "tools/list", {}, False, Route.UNBOUND),
+        ("2025-03-26", "tools/list", {}, False, Route.UNBOUND),
     ],
 )
 def test_over_http_header_and_body_decide_together(
-    version: str | None, method: str, params: Any, session: bool, era: object
+    version: str | None, method: str, params: Any, session: bool, route: object
 ) -> None:
-    assert era_of(method, params, headers(version), has_session=session) == era
+    assert route_of(method, params, headers(version), has_session=session) == route
 
 
 @pytest.mark.parametrize(
-    ("method", "params", "session", "era"),
+    ("method", "params", "session", "route"),
     [
-        ("tools/list", NAMED, False, Era.MODERN),
-        ("tools/list", NAMED, True, Era.MODERN),
-        ("initialize", NAMED, False, Era.MODERN),
-        ("initialize", {}, True, Era.OPENING),
-        ("tools/list", {}, True, Era.LEGACY),
-        ("tools/list", {}, False, Era.UNBOUND),
+        ("tools/list", NAMED, False, Route.STATELESS),
+        ("tools/list", NAMED, True, Route.STATELESS),
+        ("initialize", NAMED, False, Route.STATELESS),
+        ("initialize", {}, True, Route.OPENING),
+        ("tools/list", {}, True, Route.SESSION),
+        ("tools/list", {}, False, Route.UNBOUND),
     ],
 )
-def test_without_headers_the_body_decides(method: str, params: Any, session: bool, era: object) -> None:
-    assert era_of(method, params, None, has_session=session) == era
+def test_without_headers_the_body_decides(method: str, params: Any, session: bool, route: object) -> None:
+    assert route_of(method, params, None, has_session=session) == route
 
 
 @pytest.mark.parametrize("params", [None, {}, {"_meta": None}, {"_meta": []}, {"_meta": {}}, {META_VERSION: "x"}])
