@@ -122,13 +122,3 @@ def test_masking_can_be_switched_off() -> None:
             return str((await client.act())["error"]["message"])
 
     assert asyncio.run(run()) == "failed at /srv/app/private/db.py with password=hunter2secret"
-
-
-@pytest.mark.slow
-def test_a_second_request_with_an_id_in_flight_is_refused() -> None:
-    async def run() -> list[object]:
-        async with guarded(fake("never_answers")) as client:
-            answers = await asyncio.gather(client.act(request_id=1), client.act(request_id=1), client.act(request_id="1"))
-            return [outcome(answer) for answer in answers]
-
-    assert asyncio.run(run()) == ["TIMEOUT", "DUPLICATE_ID", "TIMEOUT"]

@@ -77,6 +77,13 @@ class ClientQuestions:
                 return replace_at(raw, CANCELLED_ID, render(own_id))
         return b""
 
+    def fail_all(self) -> None:
+        """Tell the upstream that its questions will not be answered: the client is gone."""
+        pending, self._pending = self._pending, {}
+        for question in pending.values():
+            error: JsonObject = {"code": INTERNAL_ERROR, "message": "The client is gone"}
+            self._send(question.link, render_error(question.upstream_id, error))
+
     def forget(self, link: Link | None) -> None:
         """Drop the questions of a link that has ended."""
         self._pending = {own_id: each for own_id, each in self._pending.items() if each.link is not link}

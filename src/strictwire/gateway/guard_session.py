@@ -37,11 +37,18 @@ class GuardSession:
             self._outlet = None
 
     def end_input(self) -> None:
-        """See Session. Questions of an upstream end with its link."""
+        """See Session. Implemented by the sessions with one upstream, which know its questions."""
+        raise NotImplementedError
 
     def retire(self) -> None:
-        """See Session. The upstream sessions behind this one end, too."""
-        self._retiring = asyncio.ensure_future(self.close())
+        """See Session. The upstream sessions behind this one end after the answers to its running requests."""
+        self.end_input()
+        self._retiring = asyncio.ensure_future(self._close_later())
+
+    async def _close_later(self) -> None:
+        running = [exchange.task for exchange in self.in_flight.values() if exchange.task is not None]
+        await asyncio.gather(*running, return_exceptions=True)
+        await self.close()
 
     async def close(self) -> None:
         """See Session."""

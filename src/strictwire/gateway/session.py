@@ -139,6 +139,10 @@ class UpstreamSession(GuardSession):
         """See Session."""
         return self.questions.take_answer(response, raw)
 
+    def end_input(self) -> None:
+        """See Session. Calls that wait for an answer of the client end."""
+        self.questions.fail_all()
+
     async def close(self) -> None:
         """See Session. The upstream's session ends, too."""
         await super().close()

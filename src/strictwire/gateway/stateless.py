@@ -15,6 +15,7 @@ from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.bridges.pool import BridgePool
 from strictwire.gateway.links.errors import EraNotSpoken, failure_of
 from strictwire.gateway.links.link import Link, NullListener
+from strictwire.gateway.links.listing import LIST_SHAPES
 from strictwire.gateway.links.notifications import StreamListener, ToolsChangedListener
 from strictwire.gateway.links.raw_message import replace_at, value_at
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
@@ -24,6 +25,7 @@ from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.header_echo import find_mismatch
 from strictwire.profiles.mcp.modern import RequestMeta, find_meta_fault, read_meta
+from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import render_result
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
 
@@ -34,6 +36,8 @@ REMOVED: Final = frozenset(
 
 DISCOVER: Final = "server/discover"
 LISTEN: Final = "subscriptions/listen"
+KNOWN: Final = CALLS | LIST_SHAPES.keys() | {DISCOVER, LISTEN}
+"""The methods of 2026-07-28."""
 
 
 async def serve_stateless(exchange: Exchange, relay: Callable[[ClientRequest], Awaitable[Relayed]]) -> None:
@@ -57,7 +61,10 @@ def _find_refusal(exchange: Exchange, meta: RequestMeta) -> Failure | None:
             return differs
     if meta.version not in MODERN_NAMES:
         return _unsupported(meta, MODERN_NAMES)
-    return fail("METHOD_NOT_FOUND") if request.method in REMOVED else find_meta_fault(meta.meta)
+    if request.method in REMOVED:
+        return fail("METHOD_NOT_FOUND")
+    # Whether another method exists is up to the upstream, and comes before its `_meta`.
+    return find_meta_fault(meta.meta) if request.method in KNOWN else None
 
 
 def _unsupported(meta: RequestMeta, supported: tuple[str, ...]) -> Failure:

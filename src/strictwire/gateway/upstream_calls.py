@@ -31,7 +31,7 @@ from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.exchange import PROFILE, Exchange
 from strictwire.profiles.mcp.modern import RequestMeta
 from strictwire.profiles.mcp.request_state import Sealer
-from strictwire.profiles.mcp.targets import CALLS, read_target
+from strictwire.profiles.mcp.targets import CALLS, read_progress_token, read_target
 
 PRIVATE: Final = "private"
 """The `cacheScope` of a list that another caller may see differently."""
@@ -107,6 +107,11 @@ class UpstreamCalls:
         target = read_target(request.method, request.params)
         if isinstance(target, Failure):
             return target
+        if request.meta is None and "_meta" in request.params:
+            # A link replaces the token, so the upstream does not see a malformed one.
+            token = read_progress_token(request.params)
+            if isinstance(token, Failure):
+                return token
         inbound, revision = request.exchange.inbound, request.exchange.revision.name
         relayed = RelayedCall(
             caller=inbound.caller,

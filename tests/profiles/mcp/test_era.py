@@ -17,7 +17,6 @@ from tests.fixtures.live import (
     legacy,
     modern,
     modern_headers,
-    request,
 )
 
 NAMED = {"_meta": {META_VERSION: "2026-07-28"}}
@@ -97,53 +96,3 @@ def test_one_endpoint_serves_both_eras_side_by_side(http: HttpProcess) -> None:
         for _ in range(2):
             assert connection.post(stateless, modern_headers(stateless)).json()["result"]["resultType"] == "complete"
             assert "resultType" not in connection.post(legacy(1, "tools/list"), session).json()["result"]
-
-
-@pytest.mark.parametrize(
-    ("body", "extra", "status", "code"),
-    [
-        (legacy(1, "tools/list"), {}, 400, "SESSION_REQUIRED"),
-        (legacy(1, "tools/list"), {"Mcp-Session-Id": "nope"}, 404, "SESSION_UNKNOWN"),
-        (legacy(1, "ping"), {"Mcp-Session-Id": "nope"}, 404, "SESSION_UNKNOWN"),
-        (INITIALIZED, {}, 400, "SESSION_REQUIRED"),
-        (INITIALIZED, {"Mcp-Session-Id": "nope"}, 404, "SESSION_UNKNOWN"),
-        (modern(1, "tools/list"), {}, 400, "HEADER_MISMATCH"),
-        (modern(1, "tools/list"), {"MCP-Protocol-Version": "2025-11-25"}, 400, "HEADER_MISMATCH"),
-        (legacy(1, "tools/list"), {"MCP-Protocol-Version": "2026-07-28"}, 400, "MALFORMED_PARAMS"),
-        (b'{"jsonrpc":"2.0","id":"x","result":{}}', {}, 400, "NOT_A_REQUEST"),
-        (b'{"jsonrpc":"2.0","id":"x","result":{}}', {"Mcp-Session-Id": "nope"}, 400, "NOT_A_REQUEST"),
-    ],
-)
-def test_what_belongs_to_no_era_is_told_how_to_begin(
-    http: HttpProcess, body: bytes, extra: dict[str, str], status: int, code: str
-) -> None:
-    answer = http.post(body, extra)
-
-    assert (answer.status, answer.json()["error"]["data"]["code"]) == (status, code)
-    assert answer.headers["Mcp-Session-Id"] is None, "a refusal opens no session"
-
-
-@pytest.mark.parametrize(
-    ("verb", "extra", "status"),
-    [
-        ("GET", {}, 400),
-        ("GET", {"Mcp-Session-Id": "nope"}, 404),
-        ("DELETE", {}, 400),
-        ("DELETE", {"Mcp-Session-Id": "nope"}, 404),
-        ("GET", {"MCP-Protocol-Version": "2026-07-28"}, 405),
-        ("DELETE", {"MCP-Protocol-Version": "2026-07-28"}, 405),
-        ("PUT", {}, 405),
-    ],
-)
-def test_get_and_delete_belong_to_sessions(http: HttpProcess, verb: str, extra: dict[str, str], status: int) -> None:
-    with http.connect() as connection:
-        connection.write(request(b"", extra, port=http.port, verb=verb))
-
-        assert connection.answer(verb).status == status
-
-
-def test_session_ids_are_ignored_and_never_made_in_the_stateless_era(http: HttpProcess) -> None:
-    body = modern(1, "tools/list")
-    answer = http.ask(body, **{"Mcp-Session-Id": "nope", "Last-Event-ID": "1.0"})
-
-    assert (answer.status, answer.headers["Mcp-Session-Id"]) == (200, None)

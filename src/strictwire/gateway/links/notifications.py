@@ -91,7 +91,8 @@ class StreamListener:
         if self.era is Era.LEGACY or notification.method != "notifications/message":
             return True
         level = value_at(notification.params, "level")
-        return self._level is not None and isinstance(level, str) and LEVELS.get(level, -1) >= LEVELS[self._level]
+        wanted = LEVELS.get(self._level) if isinstance(self._level, str) else None
+        return wanted is not None and isinstance(level, str) and LEVELS.get(level, -1) >= wanted
 
 
 class ToolsChangedListener(NullListener):

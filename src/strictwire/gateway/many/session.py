@@ -116,6 +116,11 @@ class MergedSession(GuardSession):
         for session in self._sessions.values():
             session.detach(outlet)
 
+    def end_input(self) -> None:
+        """See Session."""
+        for session in self._sessions.values():
+            session.end_input()
+
     async def close(self) -> None:
         """See Session."""
         await super().close()
