@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.handler import Answer, CallContext, Handler
 from strictwire.contract.tool import (
-    NOTHING,
+    EMPTY,
     Caps,
     PromptArgument,
     PromptContract,
@@ -56,7 +56,7 @@ class Server:
         name: str | None = None,
         description: str | None = None,
         title: str | None = None,
-        annotations: Mapping[str, JsonValue] = NOTHING,
+        annotations: Mapping[str, JsonValue] = EMPTY,
         safety: Safety = Safety.READ_ONLY,
         roles: Sequence[str] = (),
         needs: Sequence[str] = (),
@@ -67,7 +67,7 @@ class Server:
         text_json: bool = True,
         input_schema: JsonObject | None = None,
         output_schema: JsonObject | None = None,
-        meta: Mapping[str, JsonValue] = NOTHING,
+        meta: Mapping[str, JsonValue] = EMPTY,
     ) -> Callable[[Function], Function]:
         """Offer a function as a tool; its hints are the contract unless schemas are given.
 
