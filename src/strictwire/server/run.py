@@ -23,9 +23,9 @@ from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
-from strictwire.server.crew import Crew, Share, open_share
 from strictwire.server.packs import open_packs
 from strictwire.server.served import Served
+from strictwire.server.workers import Supervisor, WorkerInheritance, open_inheritance
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
@@ -65,8 +65,8 @@ class Serving:
     """Told the URL once the server listens."""
     workers: int | None = None
     """Processes, if they are not to be as many as the settings say."""
-    share: Share | None = None
-    """Set in each of several processes that serve one address."""
+    inheritance: WorkerInheritance | None = None
+    """Set in a worker process: what it inherits from the supervisor."""
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -79,8 +79,8 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def serve(server: Served, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
-    if serving.share is not None:
-        folder = worker_folder(trail_of(settings.audit).folder, serving.share.number)
+    if serving.inheritance is not None:
+        folder = worker_folder(trail_of(settings.audit).folder, serving.inheritance.number)
         settings = replace(settings, audit=replace(settings.audit, folder=str(folder)))
     host, port = serving.http or (settings.server.host, settings.server.port)
     if not serving.stdio:
@@ -93,7 +93,7 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
                 settings.packs,
                 state_folder() / "packs",
                 trail=view_of(settings.audit),
-                alone=serving.share is None,
+                alone=serving.inheritance is None,
             ),
             _open_runtime(server, settings, serving) as runtime,
         ):
@@ -111,14 +111,14 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
 
 
 def _open_runtime(server: Served, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
-    if serving.share is None:
+    if serving.inheritance is None:
         return open_runtime(server, settings, deterministic=serving.deterministic)
     return open_runtime(
         server,
         settings,
         deterministic=serving.deterministic,
-        seal_key=serving.share.seal_key,
-        session_prefix=f"{serving.share.number}{SEPARATOR}",
+        seal_key=serving.inheritance.seal_key,
+        session_prefix=f"{serving.inheritance.number}{SEPARATOR}",
     )
 
 
@@ -179,17 +179,17 @@ async def _serve_exact(runtime: Runtime) -> None:
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
-    share = serving.share
+    inherited = serving.inheritance
     site = Site(
         endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
         gatekeeper=runtime.gatekeeper(),
         max_body=runtime.settings.server.max_request_bytes,
         batch=runtime.batch,
-        elsewhere=None if share is None else elsewhere_of(share.doors, share.number),
+        elsewhere=None if inherited is None else elsewhere_of(inherited.doors, inherited.number),
     )
     http = HttpServer(site)
-    if share is not None:
-        await http.start_on(share.listening[share.number], share.doors[share.number])
+    if inherited is not None:
+        await http.start_on(inherited.listeners[inherited.number], inherited.doors[inherited.number])
     else:
         try:
             port = await http.start(host, port)
@@ -197,8 +197,8 @@ async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) 
             raise StartRefused(cannot_listen(host, port, exc)) from exc
         serving.announce(url_of(host, port))
     stopped = stop_event()
-    if share is not None:
-        asyncio.get_running_loop().add_reader(share.hold_lifeline(), stopped.set)
+    if inherited is not None:
+        asyncio.get_running_loop().add_reader(inherited.hold_lifeline(), stopped.set)
     await stopped.wait()
     await http.stop()
 
@@ -232,21 +232,21 @@ def cannot_listen(host: str, port: int, exc: OSError) -> str:
     return f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT"
 
 
-def _serve_with_crew(server: Served, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
-    """Serve one address with several processes; the exit code. Raises StartRefused."""
+def _serve_with_workers(server: Served, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
+    """Serve one address with several worker processes. Returns the exit code. Raises StartRefused."""
     host, port = serving.http or (settings.server.host, settings.server.port)
     check_exposure(host, settings)
     try:
-        share = open_share(host, port, count)
+        inheritance = open_inheritance(host, port, count)
     except OSError as exc:
         raise StartRefused(cannot_listen(host, port, exc)) from exc
 
     def work(number: int) -> int:
-        own = replace(serving, share=replace(share, number=number))
+        own = replace(serving, inheritance=replace(inheritance, number=number))
         return _serve_until_stopped(server, settings, own, packs)
 
-    serving.announce(url_of(host, share.listening[0].getsockname()[1]))
-    return Crew(count, work).run()
+    serving.announce(url_of(host, inheritance.listeners[0].getsockname()[1]))
+    return Supervisor(count, work).run()
 
 
 def report_start_failure(code: str, text: str) -> None:
@@ -292,7 +292,7 @@ def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tu
         offered = settings.server.packs if packs is None else packs
         count = serving.workers or settings.server.workers
         if count > 1 and not serving.stdio:
-            return _serve_with_crew(server, settings, serving, offered, count)
+            return _serve_with_workers(server, settings, serving, offered, count)
     except SettingsRefused as exc:
         report_start_failure("BOOTSTRAP_FAILURE", str(exc))
         return 1
