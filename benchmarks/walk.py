@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -64,7 +65,7 @@ class Walk:
     def row(self) -> tuple[int, int, int]:
         """Function calls, files, changes from one file to another."""
         files = [file for file, _ in self.steps]
-        return len(files), len(set(files)), sum(one != other for one, other in zip(files, files[1:], strict=False))
+        return len(files), len(set(files)), sum(one != other for one, other in pairwise(files))
 
 
 def make_server() -> Server:

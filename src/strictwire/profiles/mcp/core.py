@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import Registry
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome, RunningContext
-from strictwire.pipeline.catalog import COMPLETION, Catalog
+from strictwire.pipeline.catalog import Catalog
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.perform import Pipeline, Render
@@ -23,9 +23,22 @@ from strictwire.profiles.mcp.identity import Identity
 from strictwire.profiles.mcp.listing import Lister
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.mcp.results import write_failure, write_tool_failure, write_tool_result
-from strictwire.profiles.mcp.targets import BEHIND, Target
+from strictwire.profiles.mcp.targets import ABOUT, CAPABILITIES, Target
 from strictwire.wire.envelope import RequestId, render_result
 from strictwire.wire.revisions import Revision
+
+_ADVERTISED: Final[Mapping[Kind, JsonObject]] = {
+    Kind.TOOL: {"listChanged": True},
+    Kind.RESOURCE: {"subscribe": True, "listChanged": True},
+    Kind.PROMPT: {"listChanged": True},
+    Kind.COMPLETION: {},
+}
+"""The members of each capability."""
+
+
+def _has(kind: Kind, revision: Revision) -> bool:
+    """Whether a revision knows a kind: completion and annotations were added in the same revision."""
+    return kind is not Kind.COMPLETION or revision.annotations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,24 +61,14 @@ class Core:
 
     def capabilities(self, revision: Revision) -> JsonObject:
         """What is offered now, as a capabilities object; nothing is advertised that would not be answered."""
-        registry = self.registry
-        shown: JsonObject = {}
-        if registry.tools:
-            shown["tools"] = {"listChanged": True}
-        if registry.resources:
-            shown["resources"] = {"subscribe": True, "listChanged": True}
-        if registry.prompts:
-            shown["prompts"] = {"listChanged": True}
-        if (Kind.COMPLETION, COMPLETION) in self.catalog.offers.compiled and revision.annotations:
-            shown["completions"] = {}
-        return shown | {"logging": {}}
+        offered = self.catalog.offers.kinds
+        shown = {CAPABILITIES[kind]: dict(_ADVERTISED[kind]) for kind in Kind if kind in offered and _has(kind, revision)}
+        return {**shown, "logging": {}}
 
     def offers(self, method: str, revision: Revision) -> bool:
-        """Whether a method exists: the capability behind it is offered."""
-        if method == "tools/call" and self.registry.tools:  # nearly every message
-            return True
-        behind = BEHIND.get(method)
-        return behind is None or behind in self.capabilities(revision)
+        """Whether a method exists: what it is about is offered. Methods about nothing in particular always exist."""
+        kind = ABOUT.get(method)
+        return kind is None or (kind in self.catalog.offers.kinds and _has(kind, revision))
 
     def mirrored_of(self, tool: ToolContract) -> tuple[Mirrored, ...]:
         """The arguments of a tool that HTTP headers repeat."""

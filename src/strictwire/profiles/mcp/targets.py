@@ -71,20 +71,32 @@ _OTHERS: Final[Mapping[str, Callable[[JsonObject], Target | Failure]]] = {
 CALLS: Final = frozenset({*_NAMED, *_OTHERS})
 """Methods that run a handler."""
 
-BEHIND: Final[Mapping[str, str]] = {
-    "tools/list": "tools",
-    "tools/call": "tools",
-    "resources/list": "resources",
-    "resources/templates/list": "resources",
-    "resources/read": "resources",
-    "resources/subscribe": "resources",
-    "resources/unsubscribe": "resources",
-    "prompts/list": "prompts",
-    "prompts/get": "prompts",
-    "completion/complete": "completions",
-    "logging/setLevel": "logging",
+ABOUT: Final[Mapping[str, Kind]] = {
+    "tools/list": Kind.TOOL,
+    "tools/call": Kind.TOOL,
+    "resources/list": Kind.RESOURCE,
+    "resources/templates/list": Kind.RESOURCE,
+    "resources/read": Kind.RESOURCE,
+    "resources/subscribe": Kind.RESOURCE,
+    "resources/unsubscribe": Kind.RESOURCE,
+    "prompts/list": Kind.PROMPT,
+    "prompts/get": Kind.PROMPT,
+    "completion/complete": Kind.COMPLETION,
 }
-"""The capability behind each method; without it the method does not exist."""
+"""What each method is about; if nothing of that kind is offered, the method does not exist."""
+
+CAPABILITIES: Final[Mapping[Kind, str]] = {
+    Kind.TOOL: "tools",
+    Kind.RESOURCE: "resources",
+    Kind.PROMPT: "prompts",
+    Kind.COMPLETION: "completions",
+}
+"""The capability that a server advertises for each kind."""
+
+BEHIND: Final[Mapping[str, str]] = {method: CAPABILITIES[kind] for method, kind in ABOUT.items()} | {
+    "logging/setLevel": "logging"
+}
+"""The capability behind each method."""
 
 
 def malformed(parameter: str) -> Failure:
