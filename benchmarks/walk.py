@@ -139,13 +139,13 @@ async def over_stdio(endpoint: Endpoint, batch: WriteBatch) -> AsyncIterator[Ask
 
 
 @asynccontextmanager
-async def over_http(endpoint: Endpoint, batch: WriteBatch) -> AsyncIterator[Ask]:
+async def over_http(endpoint: Endpoint, _batch: WriteBatch) -> AsyncIterator[Ask]:
     """The endpoint behind an HttpServer, and one connection to it, with a session open."""
-    from strictwire.transport.gatekeeper import Gatekeeper
-    from strictwire.transport.http import HttpServer
-    from strictwire.transport.http_connection import Site
+    from strictwire.transport.http.gatekeeper import Gatekeeper
+    from strictwire.transport.http.rules import Site
+    from strictwire.transport.http.server import HttpServer
 
-    server = HttpServer(Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=1 << 22, batch=batch))
+    server = HttpServer(Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=1 << 22))
     port = await server.start("127.0.0.1", 0)
     connection = await asyncio.to_thread(socket.create_connection, ("127.0.0.1", port))
     session = ""

@@ -40,7 +40,7 @@ from strictwire.stores.files.view import FileTrailView
 from strictwire.stores.memory.recorder import NoRecorder
 from strictwire.stores.schedule import Clock as TrailClock
 from strictwire.stores.schedule import Mode
-from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
+from strictwire.transport.http.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,11 +38,11 @@ from strictwire.server.run import (
     StartRefused,
     cannot_listen,
     check_exposure,
-    rest_collector,
     run_until_stopped,
     set_up_logging,
     stop_event,
     trail_refused,
+    tune_garbage_collector,
     url_of,
 )
 from strictwire.settings.model import Settings
@@ -50,8 +50,8 @@ from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.stores.fault import LogFault
 from strictwire.stores.memory.recorder import NoRecorder
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 
 log = logging.getLogger("strictwire.guard")
@@ -148,7 +148,7 @@ async def guard(guarding: Guarding, settings: Settings) -> None:
         check_exposure(guarding.http[0], settings)
     try:
         async with open_guard(guarding, settings) as endpoint:
-            rest_collector()
+            tune_garbage_collector()
             if guarding.http is None:
                 await _guard_stdio(endpoint, guarding, settings)
             else:
@@ -170,7 +170,6 @@ async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Setti
         endpoints={PATHS["mcp"]: endpoint},
         gatekeeper=gatekeeper_of(settings.server),
         max_body=settings.server.max_request_bytes,
-        batch=endpoint.backend.journal.batch,
     )
     http = HttpServer(site)
     try:

@@ -30,9 +30,9 @@ from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.fault import DAMAGED, LogFault
-from strictwire.transport.handover import SEPARATOR, elsewhere_of
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.handoff import SEPARATOR, owner_finder
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 
 COLLECT_AFTER: Final = 20_000
@@ -103,7 +103,7 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
         ):
             if settings.server.lock is not None:
                 _check_lock(server, settings.server.lock)
-            rest_collector()
+            tune_garbage_collector()
             if serving.stdio:
                 await _serve_stdio(runtime, serving)
             else:
@@ -125,7 +125,7 @@ def _open_runtime(server: Served, settings: Settings, serving: Serving) -> Abstr
     )
 
 
-def rest_collector() -> None:
+def tune_garbage_collector() -> None:
     """Make garbage collections rare and short. Call it once, when the server is built.
 
     The objects of the server live as long as the process, so they are excluded from collections. Decoded messages have no
@@ -188,12 +188,10 @@ async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) 
         endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
         gatekeeper=runtime.gatekeeper(),
         max_body=runtime.settings.server.max_request_bytes,
-        batch=runtime.batch,
-        elsewhere=None if inherited is None else elsewhere_of(inherited.doors, inherited.number),
     )
-    http = HttpServer(site)
+    http = HttpServer(site, find_owner=None if inherited is None else owner_finder(inherited.handoffs, inherited.number))
     if inherited is not None:
-        await http.start_on(inherited.listeners[inherited.number], inherited.doors[inherited.number])
+        await http.start_worker(inherited.listeners[inherited.number], inherited.handoffs[inherited.number])
     else:
         try:
             port = await http.start(host, port)

@@ -3,7 +3,7 @@
 The first process is the supervisor. It opens the listening sockets and everything else that the workers inherit, forks the
 workers and waits for them. It replaces a worker that dies; if a worker cannot start, it stops all of them. Each worker is a
 complete server with its own audit trail (`worker-N` in the audit folder), so that workers never wait for each other. A
-session stays in the worker that opened it (`transport.handover`).
+session stays in the worker that opened it (`transport.http.handoff`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from strictwire.transport.handover import Door
+from strictwire.transport.http.handoff import SocketHandoff
 
 MAX_DEATHS: Final = 5
 """Deaths of workers within `DEATHS_SECONDS` after which the supervisor gives up: a new worker would only die again."""
@@ -46,7 +46,8 @@ class WorkerInheritance:
     keeps them open, so that no waiting connection is lost while a dead worker is replaced."""
     seal_key: bytes
     """Seals `requestState` in all workers: the client may send its answers to another worker than the one that asked."""
-    doors: tuple[Door, ...]
+    handoffs: tuple[SocketHandoff, ...]
+    """One per worker: the others pass it the connections of its sessions."""
     lifeline: tuple[int, int]
     """The read end and the write end of a pipe. Only the supervisor keeps the write end open, so the read end reports the
     end of file as soon as the supervisor is dead, even after SIGKILL."""
@@ -70,7 +71,7 @@ def open_inheritance(host: str, port: int, count: int) -> WorkerInheritance:
         number=0,
         listeners=(first, *others),
         seal_key=secrets.token_bytes(32),
-        doors=tuple(Door() for _ in range(count)),
+        handoffs=tuple(SocketHandoff() for _ in range(count)),
         lifeline=os.pipe(),
     )
 

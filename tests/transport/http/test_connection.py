@@ -5,10 +5,8 @@ from __future__ import annotations
 import http.client as http_client
 import signal
 import socket
-import struct
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
@@ -16,35 +14,15 @@ from tests.fixtures.live import (
     PATIENCE,
     HttpConnection,
     HttpProcess,
-    legacy,
     modern,
     modern_headers,
     request,
     serve_http,
     wait_for,
 )
+from tests.transport.http.calls import ADD, call, happened, value_of, wired
 
 LIMIT = 4 * 1024 * 1024
-
-
-def call(request_id: object, name: str, /, **arguments: Any) -> bytes:
-    return modern(request_id, "tools/call", {"name": name, "arguments": arguments})
-
-
-def wired(body: bytes, port: int, **headers: str) -> bytes:
-    """A modern request with its headers, as bytes of HTTP."""
-    return request(body, modern_headers(body, **headers), port=port)
-
-
-def value_of(answer: dict[str, Any]) -> Any:
-    return answer["result"]["structuredContent"]["result"]
-
-
-def told(http: HttpProcess, words: str) -> bool:
-    return words in value_of(http.ask(call(1, "story")).json())
-
-
-ADD = call(7, "add", a=1, b=2)
 
 
 def test_a_connection_is_kept_for_the_next_request(http: HttpProcess) -> None:
@@ -67,7 +45,7 @@ def test_requests_behind_a_long_one_are_not_read_without_bound(http: HttpProcess
     """A client that goes on sending meets a full socket, not a server that keeps everything."""
     with http.connect() as connection:
         connection.write(wired(call(1, "hold", name="behind"), http.port))
-        wait_for(lambda: told(http, "began behind"))
+        wait_for(lambda: happened(http, "began behind"))
         connection.socket.settimeout(0.3)
         filler = wired(call(2, "say", text="x" * 100_000), http.port)
         with pytest.raises(TimeoutError):
@@ -102,11 +80,11 @@ def test_a_client_that_asks_before_it_sends_is_told_to(http: HttpProcess, spelli
     head, body = raw[: -len(ADD)], raw[-len(ADD) :]
     with http.connect() as connection:
         connection.write(head)
-        told = connection.socket.recv(1000)
+        interim = connection.socket.recv(1000)
         connection.write(body)
         answer = connection.answer()
 
-    assert told == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert interim == b"HTTP/1.1 100 Continue\r\n\r\n"
     assert value_of(answer.json()) == 3
 
 
@@ -196,72 +174,6 @@ def test_the_offer_of_another_protocol_is_passed_over(http: HttpProcess) -> None
     assert [value_of(answer.json()) for answer in answers] == [3, 3, 3]
 
 
-@pytest.mark.parametrize(
-    ("verb", "path", "headers", "status", "code"),
-    [
-        ("GET", "/nope", {}, 404, "PATH_UNKNOWN"),
-        ("POST", "/", {}, 404, "PATH_UNKNOWN"),
-        ("POST", "/mcp/", {}, 404, "PATH_UNKNOWN"),
-        ("POST", "/%6dcp", {}, 404, "PATH_UNKNOWN"),
-        ("POST", "/mcp", {"Content-Type": None}, 415, "UNSUPPORTED_MEDIA_TYPE"),
-        ("POST", "/mcp", {"Content-Type": "text/plain"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
-        ("POST", "/mcp", {"Content-Type": "application/json-patch+json"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
-        ("POST", "/mcp", {"Content-Type": "application/json; charset=utf-16"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
-        ("POST", "/mcp", {"Content-Encoding": "gzip"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
-        ("POST", "/mcp", {"Accept": "text/html"}, 406, "NOT_ACCEPTABLE"),
-        ("POST", "/mcp", {"Accept": "application/json"}, 406, "NOT_ACCEPTABLE"),
-    ],
-)
-def test_what_http_itself_refuses_is_a_problem_with_its_status(
-    http: HttpProcess, verb: str, path: str, headers: dict[str, str | None], status: int, code: str
-) -> None:
-    with http.connect() as connection:
-        connection.write(request(ADD, {**modern_headers(ADD), **headers}, port=http.port, verb=verb, path=path))
-        answer = connection.answer()
-        connection.write(wired(ADD, http.port))
-
-        assert (answer.status, answer.json()["code"], answer.headers["Content-Type"]) == (
-            status,
-            code,
-            "application/problem+json",
-        )
-        assert connection.answer().status == 200, "the connection is kept"
-
-
-@pytest.mark.parametrize("accept", [None, "*/*", "application/*, text/*", "text/event-stream;q=0.5, application/json"])
-def test_every_way_to_accept_both_is_accepted(http: HttpProcess, accept: str | None) -> None:
-    answer = http.post(ADD, {**modern_headers(ADD), "Accept": accept})  # type: ignore[dict-item]
-
-    assert answer.status == 200
-
-
-@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'])
-def test_every_way_to_say_json_is_understood(http: HttpProcess, kind: str) -> None:
-    assert http.post(ADD, {**modern_headers(ADD), "Content-Type": kind}).status == 200
-
-
-@pytest.mark.parametrize("verb", ["GET", "DELETE", "PUT", "PATCH", "HEAD", "QUERY"])
-def test_the_stateless_era_knows_only_post(http: HttpProcess, verb: str) -> None:
-    with http.connect() as connection:
-        connection.write(request(b"", {"MCP-Protocol-Version": "2026-07-28"}, port=http.port, verb=verb))
-        answer = connection.answer(verb)
-        connection.write(wired(ADD, http.port))
-
-        assert (answer.status, answer.headers["Allow"]) == (405, "POST")
-        assert connection.answer().status == 200
-
-
-@pytest.mark.parametrize("verb", ["GET", "HEAD"])
-def test_health_needs_no_protocol(http: HttpProcess, verb: str) -> None:
-    with http.connect() as connection:
-        connection.write(request(b"", port=http.port, verb=verb, path="/healthz?x=1"))
-        answer = connection.answer(verb)
-        connection.write(wired(ADD, http.port))
-
-        assert (answer.status, answer.body) == (200, b'{"status":"ok"}' if verb == "GET" else b"")
-        assert connection.answer().status == 200
-
-
 def test_connection_close_is_honoured(http: HttpProcess) -> None:
     with http.connect() as connection:
         connection.write(wired(ADD, http.port, Connection="close"))
@@ -299,67 +211,6 @@ def test_many_connections_share_one_server(http: HttpProcess) -> None:
 
     with ThreadPoolExecutor(16) as pool:
         assert [set(found) for found in pool.map(work, range(32))] == [{number} for number in range(32)]
-
-
-def test_going_away_cancels_in_the_stateless_era(http: HttpProcess) -> None:
-    with http.connect() as connection:
-        connection.write(wired(call(1, "hold", name="gone"), http.port))
-        wait_for(lambda: told(http, "began gone"))
-    wait_for(lambda: told(http, "cancelled gone"))
-
-
-def test_a_reset_cancels_in_the_stateless_era(http: HttpProcess) -> None:
-    with http.connect() as connection:
-        connection.write(wired(call(1, "hold", name="reset"), http.port))
-        wait_for(lambda: told(http, "began reset"))
-        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    wait_for(lambda: told(http, "cancelled reset"))
-
-
-def test_going_away_does_not_cancel_in_the_legacy_era(http: HttpProcess) -> None:
-    session = http.open_session()
-    with http.connect() as connection:
-        body = legacy(1, "tools/call", {"name": "hold", "arguments": {"name": "stays"}})
-        connection.write(request(body, session, port=http.port))
-        wait_for(lambda: told(http, "began stays"))
-    assert value_of(http.ask(call(1, "let_go", name="stays")).json()) is True
-    wait_for(lambda: told(http, "ended stays"))
-
-
-def test_a_cancelled_legacy_request_ends_without_an_answer_and_the_connection_stays(http: HttpProcess) -> None:
-    session = http.open_session()
-    with http.connect() as connection:
-        body = legacy(5, "tools/call", {"name": "hold", "arguments": {"name": "given up"}})
-        connection.write(request(body, session, port=http.port))
-        wait_for(lambda: told(http, "began given up"))
-        cancel = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}'
-        accepted = http.post(cancel, session)
-        answer = connection.answer()
-        again = connection.post(legacy(5, "ping"), session)
-
-    assert (accepted.status, answer.events(), again.json()) == (202, [], {"jsonrpc": "2.0", "id": 5, "result": {}})
-
-
-def test_a_late_thread_cannot_write_into_the_next_answer(http: HttpProcess) -> None:
-    late = modern(1, "tools/call", {"name": "late"}, progressToken="t", **{"io.modelcontextprotocol/logLevel": "debug"})
-    with http.connect() as connection:
-        first = connection.post(late, modern_headers(late)).json()
-        assert http.ask(call(2, "free_late")).status == 200
-        wait_for(lambda: told(http, "late spoke"))
-        second = connection.post(ADD, modern_headers(ADD)).json()
-
-    assert first["result"]["structuredContent"]["error"]["code"] == "TIMEOUT"
-    assert value_of(second) == 3
-
-
-def test_a_fault_of_ours_is_answered_too(http: HttpProcess) -> None:
-    """A number of 5,000 digits where Python reads at most 4,300."""
-    session = http.open_session()
-    with http.connect() as connection:
-        headers = {**session, "Accept": "text/event-stream", "Last-Event-ID": "1." + "9" * 5000}
-        connection.write(request(b"", headers, port=http.port, verb="GET"))
-
-        assert connection.open_answer("GET").status == 200
 
 
 # Time.
@@ -419,7 +270,7 @@ def test_a_signal_ends_it_cleanly_with_calls_in_flight(number: int) -> None:
     with serve_http("hasty:server") as process, process.connect() as held, process.connect() as listening:
         held.write(wired(call(1, "hold", name="x"), process.port))
         listening.write(wired(modern(2, "subscriptions/listen", {"notifications": {}}), process.port))
-        wait_for(lambda: told(process, "began x"))
+        wait_for(lambda: happened(process, "began x"))
         process.process.send_signal(number)
         ended = listening.answer()
 
@@ -431,7 +282,7 @@ def test_a_signal_ends_it_cleanly_with_calls_in_flight(number: int) -> None:
 def test_a_running_call_is_answered_before_the_server_stops() -> None:
     with serve_http("hard:server") as process, process.connect() as held, process.connect() as other:
         held.write(wired(call(1, "hold", name="x"), process.port))
-        wait_for(lambda: told(process, "began x"))
+        wait_for(lambda: happened(process, "began x"))
         other.write(wired(ADD, process.port))
         assert other.answer().status == 200
         process.process.send_signal(signal.SIGTERM)

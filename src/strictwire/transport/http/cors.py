@@ -1,11 +1,13 @@
-"""What a browser must be told before it lets a page call us or read our answers. Who may call is decided elsewhere."""
+"""CORS headers: which browser pages may read a response. Which pages may call at all is decided in `gatekeeper`."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, TypeAlias
 
 from strictwire.profiles.endpoint import Headers
+
+HeaderFields: TypeAlias = tuple[tuple[str, str], ...]
 
 _ALLOWED: Final = (
     "Authorization",
@@ -20,11 +22,11 @@ _ALLOWED: Final = (
 """Headers that a page may send."""
 
 _ARGUMENT: Final = re.compile(r"mcp-param-[a-z0-9!#$%&'*+.^_`|~-]+", re.IGNORECASE)
-"""Headers that repeat arguments have names of the tools' choosing; a browser wants each of them by name."""
+"""Headers that repeat tool arguments. Tools choose their names, so a preflight lists those that it asks about."""
 
 
-def leave(headers: Headers) -> tuple[tuple[str, str], ...]:
-    """The answer to OPTIONS: what may be sent."""
+def preflight_headers(headers: Headers) -> HeaderFields:
+    """The answer to OPTIONS: which methods and headers a page may send."""
     asked = (name.strip() for name in (headers.get("access-control-request-headers") or "").split(","))
     return (
         ("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS"),
@@ -33,11 +35,13 @@ def leave(headers: Headers) -> tuple[tuple[str, str], ...]:
     )
 
 
-def shown_to(headers: Headers) -> bytes:
-    """Header lines for an answer: a page sees it only if its origin is named. Nothing for a client that is no browser."""
+def response_headers(headers: Headers) -> HeaderFields:
+    """Lets the page that made an admitted request read the response. Empty for a client that is no browser."""
     origin = headers.get("origin")
     if origin is None:
-        return b""
-    return b"Access-Control-Allow-Origin: %b\r\nAccess-Control-Expose-Headers: Mcp-Session-Id\r\nVary: Origin\r\n" % (
-        origin.encode("latin-1")
+        return ()
+    return (
+        ("Access-Control-Allow-Origin", origin),
+        ("Access-Control-Expose-Headers", "Mcp-Session-Id"),
+        ("Vary", "Origin"),
     )

@@ -1,13 +1,20 @@
-"""How events are written on an HTTP stream, in chunks of HTTP/1.1."""
+"""Event streams as bytes: one JSON-RPC message an event (text/event-stream)."""
 
 from __future__ import annotations
 
 from typing import Final
 
-KEEP_ALIVE: Final = b": \n\n"
-"""A comment that clients pass over; it keeps proxies from closing a quiet stream."""
+from strictwire.transport.http.cors import HeaderFields
 
-LAST_CHUNK: Final = b"0\r\n\r\n"
+KEEP_ALIVE: Final = b": \n\n"
+"""A comment, which clients ignore. It keeps proxies from closing a quiet stream."""
+
+HEADERS: Final[HeaderFields] = (
+    ("Content-Type", "text/event-stream"),
+    ("Cache-Control", "no-cache, no-transform"),
+    ("X-Accel-Buffering", "no"),  # nginx would otherwise collect events until its buffer is full
+)
+"""Of every response that is an event stream."""
 
 
 def event(message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bytes:
@@ -20,8 +27,3 @@ def event(message: bytes, *, event_id: str | None = None, retry_ms: int | None =
     if message:
         lines.append(b"event: message\n")
     return b"%bdata: %b\n\n" % (b"".join(lines), message)
-
-
-def chunk(body: bytes) -> bytes:
-    """One chunk of a chunked body."""
-    return b"%x\r\n%b\r\n" % (len(body), body)

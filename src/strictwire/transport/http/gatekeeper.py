@@ -1,4 +1,4 @@
-"""Who may speak to an HTTP endpoint, judged from the head of the request before its body is read. Pure."""
+"""Who may call over HTTP, decided from the head of a request before its body is read: host, origin, token. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Headers
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-"""Names under which this machine reaches itself."""
+"""Host names of this machine as seen from itself."""
 
 _HOST: Final = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _ORIGIN: Final = re.compile(r"https?://(?P<host>[^/?#@\\]+)")
-_JSON: Final = re.compile(r"application/json\s*(?:;\s*charset\s*=\s*\"?utf-8\"?\s*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A bearer token, known only by its digest, and whose it is."""
+    """A bearer token, kept as its digest, and the caller that it identifies."""
 
     sha256: str
     principal: str
@@ -32,30 +31,30 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gatekeeper:
-    """The rules of one listener."""
+    """The access rules of one listener."""
 
     hosts: frozenset[str] = LOOPBACK
-    """Host names that are ours; any port. Without this check a web page could reach us by a name of its own."""
+    """Host names of this server, with any port. Stops DNS rebinding: a web page whose host name resolves to this machine."""
     origins: frozenset[str] = frozenset()
-    """Web origins that may call from a browser, besides our own."""
+    """Web origins that may call from a browser, besides the server's own."""
     tokens: tuple[Token, ...] = ()
-    """If there are any, every request needs one."""
+    """If there are any, every request needs one of them."""
     anonymous: Caller = field(default_factory=Caller)
-    """Who a caller without a token is, where none is needed."""
+    """The caller of a request where no tokens are configured."""
 
     def admit(self, headers: Headers) -> Caller | Failure:
-        """The caller, or why not.
+        """Return the caller, or the first rule that the request breaks.
 
-        1. exactly one Host, and one of ours (HOST_DENIED)
-        2. an Origin, if there is one, that is ours or allowed (ORIGIN_DENIED)
+        1. exactly one Host, and a known one (HOST_DENIED)
+        2. an Origin, if there is one, that is the server's own or allowed (ORIGIN_DENIED)
         3. a token where tokens are configured (UNAUTHENTICATED)
         """
-        return self.find_foreign(headers) or self._identify(headers)
+        return self.find_denial(headers) or self._identify(headers)
 
-    def find_foreign(self, headers: Headers) -> Failure | None:
-        """Rungs 1 and 2 alone: a browser asks leave (OPTIONS) before it may send a token."""
+    def find_denial(self, headers: Headers) -> Failure | None:
+        """Rules 1 and 2 alone, for a CORS preflight (OPTIONS), which never carries a token."""
         hosts = headers.all("host")
-        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+        if len(hosts) != 1 or not self._is_known(hosts[0]):
             return fail("HOST_DENIED")
         origins = headers.all("origin")
         if origins and (len(origins) > 1 or not self.allows_origin(origins[0], hosts[0])):
@@ -63,11 +62,11 @@ class Gatekeeper:
         return None
 
     def allows_origin(self, origin: str, host: str) -> bool:
-        """Allowed by name, or the very host that is asked."""
+        """Whether an origin is allowed by name, or is the host that the request is sent to."""
         found = _ORIGIN.fullmatch(origin)
         return origin in self.origins or (found is not None and found["host"].lower() == host.lower())
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_known(self, host: str) -> bool:
         found = _HOST.fullmatch(host)
         return found is not None and found["name"].lower() in self.hosts
 
@@ -77,24 +76,9 @@ class Gatekeeper:
         given = headers.all("authorization")
         scheme, _, secret = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         found = hashlib.sha256(secret.strip().encode()).hexdigest()
-        # Every token is compared, so that the time taken does not tell which one came close.
+        # Every token is compared, so that the time taken does not reveal which one matches.
         matches = [token for token in self.tokens if hmac.compare_digest(token.sha256, found)]
         if scheme.lower() != "bearer" or not matches:
             return fail("UNAUTHENTICATED")
         owner = matches[0]
         return Caller(principal=owner.principal, role=owner.role, tier=owner.tier)
-
-
-def find_content_fault(headers: Headers, answers_in: tuple[str, ...]) -> Failure | None:
-    """UNSUPPORTED_MEDIA_TYPE or NOT_ACCEPTABLE for a POST: JSON in UTF-8 in, the media types of the endpoint out."""
-    types = headers.all("content-type")
-    if len(types) != 1 or not _JSON.fullmatch(types[0]) or headers.get("content-encoding") not in (None, "identity"):
-        return fail("UNSUPPORTED_MEDIA_TYPE")
-    accepted = {part.partition(";")[0].strip().lower() for line in headers.all("accept") for part in line.split(",")}
-    if accepted and not all(_is_accepted(each, accepted) for each in answers_in):
-        return fail("NOT_ACCEPTABLE")
-    return None
-
-
-def _is_accepted(media_type: str, accepted: set[str]) -> bool:
-    return bool(accepted & {media_type, media_type.partition("/")[0] + "/*", "*/*"})
