@@ -1,4 +1,4 @@
-"""Several processes behind one address: shared work, sessions that stay where they were opened, replacements."""
+"""Worker processes behind one address: distribution, sessions that stay in their worker, replacement of dead workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.server.crew import MAX_DEATHS, Crew
+from strictwire.server.workers import MAX_DEATHS, Supervisor
 from tests.fixtures.live import HttpProcess, command, legacy, modern, modern_headers, request, run, serve_http, wait_for
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ WORKERS = 3
 
 
 @pytest.fixture
-def crew(tmp_path: Path) -> Iterator[HttpProcess]:
+def server(tmp_path: Path) -> Iterator[HttpProcess]:
     env = {
         "STRICTWIRE_AUDIT_MODE": "batched",
         "STRICTWIRE_AUDIT_FOLDER": str(tmp_path / "audit"),
@@ -41,18 +41,18 @@ def _until(holds: Callable[[], bool], process: HttpProcess) -> None:
         if holds():
             return
         process.ask(modern(number, "server/discover"))
-    raise AssertionError("it never came to be")
+    raise AssertionError("the condition was never met")
 
 
-def test_every_worker_answers_and_keeps_a_trail_that_holds(crew: HttpProcess, tmp_path: Path) -> None:
+def test_every_worker_answers_and_keeps_an_audit_trail_that_verifies(server: HttpProcess, tmp_path: Path) -> None:
     sums = [
-        parse_object(crew.ask(modern(n, "tools/call", {"name": "add", "arguments": {"a": n, "b": 1}})).body)
+        parse_object(server.ask(modern(n, "tools/call", {"name": "add", "arguments": {"a": n, "b": 1}})).body)
         for n in range(60)
     ]
 
     assert [each["result"]["structuredContent"]["result"] for each in sums] == [n + 1 for n in range(60)]
-    crew.process.send_signal(signal.SIGTERM)
-    assert crew.process.wait(20) == 0
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(20) == 0
     trails = sorted((tmp_path / "audit").glob("worker-*/audit-log.jsonl"))
     assert len(trails) == WORKERS
     assert sum(len(trail.read_bytes().splitlines()) for trail in trails) == 60
@@ -68,20 +68,20 @@ def test_every_worker_answers_and_keeps_a_trail_that_holds(crew: HttpProcess, tm
     assert (verified.returncode, verified.stdout.count(b"worker-1: BROKEN")) == (100, 1)
 
 
-def test_a_pack_that_needs_a_process_to_itself_refuses_to_be_shared() -> None:
+def test_a_pack_that_needs_a_single_process_refuses_several_workers() -> None:
     refused = run([command("")[0], "serve", "--pack", "workspace", "--workers", "2", "--http", "127.0.0.1:0"])
 
     assert refused.returncode == 1
     assert b"--workers 1" in refused.stderr
 
 
-def test_a_session_is_found_from_every_connection(crew: HttpProcess) -> None:
-    sessions = [crew.open_session() for _ in range(8)]
+def test_a_session_can_be_used_from_every_connection(server: HttpProcess) -> None:
+    sessions = [server.open_session() for _ in range(8)]
     while len({headers["Mcp-Session-Id"].partition(".")[0] for headers in sessions}) < WORKERS:
-        sessions.append(crew.open_session())
+        sessions.append(server.open_session())
 
     for n, headers in enumerate(sessions * 4):
-        with crew.connect() as connection:
+        with server.connect() as connection:
             for again in range(3):
                 answer = connection.post(
                     legacy(again, "tools/call", {"name": "add", "arguments": {"a": n, "b": again}}), headers
@@ -89,106 +89,106 @@ def test_a_session_is_found_from_every_connection(crew: HttpProcess) -> None:
                 assert parse_object(answer.body)["result"]["structuredContent"] == {"result": n + again}
 
 
-def test_a_session_nobody_has_is_unknown(crew: HttpProcess) -> None:
-    for number in ("0.nobody", "2.nobody", "9.nobody", "x", "-1.a", "³.a"):
-        answer = crew.post(legacy(1, "ping"), {"Mcp-Session-Id": number.encode("utf-8").decode("latin-1")})
+def test_a_session_that_no_worker_has_is_unknown(server: HttpProcess) -> None:
+    for session_id in ("0.none", "2.none", "9.none", "x", "-1.a", "³.a"):
+        answer = server.post(legacy(1, "ping"), {"Mcp-Session-Id": session_id.encode("utf-8").decode("latin-1")})
         assert answer.status == 404
 
 
-def test_a_large_request_moves_with_its_connection(crew: HttpProcess) -> None:
-    for headers in [crew.open_session() for _ in range(6)]:
+def test_a_large_request_is_handed_off_with_its_connection(server: HttpProcess) -> None:
+    for headers in [server.open_session() for _ in range(6)]:
         text = "x" * 100_000
-        answer = crew.post(legacy(1, "tools/call", {"name": "say", "arguments": {"text": text}}), headers)
+        answer = server.post(legacy(1, "tools/call", {"name": "say", "arguments": {"text": text}}), headers)
         assert parse_object(answer.body)["result"]["content"] == [{"type": "text", "text": text}]
 
 
-def test_requests_that_came_together_move_together(crew: HttpProcess) -> None:
-    for headers in [crew.open_session() for _ in range(6)]:
+def test_pipelined_requests_are_handed_off_together(server: HttpProcess) -> None:
+    for headers in [server.open_session() for _ in range(6)]:
         calls = [legacy(n, "tools/call", {"name": "add", "arguments": {"a": n, "b": 1}}) for n in range(3)]
-        with crew.connect() as connection:
-            connection.write(b"".join(request(call, headers, port=crew.port) for call in calls))
+        with server.connect() as connection:
+            connection.write(b"".join(request(call, headers, port=server.port) for call in calls))
             sums = [parse_object(connection.answer().body)["result"]["structuredContent"]["result"] for _ in calls]
         assert sums == [1, 2, 3]
 
 
-def test_an_answer_that_is_about_to_leave_is_sent_before_its_connection_moves(crew: HttpProcess) -> None:
+def test_a_pending_response_is_sent_before_its_connection_is_handed_off(server: HttpProcess) -> None:
     first = modern(1, "tools/call", {"name": "add", "arguments": {"a": 1, "b": 1}})
     second = legacy(2, "tools/call", {"name": "add", "arguments": {"a": 2, "b": 2}})
-    sessions = [crew.open_session() for _ in range(6)]
+    sessions = [server.open_session() for _ in range(6)]
     with ExitStack() as stack:
         for _ in range(12):
-            stack.enter_context(crew.connect())
+            stack.enter_context(server.connect())
         for headers in sessions * 2:
-            with crew.connect() as connection:
+            with server.connect() as connection:
                 connection.write(
-                    request(first, modern_headers(first), port=crew.port) + request(second, headers, port=crew.port)
+                    request(first, modern_headers(first), port=server.port) + request(second, headers, port=server.port)
                 )
                 sums = [parse_object(connection.answer().body)["result"]["structuredContent"] for _ in range(2)]
             assert sums == [{"result": 2}, {"result": 4}]
 
 
-def test_a_body_that_was_announced_moves_with_its_connection(crew: HttpProcess) -> None:
+def test_a_request_with_expect_100_continue_is_handed_off_with_its_connection(server: HttpProcess) -> None:
     call = legacy(1, "tools/call", {"name": "add", "arguments": {"a": 1, "b": 1}})
-    for headers in [crew.open_session() for _ in range(6)]:
-        with crew.connect() as connection:
-            connection.write(request(call, {**headers, "Expect": "100-continue"}, port=crew.port))
+    for headers in [server.open_session() for _ in range(6)]:
+        with server.connect() as connection:
+            connection.write(request(call, {**headers, "Expect": "100-continue"}, port=server.port))
             answer = connection.answer()
         assert parse_object(answer.body)["result"]["structuredContent"] == {"result": 2}
 
 
-def test_a_worker_that_dies_is_replaced(crew: HttpProcess) -> None:
-    before = _workers(crew)
+def test_a_worker_that_dies_is_replaced(server: HttpProcess) -> None:
+    before = _workers(server)
     os.kill(min(before), signal.SIGKILL)
 
-    _until(lambda: len(_workers(crew)) == WORKERS and min(before) not in _workers(crew), crew)
+    _until(lambda: len(_workers(server)) == WORKERS and min(before) not in _workers(server), server)
 
-    assert crew.ask(modern(1, "server/discover")).status == 200
+    assert server.ask(modern(1, "server/discover")).status == 200
 
 
-def test_the_whole_crew_ends_on_sigterm(crew: HttpProcess) -> None:
-    workers = _workers(crew)
-    crew.process.send_signal(signal.SIGTERM)
+def test_sigterm_stops_all_workers(server: HttpProcess) -> None:
+    workers = _workers(server)
+    server.process.send_signal(signal.SIGTERM)
 
-    assert crew.process.wait(20) == 0
+    assert server.process.wait(20) == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
-def test_a_second_crew_does_not_join_the_first_by_accident(crew: HttpProcess) -> None:
-    second = run(command("hard:server", "--workers", "2", "--http", f"127.0.0.1:{crew.port}"))
+def test_a_second_server_on_the_same_port_is_refused(server: HttpProcess) -> None:
+    second = run(command("hard:server", "--workers", "2", "--http", f"127.0.0.1:{server.port}"))
 
     assert second.returncode == 1
     assert b"cannot listen" in second.stderr
 
 
-def test_workers_do_not_outlive_the_process_that_looks_after_them(crew: HttpProcess) -> None:
-    workers = _workers(crew)
-    crew.process.kill()
+def test_workers_do_not_outlive_the_supervisor(server: HttpProcess) -> None:
+    workers = _workers(server)
+    server.process.kill()
 
     wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 
-def test_a_worker_that_cannot_start_ends_all() -> None:
-    assert _crew_of(lambda _number: 1) == 1
+def test_a_worker_that_cannot_start_stops_all_workers() -> None:
+    assert _supervise(lambda _number: 1) == 1
 
 
-def test_a_worker_that_dies_at_once_each_time_is_given_up(tmp_path: Path) -> None:
+def test_the_supervisor_gives_up_on_workers_that_keep_dying(tmp_path: Path) -> None:
     def die(_number: int) -> int:
         with (tmp_path / "deaths").open("ab") as file:
             file.write(b".")
         os.kill(os.getpid(), signal.SIGKILL)
         return 0
 
-    assert _crew_of(die) == 1
+    assert _supervise(die) == 1
     assert len((tmp_path / "deaths").read_bytes()) >= MAX_DEATHS
 
 
-def _crew_of(work: Callable[[int], int]) -> int:
-    """Run in a process of its own: the signal handlers are its own too."""
+def _supervise(work: Callable[[int], int]) -> int:
+    """Run a supervisor in a process of its own, because it sets signal handlers."""
     pid = os.fork()
     if not pid:
         code = 99
         try:
-            code = Crew(1, work, now=lambda: 0.0).run()
+            code = Supervisor(1, work, now=lambda: 0.0).run()
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
