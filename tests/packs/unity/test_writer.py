@@ -6,7 +6,6 @@ import re
 from collections import Counter
 
 import pytest
-
 from tests.packs.unity.writer import BUILTIN, ProjectBuilder
 from tests.packs.unity.writer_random import ODD_NAMES, random_project
 from tests.packs.unity.writer_sizes import realistic_scene, scene_pair
@@ -20,7 +19,7 @@ def test_a_project_has_unique_ids_and_no_dangling_reference(seed: int) -> None:
     builder = random_project(seed)
     files = builder.finish()
     metas = Counter(
-        re.search(rb"^guid: (\w+)$", raw, re.M)[1].decode() for path, raw in files.items() if path.endswith(".meta")
+        re.search(rb"^guid: (\w+)$", raw, re.MULTILINE)[1].decode() for path, raw in files.items() if path.endswith(".meta")
     )
 
     assert set(metas.values()) == {1}
@@ -55,7 +54,7 @@ def test_odd_names_stay_on_lines_of_their_own_document() -> None:
 
         assert text.count("\n---") == 0
         assert "\r" not in text
-        assert all(char == "\n" or char.isascii() and char.isprintable() for char in text), name
+        assert all(char == "\n" or (char.isascii() and char.isprintable()) for char in text), name
 
 
 def test_benchmark_sizes_are_as_named() -> None:
