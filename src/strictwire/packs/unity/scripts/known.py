@@ -50,8 +50,9 @@ UI_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "UnityEngine.EventSystems": """BaseInput EventSystem EventTrigger Physics2DRaycaster PhysicsRaycaster
             StandaloneInputModule TouchInputModule""",
-        "UnityEngine.UI": """AspectRatioFitter Button CanvasScaler ContentSizeFitter Dropdown GraphicRaycaster GridLayoutGroup
-            HorizontalLayoutGroup Image InputField LayoutElement Mask Outline PositionAsUV1 RawImage RectMask2D ScrollRect
+        "UnityEngine.UI": """AspectRatioFitter Button CanvasScaler ContentSizeFitter Dropdown GraphicRaycaster
+            GridLayoutGroup HorizontalLayoutGroup Image InputField LayoutElement Mask Outline PositionAsUV1 RawImage
+            RectMask2D ScrollRect
             Scrollbar Selectable Shadow Slider Text Toggle ToggleGroup VerticalLayoutGroup""",
     }
 )
