@@ -18,7 +18,7 @@ from msgspec import Struct
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.unity.project.find import NotAProject, is_project, read_editor_version
-from strictwire.packs.unity.project.kinds import type_of
+from strictwire.packs.unity.project.kinds import Form, form_of, type_of
 from strictwire.packs.unity.project.meta import MAX_META, Meta, has_several_guids, read_meta
 from strictwire.packs.unity.project.packages import Packages, read_packages
 from strictwire.packs.unity.project.walk import Entry, Obstacle, Stamp, Walk, walk_folder
@@ -68,7 +68,7 @@ class Project:
     folders: frozenset[str]
     metas: Metas
     by_guid: Mapping[str, str]
-    """GUID to path. Of several owners the first by path counts."""
+    """GUID to path. Of several owners the first by path counts. A .meta file without its asset owns nothing."""
     owners: Mapping[str, tuple[str, ...]]
     """GUIDs that several assets of this project have, with their paths."""
     foreign: Mapping[str, Asset]
@@ -78,7 +78,7 @@ class Project:
     packages: Packages
     obstacles: Mapping[str, Obstacle]
     unreadable: tuple[str, ...]
-    """.meta files that could not be read."""
+    """.meta files that could not be read, or that Git LFS has not fetched."""
     jail: Jail
     prefix: str
     """Where the project lies below the root of the jail; empty if it is the root."""
@@ -102,16 +102,20 @@ class Project:
         foreign = self.foreign.get(path)
         return self.jail.read(foreign.place if foreign else posixpath.join(self.prefix, path), limit=limit)
 
+    def has(self, path: str) -> bool:
+        """Whether a file or folder is there, seen or hidden behind an obstacle."""
+        return path in self.assets or path in self.folders or path in self.obstacles
+
     def close(self) -> None:
-        """Let go of the folder."""
+        """Let go of the folder. Snapshots made by `refresh_project` share it."""
         self.jail.close()
 
 
 def open_project(root: Path, *, boundary: Path | None = None, known: Metas = MappingProxyType({})) -> Project:
-    """List a project and read its .meta files. Raises NotAProject.
+    """List a project and read its .meta files. The caller closes it. Raises NotAProject.
 
     `boundary` is a folder around the project from which local packages may be read; by default the project itself.
-    `known` are records of an earlier snapshot: a .meta file with the same stamp is not read again.
+    `known` are records of an earlier run: a .meta file with the same stamp is not read again.
     """
     root = root.resolve()
     boundary = (boundary or root).resolve()
@@ -123,6 +127,11 @@ def open_project(root: Path, *, boundary: Path | None = None, known: Metas = Map
         raise NotAProject(root) from exc
     prefix = root.relative_to(boundary).as_posix()
     return _survey(root, "" if prefix == "." else prefix, jail, known)
+
+
+def refresh_project(project: Project) -> Project:
+    """The present state of an open project; .meta files that did not change are not read again."""
+    return _survey(project.root, project.prefix, project.jail, project.metas)
 
 
 def _survey(root: Path, prefix: str, jail: Jail, known: Metas) -> Project:
@@ -138,11 +147,13 @@ def _survey(root: Path, prefix: str, jail: Jail, known: Metas) -> Project:
     unreadable: list[str] = []
     metas = _read_metas(jail, own.files.values(), known, unreadable.append)
     foreign_metas = _read_metas(jail, foreign.files.values(), known, unreadable.append)
-    by_guid, owners = _map_guids(metas)
+    assets = _assets(own, metas)
+    there = {*assets, *own.folders, *own.obstacles}
+    by_guid, owners = _map_guids({path: record for path, record in metas.items() if path.removesuffix(META) in there})
     return Project(
         root=root,
         editor_version=read_editor_version(root),
-        assets=_assets(own, metas),
+        assets=assets,
         folders=frozenset(own.folders),
         metas=MappingProxyType({**metas, **foreign_metas}),
         by_guid=by_guid,
@@ -189,6 +200,8 @@ def _read_record(jail: Jail, place: str, stamp: Stamp) -> MetaRecord | None:
     try:
         raw = jail.read(place, limit=MAX_META)
     except Refused:
+        return None
+    if form_of(raw) is Form.LFS_POINTER:
         return None
     return MetaRecord(stamp, read_meta(raw), has_several_guids(raw), b"{fileID" in raw)
 

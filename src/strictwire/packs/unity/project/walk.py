@@ -140,7 +140,7 @@ def _list(jail: Jail, place: str, into: Walk) -> list[_Row] | Obstacle:
         return Obstacle.LINK_BROKEN if exc.failure.code == "PATH_NOT_FOUND" else Obstacle.UNREADABLE
     with closing(folder):
         target = folder.scan_target()
-        found = os.stat(target)
+        found = os.stat(target)  # noqa: PTH116 - the target may be a descriptor
         if (found.st_dev, found.st_ino) in into.seen:
             return Obstacle.LINK_LOOP
         into.seen.add((found.st_dev, found.st_ino))

@@ -1,0 +1,242 @@
+"""What one file refers to, from its bytes alone. Pure.
+
+Unity YAML writes references as flow mappings (`{fileID: N, guid: G, type: T}`) that wrap near column 80, so they are taken
+by brackets and not by lines. The fast path finds every reference, and now and then a text that only looks like one; what is
+reported to people is confirmed by `locate`, which reads the document.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+from strictwire.packs.unity.project.kinds import Form, extension_of, form_of
+from strictwire.packs.unity.references.markup import find_markup_paths
+from strictwire.packs.unity.yaml.document import read_documents
+from strictwire.packs.unity.yaml.faults import Fault, Malformed, Problem
+from strictwire.packs.unity.yaml.index import find_problems, index_documents
+from strictwire.packs.unity.yaml.values import Node, maybe_file_id, maybe_reference
+
+_HEADER: Final = re.compile(rb"\n--- !u!(\d{1,10}) &(-?\d{1,20})")
+_REFERENCE: Final = re.compile(rb"\{fileID: ([^{}]*)\}")
+_REMOTE: Final = re.compile(rb"(-?\d{1,20}),\s+guid: ([0-9a-fA-F]{32}),\s+type: (\d)\s*")
+_LOCAL: Final = re.compile(rb"-?\d{1,20}")
+_SCRIPT: Final = re.compile(rb"m_Script: \{fileID: (-?\d{1,20}),\s+guid: ([0-9a-fA-F]{32}),")
+_NO_SCRIPT: Final = b"m_Script: {fileID: 0}"
+_NO_COMPONENT: Final = re.compile(rb"\n  - (?:component|\d+): \{fileID: 0\}")
+_ADDRESS: Final = re.compile(rb"(?:m_AssetGUID|- m_GUID): ([0-9a-f]{32})\b")
+_BUILD_SCENE: Final = re.compile(rb"\n    path: ([^\r\n]*)\r?\n    guid: ([0-9a-f]{32})\b")
+_INSTANCE: Final = re.compile(rb"\n--- !u!1001 &(-?\d{1,20})\b")
+_SOURCE: Final = re.compile(rb"m_SourcePrefab: \{fileID: -?\d{1,20},\s+guid: ([0-9a-fA-F]{32}),")
+_CONFLICT: Final = (b"<<<<<<< ", b">>>>>>> ")
+_ASSEMBLY: Final = re.compile(rb'"GUID:([0-9a-fA-F]{32})"')
+_QUERY: Final = re.compile(rb"guid=([0-9a-fA-F]{32})")
+_NESTED_JSON: Final = re.compile(rb'guid\\*"\s*:\s*\\*"([0-9a-fA-F]{32})')
+
+BUILD_SETTINGS: Final = "ProjectSettings/EditorBuildSettings.asset"
+
+
+class Remote(Struct, frozen=True, array_like=True, order=True):
+    """A reference to another asset."""
+
+    guid: str
+    file_id: int
+    type: int
+    """0 built in, 2 written by Unity itself, 3 imported."""
+
+
+class Scan(Struct, frozen=True, array_like=True):
+    """See the module. Everything is sorted, so that equal files give equal scans."""
+
+    form: Form
+    remotes: tuple[Remote, ...] = ()
+    scripts: tuple[Remote, ...] = ()
+    """Those of the remotes that name the script of a component."""
+    assets: tuple[str, ...] = ()
+    """GUIDs that refer to a whole asset: Addressables, assemblies, UI documents, shader graphs, build settings."""
+    paths: tuple[str, ...] = ()
+    """Assets named by path."""
+    dangling: tuple[int, ...] = ()
+    """Local references to ids that no document of the file has."""
+    has_null_script: bool = False
+    has_null_component: bool = False
+    ids: bytes = b""
+    """File ids of the documents, as native 64-bit integers. Empty for scenes, whose objects no other file can name."""
+    instances: tuple[tuple[int, str], ...] = ()
+    """Prefab instances: their id and the GUID of their source."""
+    problems: tuple[Problem, ...] = ()
+
+    def file_ids(self) -> array[int]:
+        """The ids of the documents."""
+        found = array("q")
+        found.frombytes(self.ids)
+        return found
+
+    def guids(self) -> Iterator[str]:
+        """Every GUID it refers to; some more than once."""
+        for remote in self.remotes:
+            yield remote.guid
+        yield from self.assets
+
+
+def scan_file(path: str, raw: bytes) -> Scan:
+    """Scan one file of a project by its form."""
+    form = form_of(raw)
+    if form is Form.YAML:
+        return _scan_yaml(path, raw)
+    if path.endswith(".meta"):
+        return _scan_meta(raw)
+    if form is Form.TEXT:
+        return _scan_text(path, raw)
+    return Scan(form)
+
+
+def _scan_yaml(path: str, raw: bytes) -> Scan:
+    found = _REFERENCE.findall(raw)
+    # A reference in another spelling, which only other tools write, is left to the full reader.
+    texts = set(found) if len(found) == raw.count(b"fileID:") else None
+    ids = [file_id for _, file_id in _HEADER.findall(raw)]
+    named = set(ids)
+    remotes, others = _split(texts - named - {b"0"}) if texts is not None else (set(), {b""})
+    if others:
+        remotes, others = _read_exactly(raw, named)
+    is_odd = len(ids) != raw.count(b"\n--- ") or len(named) != len(ids) or not raw.endswith(b"\n") or _has_conflict(raw)
+    return Scan(
+        Form.YAML,
+        remotes=tuple(sorted(remotes)),
+        scripts=_scripts(raw, remotes),
+        assets=_sorted_guids(_ADDRESS.findall(raw)) if path != BUILD_SETTINGS else _build_scenes(raw),
+        paths=tuple(sorted({each.decode("utf-8", "replace") for each, _ in _BUILD_SCENE.findall(raw)}))
+        if path == BUILD_SETTINGS
+        else (),
+        dangling=tuple(sorted(number for each in others if (number := maybe_file_id(each)) is not None)),
+        has_null_script=_NO_SCRIPT in raw,
+        has_null_component=_NO_COMPONENT.search(raw) is not None,
+        ids=b"" if path.endswith(".unity") else _pack(named),
+        instances=_instances(raw) if path.endswith((".prefab", ".unity")) else (),
+        problems=find_problems(raw, index_documents(raw)) if is_odd or not ids else (),
+    )
+
+
+def _split(texts: set[bytes]) -> tuple[set[Remote], set[bytes]]:
+    """References to other assets, and local ones that lead nowhere."""
+    remotes: set[Remote] = set()
+    others: set[bytes] = set()
+    for text in texts:
+        found = _REMOTE.fullmatch(text)
+        if found is None:
+            others.add(text)
+        elif found[1] != b"0":
+            remotes.add(Remote(found[2].decode().lower(), int(found[1]), int(found[3])))
+    return remotes, others
+
+
+def _read_exactly(raw: bytes, named: set[bytes]) -> tuple[set[Remote], set[bytes]]:
+    """The same from the full reader, which knows text from references. Damaged documents are passed over."""
+    remotes: set[Remote] = set()
+    others: set[bytes] = set()
+    for header in index_documents(raw):
+        try:
+            (document,) = read_documents(raw, (header,))
+        except Malformed:
+            continue
+        for value in iter_references(document.fields):
+            reference = maybe_reference(value)
+            if reference is None or reference.file_id == 0:
+                continue
+            if reference.guid:
+                kind = str(value.get("type", ""))
+                remotes.add(Remote(reference.guid.lower(), reference.file_id, int(kind) if kind.isdigit() else -1))
+            elif (text := str(reference.file_id).encode()) not in named:
+                others.add(text)
+    return remotes, others
+
+
+def iter_references(value: Node) -> Iterator[dict[str, Node]]:
+    """Every mapping of a value that is a reference."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if "fileID" in part:
+                yield part
+            else:
+                waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+
+
+def _scripts(raw: bytes, remotes: set[Remote]) -> tuple[Remote, ...]:
+    named = {(guid.decode().lower(), int(file_id)) for file_id, guid in set(_SCRIPT.findall(raw))}
+    return tuple(sorted(each for each in remotes if (each.guid, each.file_id) in named))
+
+
+def _build_scenes(raw: bytes) -> tuple[str, ...]:
+    return _sorted_guids(guid for _, guid in _BUILD_SCENE.findall(raw))
+
+
+def _instances(raw: bytes) -> tuple[tuple[int, str], ...]:
+    found = []
+    for match in _INSTANCE.finditer(raw):
+        end = raw.find(b"\n--- ", match.end())
+        source = _SOURCE.search(raw, match.end(), end if end >= 0 else len(raw))
+        if source is not None and (file_id := maybe_file_id(match[1])) is not None:
+            found.append((file_id, source[1].decode().lower()))
+    return tuple(sorted(found))
+
+
+def _pack(named: set[bytes]) -> bytes:
+    return array("q", sorted(number for each in named if (number := maybe_file_id(each)) is not None)).tobytes()
+
+
+def _has_conflict(raw: bytes) -> bool:
+    return any(mark in raw for mark in _CONFLICT)
+
+
+def _scan_meta(raw: bytes) -> Scan:
+    """A .meta file: importer settings may refer to materials, icons and default values of scripts."""
+    remotes, _ = _split(set(_REFERENCE.findall(raw)))
+    return Scan(Form.TEXT, remotes=tuple(sorted(remotes)), problems=_text_problems(raw))
+
+
+def _scan_text(path: str, raw: bytes) -> Scan:
+    extension = extension_of(path)
+    find = _GUID_FINDERS.get(extension)
+    return Scan(
+        Form.TEXT,
+        assets=_sorted_guids(find(raw)) if find else (),
+        paths=find_markup_paths(path, raw) if extension in _MARKUP else (),
+        problems=_text_problems(raw),
+    )
+
+
+def _text_problems(raw: bytes) -> tuple[Problem, ...]:
+    """Conflict markers. A row of equals signs alone is a heading in many text formats, so both outer marks must be there."""
+    if not all(raw.startswith(mark) or b"\n" + mark in raw for mark in _CONFLICT):
+        return ()
+    return tuple(each for each in find_problems(raw, ()) if each.fault is Fault.CONFLICT_MARKER)
+
+
+def _sorted_guids(found: Iterator[bytes] | list[bytes]) -> tuple[str, ...]:
+    return tuple(sorted({each.decode().lower() for each in found}))
+
+
+_GUID_FINDERS: Final[Mapping[str, Callable[[bytes], list[bytes]]]] = MappingProxyType(
+    {
+        ".asmdef": _ASSEMBLY.findall,
+        ".asmref": _ASSEMBLY.findall,
+        ".uxml": _QUERY.findall,
+        ".uss": _QUERY.findall,
+        ".tss": _QUERY.findall,
+        ".shadergraph": _NESTED_JSON.findall,
+        ".shadersubgraph": _NESTED_JSON.findall,
+    }
+)
+"""How GUIDs are written in text formats, by extension."""
+
+_MARKUP: Final = frozenset({".uxml", ".uss", ".tss"})
