@@ -48,6 +48,7 @@ def build_tree(path: str, structure: Structure, sources: Sources, limits: Limits
         unreachable=built.unreachable,
         unplaced=built.unplaced,
         is_cut=work.is_cut,
+        is_late=work.is_late,
     )
     return Tree(path=path, roots=freeze(built.roots), findings=findings, guids=frozenset(work.guids))
 
@@ -62,6 +63,7 @@ class _Expansion:
         self.obstacles: dict[Obstacle, set[str]] = {}
         self.guids: set[str] = set()
         self.is_cut = False
+        self.is_late = False
 
     def build(self, path: str, structure: Structure, frame: Frame | None, above: tuple[str, ...]) -> Built:
         """One file. `above` are the files it is nested in."""
@@ -98,10 +100,9 @@ class _Expansion:
             return Obstacle.CYCLE
         if len(above) > MAX_NESTING:
             return Obstacle.TOO_DEEP
-        if self._objects + len(source.structure.objects) > self._limits.objects or self._limits.is_late():
-            self.is_cut = True
-            return Obstacle.CUT
-        return None
+        self.is_late = self.is_late or self._limits.is_late()
+        self.is_cut = self.is_cut or self._objects + len(source.structure.objects) > self._limits.objects
+        return Obstacle.CUT if self.is_late or self.is_cut else None
 
 
 def _add_objects(built: Built, path: str, structure: Structure, frame: Frame | None) -> None:

@@ -97,7 +97,9 @@ class Findings:
     unplaced: int = 0
     """Objects and components that are attached to parts of a model or of an unreadable prefab."""
     is_cut: bool = False
-    """Whether the limit of objects, or of time, ended the expansion."""
+    """Whether instances were left out because the tree has too many objects."""
+    is_late: bool = False
+    """Whether instances were left out because time was up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
