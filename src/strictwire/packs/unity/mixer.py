@@ -43,12 +43,20 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A snapshot."""
+
+    name: str
+    values: Mapping[str, str]
+    """What it stores, by GUID of the parameter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mixer:
     """A .mixer file."""
 
     groups: tuple[Group, ...]
-    snapshots: Mapping[str, Mapping[str, str]]
-    """Stored values by GUID of the parameter, by name of the snapshot."""
+    snapshots: tuple[Snapshot, ...]
     parameters: Mapping[str, Parameter]
     """By GUID."""
 
@@ -65,7 +73,9 @@ def read_mixer(raw: bytes) -> Mixer:
         parameters.setdefault(guid, Parameter(name=name, group="", is_exposed=True))
     return Mixer(
         groups=tuple(Group(name=path.rpartition("/")[2], path=path) for path, _ in walked),
-        snapshots={str(each.fields.get("m_Name", "")): _floats(each) for each in _snapshots(documents, fields)},
+        snapshots=tuple(
+            Snapshot(name=str(each.fields.get("m_Name", "")), values=_floats(each)) for each in _snapshots(documents, fields)
+        ),
         parameters=parameters,
     )
 

@@ -44,14 +44,18 @@ def read_snapshot(request: Request) -> Reply:
         mixer = _load(request.snapshot.project, path)
     except Unreadable as exc:
         raise unreadable("Audio mixer", "mixerPath", path, exc) from exc
-    if name not in mixer.snapshots:
-        reason = f"Snapshot '{name}' does not exist in '{path}'; it has {some(sorted(mixer.snapshots)) or 'none'}"
+    found = next((each for each in mixer.snapshots if each.name == name), None)
+    if found is None:
+        there = some(sorted(each.name for each in mixer.snapshots)) or "none"
+        reason = f"Snapshot '{name}' does not exist in '{path}'; it has {there}"
         raise unity_error("Snapshot not found", reason, mixerPath=path, snapshotName=name)
-    stored = mixer.snapshots[name]
+    stored = {guid: number for guid, value in found.values.items() if (number := _maybe_number(value)) is not None}
     parameters = [_parameter(mixer, guid, value) for guid, value in stored.items()]
     parameters.sort(key=lambda each: (each["group"], each["name"]))
     absent = sorted(each.name for guid, each in mixer.parameters.items() if each.is_exposed and guid not in stored)
     notes = [f"Exposed parameters at their default are not stored: {some(absent)}."] if absent else []
+    if len(stored) < len(found.values):
+        notes.append(f"{len(found.values) - len(stored)} stored values are left out: they are not numbers.")
     unknown = sum(1 for guid in stored if guid not in mixer.parameters)
     if unknown:
         notes.append(f"{unknown} stored values belong to no group or effect of the mixer; their name is their id.")
@@ -78,18 +82,18 @@ def _show(path: str, mixer: Mixer) -> JsonObject:
         "path": path,
         "name": PurePosixPath(path).stem,
         "groups": [{"name": each.name, "path": each.path} for each in mixer.groups],
-        "snapshots": [{"name": name} for name in mixer.snapshots],
+        "snapshots": [{"name": each.name} for each in mixer.snapshots],
     }
 
 
-def _parameter(mixer: Mixer, guid: str, value: str) -> JsonObject:
+def _parameter(mixer: Mixer, guid: str, value: float) -> JsonObject:
     found = mixer.parameters.get(guid)
-    return {"name": found.name if found else guid, "value": _number(value), "group": found.group if found else ""}
+    return {"name": found.name if found else guid, "value": value, "group": found.group if found else ""}
 
 
-def _number(text: str) -> float:
+def _maybe_number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:
-        return 0.0
-    return number if math.isfinite(number) else 0.0
+        return None
+    return number if math.isfinite(number) else None

@@ -104,8 +104,8 @@ class _BuildEntry(NamedTuple):
     """A scene of the build settings."""
 
     is_enabled: bool
-    index: int
-    """Its number in the build; -1 if it is not enabled."""
+    number: int
+    """Its place in the build; -1 if it is not enabled."""
 
 
 def list_scenes(request: Request) -> Reply:
@@ -152,4 +152,4 @@ def _fits(path: str, built: dict[str, _BuildEntry], arguments: JsonObject) -> bo
 
 def _show(path: str, entry: _BuildEntry) -> JsonObject:
     name = PurePosixPath(path).stem
-    return {"path": path, "name": name, "enabledInBuild": entry.is_enabled, "buildIndex": entry.index}
+    return {"path": path, "name": name, "enabledInBuild": entry.is_enabled, "buildIndex": entry.number}
