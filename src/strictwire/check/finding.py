@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from strictwire.canon.json import JsonObject
 
@@ -17,6 +18,17 @@ class Hurt(StrEnum):
     """A model that reads other words than those that were reviewed."""
     NOBODY = "nobody"
     """Worth knowing, and safe."""
+
+
+class Level(StrEnum):
+    """How severe a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+_GRAVEST_FIRST: Final = tuple(Level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +48,13 @@ class Finding:
     """Set by breaking rules."""
     witness: str = ""
     """JSON of a value that one contract accepts and the other refuses."""
+    severity: Level | None = None
+    """Set by rules whose severity can be chosen. For others, `hurts` decides."""
 
     @property
-    def fails(self) -> bool:
-        """Whether the finding makes the check fail."""
-        return self.hurts is not Hurt.NOBODY
+    def level(self) -> Level:
+        """How severe it is."""
+        return self.severity or (Level.NOTE if self.hurts is Hurt.NOBODY else Level.ERROR)
 
     @property
     def place(self) -> str:
@@ -51,6 +65,7 @@ class Finding:
         """The form of `--format json`; empty fields are left out."""
         known = {
             "rule": self.rule,
+            "severity": self.severity.value if self.severity else "",
             "tool": self.tool,
             "file": self.file,
             "pointer": self.pointer,
@@ -81,12 +96,25 @@ class Report:
     subject: str
     """What was judged, as the user named it."""
     tools: int
+    """How many things were judged."""
     findings: tuple[Finding, ...]
     waived: tuple[Waived, ...] = ()
+    known: tuple[Finding, ...] = ()
+    """Findings of the baseline, which do not make the check fail."""
+    notes: tuple[str, ...] = ()
+    """What limits the statement of the report, for people."""
     ruleset: str = ""
     against: str = ""
+    unit: str = "tool"
+    """What `tools` counts."""
+    threshold: Level = Level.ERROR
+    """The least severe level that makes the check fail."""
 
     @property
     def failing(self) -> tuple[Finding, ...]:
         """The findings that make the check fail."""
-        return tuple(each for each in self.findings if each.fails)
+        return tuple(each for each in self.findings if self.fails(each))
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding makes the check fail."""
+        return _GRAVEST_FIRST.index(finding.level) <= _GRAVEST_FIRST.index(self.threshold)

@@ -177,4 +177,3 @@ def _read_stable(project: Project, path: str, place: str, stamp: Stamp) -> Scann
             return Scanned(stamp._replace(size=look.size, modified_ns=look.modified_ns), scan_file(path, raw))
         before = after
     return Unread.CHANGING
-

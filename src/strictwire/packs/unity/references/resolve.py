@@ -1,0 +1,121 @@
+"""Whether a reference leads to something: resolved, certainly missing, or not to be told from the files at hand. Pure.
+
+A GUID that no .meta file has is missing only if nothing is hidden: every package is on disk and every folder was read.
+Otherwise it is unverifiable, and reporting it would be a false alarm for every script of every package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from strictwire.packs.unity.naming import nested_id
+from strictwire.packs.unity.project.kinds import Form, extension_of
+from strictwire.packs.unity.project.meta import is_builtin_guid
+from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.references.graph import Graph
+from strictwire.packs.unity.references.known import KNOWN_SCRIPTS
+from strictwire.packs.unity.references.scan import Remote, Scan
+
+PREFAB_ASSET: Final = 100100000
+"""The id that stands for a prefab as a whole."""
+
+MAX_IDS: Final = 500_000
+"""Ids of one prefab with everything nested in it. Beyond, ids are not checked: 17 nested prefabs can make 131,071."""
+
+_NATIVE: Final = 2
+"""The `type` of references to files that Unity writes itself, whose ids are those in the file."""
+
+
+class Verdict(StrEnum):
+    """What is known about a reference."""
+
+    RESOLVED = "resolved"
+    MISSING_ASSET = "no asset has this GUID"
+    MISSING_OBJECT = "the asset has no object with this file id"
+    UNVERIFIABLE = "the asset may be in a package or folder that is not on disk"
+
+
+IdSet: TypeAlias = frozenset[int] | None
+"""Ids of a file; None if they cannot be told."""
+
+
+class Resolver:
+    """Judges the references of one graph. Remembers what it worked out; not for several threads at once."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._project = graph.project
+        self._graph = graph
+        self._ids: dict[str, IdSet] = {}
+        self.cycles: set[tuple[str, ...]] = set()
+        """Prefabs that contain each other, as far as they were met."""
+
+    def judge_guid(self, guid: str) -> Verdict:
+        """Whether an asset has a GUID."""
+        return judge_guid(self._project, guid)
+
+    def judge(self, remote: Remote) -> Verdict:
+        """Whether a reference leads to an object."""
+        verdict = self.judge_guid(remote.guid)
+        if verdict is not Verdict.RESOLVED:
+            return verdict
+        path = self._project.by_guid.get(remote.guid)
+        if path is None or not _has_file_ids(path, remote.type):
+            return Verdict.RESOLVED
+        ids = self.ids_of(path)
+        is_there = ids is None or remote.file_id in ids or remote.file_id == PREFAB_ASSET
+        return Verdict.RESOLVED if is_there else Verdict.MISSING_OBJECT
+
+    def ids_of(self, path: str) -> IdSet:
+        """The ids by which other files can name objects of a file, nested prefabs included."""
+        return self._ids_of(path, ())
+
+    def _ids_of(self, path: str, chain: tuple[str, ...]) -> IdSet:
+        if path in chain:
+            loop = chain[chain.index(path) :]
+            first = loop.index(min(loop))
+            self.cycles.add(loop[first:] + loop[:first])
+            return None
+        if path not in self._ids:
+            scan = self._scan_of(path)
+            found = self._collect(scan, (*chain, path)) if scan is not None else None
+            if path in chain:
+                return found
+            self._ids[path] = found
+        return self._ids[path]
+
+    def _collect(self, scan: Scan, chain: tuple[str, ...]) -> IdSet:
+        ids = set(scan.file_ids())
+        for instance, guid in scan.instances:
+            source = self._project.path_of(guid)
+            inner = self._ids_of(source, chain) if source is not None else None
+            if inner is None or len(ids) + len(inner) > MAX_IDS:
+                return None
+            ids.update(nested_id(instance, each) for each in inner)
+        return frozenset(ids)
+
+    def _scan_of(self, path: str) -> Scan | None:
+        """A scan whose ids are complete: text, undamaged, with ids at all."""
+        found = self._graph.scans.get(path)
+        if found is None or found.scan.form is not Form.YAML or found.scan.problems or path.endswith(".unity"):
+            return None
+        return found.scan
+
+
+def _has_file_ids(path: str, kind: int) -> bool:
+    """Whether the ids in a reference are those of the documents of its target; importers make up ids of their own."""
+    return extension_of(path) == ".prefab" or kind == _NATIVE
+
+
+def judge_guid(project: Project, guid: str) -> Verdict:
+    """Whether an asset of a project has a GUID."""
+    if is_builtin_guid(guid) or project.path_of(guid) is not None:
+        return Verdict.RESOLVED
+    known = KNOWN_SCRIPTS.get(guid)
+    if known is not None and any(name in project.packages.known for name in known.packages):
+        return Verdict.RESOLVED
+    return Verdict.MISSING_ASSET if project.sees_everything else Verdict.UNVERIFIABLE
+
+
+Judge: TypeAlias = Callable[[Remote], Verdict]
