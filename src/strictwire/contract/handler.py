@@ -43,7 +43,7 @@ class CallContext(Protocol):
 
     @property
     def facts(self) -> Mapping[str, str | None]:
-        """Who calls: principal, role, session, revision, transport."""
+        """Who calls: principal, role, tier, session, revision, transport."""
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell how far the work is, to a caller that asked to be told."""

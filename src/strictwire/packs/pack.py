@@ -6,7 +6,7 @@ Its contracts are schema files (`tools/<name>.json`, `<name>.output.json`), read
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonValue
 from strictwire.contract.handler import Handler
+from strictwire.contract.tool import ToolContract
 
 ENTRY_POINTS: Final = "strictwire.packs"
 """The entry point group."""
@@ -35,6 +36,18 @@ class PackRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EditorFacts:
+    """The Unity project that a server serves, for `server/info` of `editor/0.1`."""
+
+    unity_version: str
+    platform: str
+
+
+def _ignore(*_: object) -> None:
+    """What a pack says outside a server is heard by no one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """What a pack is handed when it opens."""
 
@@ -48,6 +61,12 @@ class Environment:
     """Principals that need no token: `local` over HTTP, the user of the operating system over stdio."""
     alone: bool = True
     """Whether this process serves alone; otherwise the next call of a caller may reach another process."""
+    contracts: tuple[ToolContract, ...] = ()
+    """The contracts of the pack's own tools, from their schema files."""
+    offer: Callable[[ToolContract, Handler], None] = _ignore
+    """Offers a tool that has no schema files, while the pack opens."""
+    describe_editor: Callable[[Callable[[], EditorFacts]], None] = _ignore
+    """Says where `server/info` gets its facts from."""
 
 
 class Pack(Protocol):

@@ -116,7 +116,7 @@ class EditorEndpoint:
 
     answers_in = ("application/json",)
 
-    def __init__(self, pipeline: Pipeline, *, info: EditorInfo, limits: Limits | None = None) -> None:
+    def __init__(self, pipeline: Pipeline, *, info: Callable[[], EditorInfo], limits: Limits | None = None) -> None:
         self._pipeline = pipeline
         self._clock = pipeline.journal.clock
         self._info = info
@@ -214,11 +214,11 @@ class EditorEndpoint:
         return write_result(request.id_text, render({"tool": describe_tool(tool)}))
 
     async def _tell_info(self, request: EditorRequest, _params: JsonObject, inbound: Inbound) -> Sent:
-        tools, tier = list_tools(self._pipeline.catalog.offers.registry), inbound.caller.tier
+        tools, tier, info = list_tools(self._pipeline.catalog.offers.registry), inbound.caller.tier, self._info()
         told: JsonObject = {
-            "serverVersion": self._info.server_version,
-            "unityVersion": self._info.unity_version,
-            "platform": self._info.platform,
+            "serverVersion": info.server_version,
+            "unityVersion": info.unity_version,
+            "platform": info.platform,
             "enabledToolCategories": sorted({each.category for each in tools if allows_tier(tier, each.tier)}),
             "tier": tier,
         }

@@ -62,7 +62,7 @@ def show_prompt(prompt: PromptContract, revision: Revision) -> JsonObject:
 
 
 LISTS: Final[Mapping[str, tuple[str, Callable[[Registry], Sequence[Any]], Callable[[Any, Revision], JsonObject]]]] = {
-    "tools/list": ("tools", lambda registry: list(registry.tools.values()), show_tool),
+    "tools/list": ("tools", lambda registry: [each for each in registry.tools.values() if each.listed], show_tool),
     "resources/list": (
         "resources",
         lambda registry: [each for each in registry.resources.values() if not each.is_template],

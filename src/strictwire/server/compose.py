@@ -15,6 +15,7 @@ from strictwire.audit.event import Values
 from strictwire.audit.recorder import Recorder
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, Limits
+from strictwire.packs.pack import EditorFacts
 from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.chain import Pipeline
@@ -95,7 +96,12 @@ def _envelope(runtime: Runtime) -> Endpoint:
 
 
 def _editor(runtime: Runtime) -> Endpoint:
-    info = EditorInfo(server_version=runtime.server.identity.version, unity_version=NO_UNITY, platform=sys.platform)
+    def info() -> EditorInfo:
+        describe = runtime.server.editor
+        facts = describe() if describe else EditorFacts(unity_version=NO_UNITY, platform=sys.platform)
+        version = runtime.server.identity.version
+        return EditorInfo(server_version=version, unity_version=facts.unity_version, platform=facts.platform)
+
     return EditorEndpoint(runtime.pipeline, info=info, limits=runtime.limits)
 
 

@@ -1,0 +1,135 @@
+"""One project while it is served: its present state, and what was read from it so far.
+
+Whatever is cached belongs to a state of the project or of a file, so a change is noticed by the next call. Any thread may
+call.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from threading import Lock
+from typing import Final, Generic, TypeVar
+
+from strictwire.packs.unity.hierarchy.expand import Limits, build_tree
+from strictwire.packs.unity.hierarchy.sources import Obstacle, Source
+from strictwire.packs.unity.hierarchy.tree import Tree
+from strictwire.packs.unity.project.kinds import type_of
+from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.project.walk import Stamp
+from strictwire.packs.unity.reading import ReadBinary, Unreadable, load_structure
+from strictwire.packs.unity.references.index import ProjectIndex
+from strictwire.packs.unity.scripts.names import TypeNames
+from strictwire.packs.unity.yaml.objects import Structure
+
+MAX_STRUCTURES: Final = 256
+"""Scenes and prefabs whose structure is kept: about 1 kB an object."""
+
+MAX_TREES: Final = 8
+"""Expanded scenes that are kept."""
+
+MAX_REPLIES: Final = 64
+"""Answers that are kept."""
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """A cache of the values used last. Any thread may call; a value that two threads make at once is made twice."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key) -> Value | None:
+        """The value of a key, if it is kept."""
+        with self._lock:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def put(self, key: Key, value: Value) -> Value:
+        """Keep a value; the one that was unused longest makes room."""
+        with self._lock:
+            self._kept[key] = value
+            if len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
+        return value
+
+
+class Session:
+    """See the module."""
+
+    def __init__(self, index: ProjectIndex, read_binary: ReadBinary | None = None) -> None:
+        self.index = index
+        self._read_binary = read_binary
+        self._structures: Recent[tuple[str, Stamp], Structure | Unreadable] = Recent(MAX_STRUCTURES)
+        self._snapshot: Snapshot | None = None
+        self._lock = Lock()
+
+    def snapshot(self) -> Snapshot:
+        """The present state of the project."""
+        project = self.index.project()
+        with self._lock:
+            if self._snapshot is None or self._snapshot.project is not project:
+                self._snapshot = Snapshot(project, self._load)
+            return self._snapshot
+
+    def close(self) -> None:
+        """Let go of the project."""
+        self.index.close()
+
+    def _load(self, project: Project, path: str) -> Structure:
+        asset = project.assets.get(path) or project.foreign.get(path)
+        if asset is None:
+            raise Unreadable(Obstacle.ABSENT, "does not exist")
+        found = self._structures.get((path, asset.stamp))
+        if found is None:
+            try:
+                found = load_structure(project, path, self._read_binary)
+            except Unreadable as exc:
+                found = exc
+            self._structures.put((path, asset.stamp), found)
+        if isinstance(found, Unreadable):
+            raise Unreadable(found.obstacle, found.reason)  # a new one: an exception keeps every traceback it had
+        return found
+
+
+class Snapshot:
+    """One state of the project."""
+
+    def __init__(self, project: Project, load: Callable[[Project, str], Structure]) -> None:
+        self.project = project
+        self.names = TypeNames(project)
+        self.replies: Recent[tuple[str, bytes], object] = Recent(MAX_REPLIES)
+        self._load = load
+        self._trees: Recent[str, Tree] = Recent(MAX_TREES)
+
+    def structure(self, path: str) -> Structure:
+        """The structure of a scene or prefab. Raises Unreadable."""
+        return self._load(self.project, path)
+
+    def tree(self, path: str, limits: Limits) -> Tree:
+        """The expanded scene or prefab. Raises Unreadable."""
+        known = self._trees.get(path)
+        if known is not None:
+            return known
+        tree = build_tree(path, self.structure(path), self, limits)
+        return tree if tree.findings.is_late else self._trees.put(path, tree)
+
+    def find(self, guid: str) -> Source:
+        """See hierarchy.sources.Sources."""
+        path = self.project.path_of(guid)
+        if path is None:
+            return Source(path=guid, name=f"Missing Prefab (guid: {guid})", obstacle=Obstacle.ABSENT)
+        name = PurePosixPath(path).stem
+        if type_of(path) == "Model":
+            return Source(path=path, name=name, obstacle=Obstacle.MODEL)
+        try:
+            return Source(path=path, name=name, structure=self.structure(path))
+        except Unreadable as exc:
+            return Source(path=path, name=name, obstacle=exc.obstacle)

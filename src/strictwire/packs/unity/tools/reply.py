@@ -1,0 +1,72 @@
+"""What a tool is given and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from strictwire.canon.json import JsonObject
+from strictwire.packs.unity.session import Session, Snapshot
+
+MAX_TEXT: Final = 16_000
+"""Characters of the text for a model; the structured answer has everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The answer of a tool."""
+
+    output: JsonObject
+    """What the output schema describes."""
+    text: str
+    """The same in short, for clients that show text alone."""
+    notes: tuple[str, ...] = ()
+    """Diagnostics: what is incomplete or estimated. They never signal an error."""
+    is_final: bool = True
+    """False if time ended the work: the same call may find more."""
+
+
+class Guard:
+    """The time a tool allows itself. `clock` gives seconds that only go forward."""
+
+    def __init__(self, clock: Callable[[], float], seconds: float) -> None:
+        self._clock = clock
+        self._start = clock()
+        self._seconds = seconds
+
+    def is_late(self) -> bool:
+        """Whether the time is up."""
+        return self._clock() - self._start >= self._seconds
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Milliseconds since the start."""
+        return round((self._clock() - self._start) * 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One call of a tool."""
+
+    arguments: JsonObject
+    session: Session
+    snapshot: Snapshot
+    guard: Guard
+    tier: str
+    """Of the caller."""
+
+
+Tool: TypeAlias = Callable[[Request], Reply]
+
+
+def shorten(lines: list[str], more: str) -> str:
+    """Lines as text within MAX_TEXT; `more` says what to do about the rest, with its number in place of `{}`."""
+    kept: list[str] = []
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 1
+        if size > MAX_TEXT:
+            return "\n".join([*kept, more.format(len(lines) - number)])
+        kept.append(line)
+    return "\n".join(kept)

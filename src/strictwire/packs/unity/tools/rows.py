@@ -1,0 +1,83 @@
+"""The objects of a tree as rows: every object with its path, depth and a number that stands for its instance id. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from strictwire.canon.json import JsonObject
+from strictwire.packs.unity.hierarchy.tree import Tree, TreeNode
+
+MAX_DEPTH: Final = 48
+"""Levels of one answer. JSON nests two levels for each, and strict readers stop at 128."""
+
+_INT31: Final = 2**31 - 1
+_MIXER: Final = 0x9E3779B97F4A7C15
+"""2^64 divided by the golden ratio: multiplying by it spreads ids evenly."""
+
+
+class Row(NamedTuple):
+    """One object."""
+
+    node: TreeNode
+    path: str
+    depth: int
+    instance_id: int
+
+
+def instance_id_of(file_id: int) -> int:
+    """A positive 31-bit number for a file id: the id itself if it is one, otherwise derived from it.
+
+    The Editor assigns instance ids when it loads an object, and clients read them as 32-bit integers.
+    """
+    if 0 < file_id <= _INT31:
+        return file_id
+    return ((file_id * _MIXER) % 2**64 >> 33) or 1
+
+
+def list_rows(tree: Tree) -> list[Row]:
+    """Every object in the order of the hierarchy. No two have the same instance id."""
+    used: set[int] = set()
+    rows = []
+    for path, depth, node in tree.walk():
+        number = instance_id_of(node.file_id)
+        while number in used:
+            number = number % _INT31 + 1
+        used.add(number)
+        rows.append(Row(node, path, depth, number))
+    return rows
+
+
+def subtree(rows: Sequence[Row], start: int) -> Iterator[Row]:
+    """A row and everything below it."""
+    yield rows[start]
+    for row in rows[start + 1 :]:
+        if row.depth <= rows[start].depth:
+            return
+        yield row
+
+
+def without_inactive(rows: Sequence[Row]) -> Iterator[Row]:
+    """The rows that are active and below nothing inactive."""
+    hidden: int | None = None
+    for row in rows:
+        if hidden is not None and row.depth > hidden:
+            continue
+        hidden = None if row.node.active else row.depth
+        if row.node.active:
+            yield row
+
+
+def nest(rows: Sequence[Row], show: Callable[[Row], JsonObject]) -> list[JsonObject]:
+    """The rows as a forest. An object whose parent is not among the rows stands at the top; its path tells its place."""
+    top: list[JsonObject] = []
+    open_rows: list[tuple[int, list[Any]]] = []
+    for row in rows:
+        while open_rows and open_rows[-1][0] >= row.depth:
+            open_rows.pop()
+        shown = show(row)
+        children: list[Any] = []
+        shown["children"] = children
+        (open_rows[-1][1] if open_rows else top).append(shown)
+        open_rows.append((row.depth, children))
+    return top
