@@ -72,8 +72,8 @@ class Furnisher:
             "m_Maskable": 1,
             "m_OnCullStateChanged": {"m_PersistentCalls": {"m_Calls": []}},
             "m_Sprite": sprite,
-            "m_Type": 0, "m_PreserveAspect": 0, "m_FillCenter": 1, "m_FillMethod": 4, "m_FillAmount": 1, "m_FillClockwise": 1,
-            "m_FillOrigin": 0, "m_UseSpriteMesh": 0, "m_PixelsPerUnitMultiplier": 1,
+            "m_Type": 0, "m_PreserveAspect": 0, "m_FillCenter": 1, "m_FillMethod": 4, "m_FillAmount": 1,
+            "m_FillClockwise": 1, "m_FillOrigin": 0, "m_UseSpriteMesh": 0, "m_PixelsPerUnitMultiplier": 1,
         }  # fmt: skip
         return (
             Component(file_id=ids(31), type="CanvasRenderer", fields={"m_CullTransparentMesh": 1}),

@@ -54,17 +54,22 @@ _TYPES: Final[Mapping[str, str]] = MappingProxyType(
 """Asset type by extension, in lower case."""
 
 YAML_EXTENSIONS: Final = frozenset(
-    """.unity .prefab .mat .asset .anim .controller .overridecontroller .mask .mixer .playable .signal .physicmaterial
-    .physicsmaterial .physicsmaterial2d .physicmaterial2d .rendertexture .cubemap .flare .lighting .guiskin .fontsettings
-    .spriteatlas .spriteatlasv2 .terrainlayer .brush .preset .giparams .shadervariants .scenetemplate .texture2d .mesh
-    .webcamtexture .vfx .vfxblock .vfxoperator""".split()
-)
+    {
+        ".anim", ".asset", ".brush", ".controller", ".cubemap", ".flare", ".fontsettings", ".giparams", ".guiskin",
+        ".lighting", ".mask", ".mat", ".mesh", ".mixer", ".overridecontroller", ".physicmaterial", ".physicmaterial2d",
+        ".physicsmaterial", ".physicsmaterial2d", ".playable", ".prefab", ".preset", ".rendertexture", ".scenetemplate",
+        ".shadervariants", ".signal", ".spriteatlas", ".spriteatlasv2", ".terrainlayer", ".texture2d", ".unity", ".vfx",
+        ".vfxblock", ".vfxoperator",
+    }
+)  # fmt: skip
 """Files that Unity writes itself, in YAML where the project uses text serialization."""
 
 TEXT_EXTENSIONS: Final = frozenset(
-    """.cs .asmdef .asmref .rsp .uxml .uss .tss .shadergraph .shadersubgraph .shader .compute .cginc .hlsl .json .xml
-    .txt .md .csv .yaml .yml .inputactions .meta""".split()
-)
+    {
+        ".asmdef", ".asmref", ".cginc", ".compute", ".cs", ".csv", ".hlsl", ".inputactions", ".json", ".md", ".meta", ".rsp",
+        ".shader", ".shadergraph", ".shadersubgraph", ".tss", ".txt", ".uss", ".uxml", ".xml", ".yaml", ".yml",
+    }
+)  # fmt: skip
 """Other files that people merge: they can carry conflict markers, and some of them references."""
 
 

@@ -19,7 +19,7 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.unity.project.find import NotAProject, is_project, read_editor_version
 from strictwire.packs.unity.project.kinds import Form, form_of, type_of
-from strictwire.packs.unity.project.meta import MAX_META, Meta, has_several_guids, read_meta
+from strictwire.packs.unity.project.meta import MAX_META, Meta, has_conflict, has_several_guids, read_meta
 from strictwire.packs.unity.project.packages import Packages, read_packages
 from strictwire.packs.unity.project.walk import Entry, Obstacle, Stamp, Walk, walk_folder
 
@@ -49,6 +49,8 @@ class MetaRecord(Struct, frozen=True):
     meta: Meta
     is_ambiguous: bool
     """Whether it names more than one GUID."""
+    has_conflict: bool
+    """Whether it holds the markers of an unfinished merge."""
     has_references: bool
     """Whether importer settings refer to other assets."""
 
@@ -67,12 +69,14 @@ class Project:
     """Files of `Assets`, `ProjectSettings` and embedded packages, by path. No .meta files."""
     folders: frozenset[str]
     metas: Metas
+    """Of `Assets` and embedded packages."""
     by_guid: Mapping[str, str]
     """GUID to path. Of several owners the first by path counts. A .meta file without its asset owns nothing."""
     owners: Mapping[str, tuple[str, ...]]
     """GUIDs that several assets of this project have, with their paths."""
     foreign: Mapping[str, Asset]
     """Files of packages that are not part of the project, cached and local ones, as `Packages/<name>/...`."""
+    foreign_metas: Metas
     foreign_guids: Mapping[str, str]
     """GUID to path of those."""
     packages: Packages
@@ -89,7 +93,7 @@ class Project:
 
     def guid_of(self, path: str) -> str | None:
         """The GUID of an asset or folder; None if it has no valid .meta file."""
-        record = self.metas.get(path + META)
+        record = self.metas.get(path + META) or self.foreign_metas.get(path + META)
         return record.meta.guid or None if record else None
 
     @property
@@ -131,7 +135,7 @@ def open_project(root: Path, *, boundary: Path | None = None, known: Metas = Map
 
 def refresh_project(project: Project) -> Project:
     """The present state of an open project; .meta files that did not change are not read again."""
-    return _survey(project.root, project.prefix, project.jail, project.metas)
+    return _survey(project.root, project.prefix, project.jail, {**project.metas, **project.foreign_metas})
 
 
 def _survey(root: Path, prefix: str, jail: Jail, known: Metas) -> Project:
@@ -155,10 +159,11 @@ def _survey(root: Path, prefix: str, jail: Jail, known: Metas) -> Project:
         editor_version=read_editor_version(root),
         assets=assets,
         folders=frozenset(own.folders),
-        metas=MappingProxyType({**metas, **foreign_metas}),
+        metas=MappingProxyType(metas),
         by_guid=by_guid,
         owners=owners,
         foreign=_assets(foreign, foreign_metas),
+        foreign_metas=MappingProxyType(foreign_metas),
         foreign_guids=_map_guids(foreign_metas)[0],
         packages=packages,
         obstacles=MappingProxyType({**own.obstacles, **foreign.obstacles}),
@@ -203,7 +208,7 @@ def _read_record(jail: Jail, place: str, stamp: Stamp) -> MetaRecord | None:
         return None
     if form_of(raw) is Form.LFS_POINTER:
         return None
-    return MetaRecord(stamp, read_meta(raw), has_several_guids(raw), b"{fileID" in raw)
+    return MetaRecord(stamp, read_meta(raw), has_several_guids(raw), has_conflict(raw), b"{fileID" in raw)
 
 
 def _map_guids(metas: Metas) -> tuple[Mapping[str, str], Mapping[str, tuple[str, ...]]]:

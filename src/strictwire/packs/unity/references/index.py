@@ -98,8 +98,9 @@ class ProjectIndex:
 
     def _replace(self, project: Project) -> None:
         """A graph stays valid while nothing it was made from has changed."""
-        same = project.assets == self._project.assets and project.metas == self._project.metas
-        if not same or project.packages != self._project.packages or project.obstacles != self._project.obstacles:
+        old = self._project
+        is_same = project.assets == old.assets and project.metas == old.metas and project.foreign_metas == old.foreign_metas
+        if not is_same or project.packages != old.packages or project.obstacles != old.obstacles:
             self._project, self._graph = project, None
 
     def _differs(self, graph: Graph) -> bool:
@@ -110,10 +111,11 @@ class ProjectIndex:
         if self._file is None:
             return
         limit = self._now_ns() - _SETTLED_NS
+        metas = {**project.metas, **project.foreign_metas}
         saved = _Saved(
             _VERSION,
             os.fspath(project.root),
-            {path: record for path, record in project.metas.items() if record.stamp.changed_ns < limit},
+            {path: record for path, record in metas.items() if record.stamp.changed_ns < limit},
             {path: scanned for path, scanned in self._known.items() if scanned.stamp.changed_ns < limit},
         )
         with suppress(OSError):

@@ -6,23 +6,26 @@ Otherwise it is unverifiable, and reporting it would be a false alarm for every 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from strictwire.fault.failure import Refused
 from strictwire.packs.unity.naming import nested_id
 from strictwire.packs.unity.project.kinds import Form, extension_of
 from strictwire.packs.unity.project.meta import is_builtin_guid
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.known import KNOWN_SCRIPTS
-from strictwire.packs.unity.references.scan import Remote, Scan
+from strictwire.packs.unity.references.scan import Remote, Scan, scan_file
 
 PREFAB_ASSET: Final = 100100000
 """The id that stands for a prefab as a whole."""
 
 MAX_IDS: Final = 500_000
 """Ids of one prefab with everything nested in it. Beyond, ids are not checked: 17 nested prefabs can make 131,071."""
+
+MAX_DEPTH: Final = 100
+"""Prefabs nested in each other."""
 
 _NATIVE: Final = 2
 """The `type` of references to files that Unity writes itself, whose ids are those in the file."""
@@ -78,11 +81,8 @@ class Resolver:
             self.cycles.add(loop[first:] + loop[:first])
             return None
         if path not in self._ids:
-            scan = self._scan_of(path)
-            found = self._collect(scan, (*chain, path)) if scan is not None else None
-            if path in chain:
-                return found
-            self._ids[path] = found
+            scan = self._scan_of(path) if len(chain) < MAX_DEPTH else None
+            self._ids[path] = self._collect(scan, (*chain, path)) if scan is not None else None
         return self._ids[path]
 
     def _collect(self, scan: Scan, chain: tuple[str, ...]) -> IdSet:
@@ -98,9 +98,18 @@ class Resolver:
     def _scan_of(self, path: str) -> Scan | None:
         """A scan whose ids are complete: text, undamaged, with ids at all."""
         found = self._graph.scans.get(path)
-        if found is None or found.scan.form is not Form.YAML or found.scan.problems or path.endswith(".unity"):
+        scan = found.scan if found is not None else self._scan_foreign(path)
+        is_usable = scan is not None and scan.form is Form.YAML and not scan.problems and not path.endswith(".unity")
+        return scan if is_usable else None
+
+    def _scan_foreign(self, path: str) -> Scan | None:
+        """A prefab of a package, which is not part of the graph."""
+        if path not in self._project.foreign:
             return None
-        return found.scan
+        try:
+            return scan_file(path, self._project.read(path))
+        except Refused:
+            return None
 
 
 def _has_file_ids(path: str, kind: int) -> bool:
@@ -116,6 +125,3 @@ def judge_guid(project: Project, guid: str) -> Verdict:
     if known is not None and any(name in project.packages.known for name in known.packages):
         return Verdict.RESOLVED
     return Verdict.MISSING_ASSET if project.sees_everything else Verdict.UNVERIFIABLE
-
-
-Judge: TypeAlias = Callable[[Remote], Verdict]

@@ -32,7 +32,7 @@ _NO_COMPONENT: Final = re.compile(rb"\n  - (?:component|\d+): \{fileID: 0\}")
 _ADDRESS: Final = re.compile(rb"(?:m_AssetGUID|- m_GUID): ([0-9a-f]{32})\b")
 _BUILD_SCENE: Final = re.compile(rb"\n    path: ([^\r\n]*)\r?\n    guid: ([0-9a-f]{32})\b")
 _INSTANCE: Final = re.compile(rb"\n--- !u!1001 &(-?\d{1,20})\b")
-_SOURCE: Final = re.compile(rb"m_SourcePrefab: \{fileID: -?\d{1,20},\s+guid: ([0-9a-fA-F]{32}),")
+_SOURCE: Final = re.compile(rb"m_(?:SourcePrefab|ParentPrefab): \{fileID: -?\d{1,20},\s+guid: ([0-9a-fA-F]{32}),")
 _CONFLICT: Final = (b"<<<<<<< ", b">>>>>>> ")
 _ASSEMBLY: Final = re.compile(rb'"GUID:([0-9a-fA-F]{32})"')
 _QUERY: Final = re.compile(rb"guid=([0-9a-fA-F]{32})")
@@ -105,7 +105,6 @@ def _scan_yaml(path: str, raw: bytes) -> Scan:
     remotes, others = _split(texts - named - {b"0"}) if texts is not None else (set(), {b""})
     if others:
         remotes, others = _read_exactly(raw, named)
-    is_odd = len(ids) != raw.count(b"\n--- ") or len(named) != len(ids) or not raw.endswith(b"\n") or _has_conflict(raw)
     return Scan(
         Form.YAML,
         remotes=tuple(sorted(remotes)),
@@ -119,8 +118,14 @@ def _scan_yaml(path: str, raw: bytes) -> Scan:
         has_null_component=_NO_COMPONENT.search(raw) is not None,
         ids=b"" if path.endswith(".unity") else _pack(named),
         instances=_instances(raw) if path.endswith((".prefab", ".unity")) else (),
-        problems=find_problems(raw, index_documents(raw)) if is_odd or not ids else (),
+        problems=find_problems(raw, index_documents(raw)) if _is_odd(raw, ids, named) else (),
     )
+
+
+def _is_odd(raw: bytes, ids: list[bytes], named: set[bytes]) -> bool:
+    """Whether the file needs a closer look: anything but a list of valid headers with different ids, and a last line."""
+    has_bad_header = not ids or len(ids) != raw.count(b"\n--- ") or any(maybe_file_id(each) is None for each in named)
+    return has_bad_header or len(named) != len(ids) or not raw.endswith(b"\n") or _has_conflict(raw)
 
 
 def _split(texts: set[bytes]) -> tuple[set[Remote], set[bytes]]:

@@ -1,0 +1,59 @@
+"""Opens the prefabs that instances are made from, once each, for naming objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from strictwire.fault.failure import Refused
+from strictwire.packs.unity.naming import Names, Source
+from strictwire.packs.unity.project.kinds import Form, form_of
+from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.yaml.faults import Malformed
+from strictwire.packs.unity.yaml.objects import Structure
+from strictwire.packs.unity.yaml.structure import read_structure
+
+MAX_SOURCE: Final = 64 * 1024 * 1024
+"""Bytes of a prefab that is opened for its names."""
+
+
+def maybe_structure(raw: bytes) -> Structure | None:
+    """The structure of a scene or prefab; None if it is not text or too damaged to have one."""
+    if form_of(raw) is not Form.YAML:
+        return None
+    try:
+        return read_structure(raw)
+    except Malformed:
+        return None
+
+
+class Sources:
+    """Prefabs and models by GUID. `read` gives the content of a path and raises Refused."""
+
+    def __init__(self, path_of: Callable[[str], str | None], read: Callable[[str], bytes]) -> None:
+        self._path_of = path_of
+        self._read = read
+        self._opened: dict[str, Source] = {}
+
+    def __call__(self, guid: str) -> Source:
+        """What an instance of this GUID is made from."""
+        if guid not in self._opened:
+            path = self._path_of(guid) or ""
+            structure = self._structure(path) if path.endswith(".prefab") else None
+            self._opened[guid] = Source(path=path, structure=structure)
+        return self._opened[guid]
+
+    def names(self, structure: Structure) -> Names:
+        """The names of a file whose prefabs are opened here."""
+        return Names(structure, self)
+
+    def _structure(self, path: str) -> Structure | None:
+        try:
+            return maybe_structure(self._read(path))
+        except Refused:
+            return None
+
+
+def project_sources(project: Project) -> Sources:
+    """The prefabs of a project and its packages."""
+    return Sources(project.path_of, lambda path: project.read(path, limit=MAX_SOURCE))
