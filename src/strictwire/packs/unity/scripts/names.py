@@ -78,9 +78,9 @@ class TypeNames:
             return self._class_name(_UI, script)
         path = self._project.path_of(script.guid)
         if path is None:
-            name = KNOWN_SCRIPTS.get(script.guid)
-            if name is not None:
-                return TypeName(name)
+            known = KNOWN_SCRIPTS.get(script.guid)
+            if known is not None:
+                return TypeName(known.class_name)
             return _MISSING if self._project.sees_everything else _UNKNOWN
         if path.lower().endswith(".dll"):
             return self._class_name(self._read_assembly(path), script)
