@@ -7,14 +7,14 @@ innermost prefab. Only what is asked for is resolved, so naming ten objects of a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from strictwire.packs.unity.hierarchy.sources import Source
+from strictwire.packs.unity.hierarchy.tree import nested_id
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT, Instance, Structure
 
-MASK: Final = 2**63 - 1
 _SIGN: Final = 2**63
 
 MAX_DEPTH: Final = 256
@@ -34,28 +34,8 @@ MODEL_ROOTS: Final[Mapping[int, int]] = MappingProxyType(
 Address: TypeAlias = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """What a prefab instance is made from."""
-
-    path: str
-    """Of the asset; empty if it is not on disk."""
-    structure: Structure | None
-    """None for models, and for prefabs that cannot be read."""
-
-    @property
-    def stem(self) -> str:
-        """The name that Unity gives the root of a new instance."""
-        return self.path.rpartition("/")[2].rpartition(".")[0] or UNKNOWN
-
-
 OpenSource: TypeAlias = Callable[[str], Source]
 """From the GUID of a prefab or model. Callers cache."""
-
-
-def nested_id(instance: int, source: int) -> int:
-    """The id under which an object of a nested prefab is known in the prefab around it."""
-    return (instance ^ source) & MASK
 
 
 def encode(address: Address) -> int:
@@ -115,7 +95,7 @@ class Names:
         inner = self._names_of(instance)
         if inner is not None:
             return inner.name(address[1:])
-        return self._open(instance.source.guid).stem if target in MODEL_ROOTS else UNKNOWN
+        return self._open(instance.source.guid).name if target in MODEL_ROOTS else UNKNOWN
 
     def decode(self, file_id: int) -> Address:
         """The address of a document. A PrefabInstance stands for its root object."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Final
 
 from strictwire.fault.failure import Refused
-from strictwire.packs.unity.naming import Names, Source
-from strictwire.packs.unity.project.kinds import Form, form_of
+from strictwire.packs.unity.hierarchy.sources import Obstacle, Source
+from strictwire.packs.unity.naming import Names
+from strictwire.packs.unity.project.kinds import Form, form_of, type_of
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.yaml.faults import Malformed
 from strictwire.packs.unity.yaml.objects import Structure
@@ -38,14 +40,21 @@ class Sources:
     def __call__(self, guid: str) -> Source:
         """What an instance of this GUID is made from."""
         if guid not in self._opened:
-            path = self._path_of(guid) or ""
-            structure = self._structure(path) if path.endswith(".prefab") else None
-            self._opened[guid] = Source(path=path, structure=structure)
+            self._opened[guid] = self._find(guid)
         return self._opened[guid]
 
     def names(self, structure: Structure) -> Names:
         """The names of a file whose prefabs are opened here."""
         return Names(structure, self)
+
+    def _find(self, guid: str) -> Source:
+        path = self._path_of(guid)
+        if path is None:
+            return Source(path=guid, name=f"Missing Prefab (guid: {guid})", obstacle=Obstacle.ABSENT)
+        is_model = type_of(path) == "Model"
+        structure = None if is_model else self._structure(path)
+        obstacle = Obstacle.MODEL if is_model else None if structure else Obstacle.UNREADABLE
+        return Source(path=path, name=PurePosixPath(path).stem, structure=structure, obstacle=obstacle)
 
     def _structure(self, path: str) -> Structure | None:
         try:

@@ -252,7 +252,7 @@ def _in_meta(raw: bytes, broken: dict[Reference, Verdict]) -> Iterator[Located]:
         reference = Reference(int(found[2]), found[3].decode().lower())
         if reference in broken:
             line = raw.count(b"\n", 0, found.start()) + 1
-            yield Located(line, 0, 0, found[1].decode(), reference)
+            yield Located(line, 0, 0, "", None, found[1].decode(), reference)
 
 
 def _describe_remote(subject: Subject, found: Located) -> str:

@@ -15,6 +15,8 @@ _ANY_GUID: Final = re.compile(rb"^guid:", re.MULTILINE)
 _FOLDER: Final = re.compile(rb"^folderAsset:[ \t]*yes", re.MULTILINE)
 _IMPORTER: Final = re.compile(rb"^([A-Za-z0-9]+Importer):", re.MULTILINE)
 
+_BUNDLE: Final = re.compile(rb"^  assetBundleName:[ \t]+\S", re.MULTILINE)
+
 _BUILTIN: Final = re.compile(r"0{16}[0-9a-f]0{15}")
 """Resources inside the editor: `...d000...`, `...e000...`, `...f000...`, and all zeros for none."""
 
@@ -46,6 +48,8 @@ class Meta(Struct, frozen=True):
     is_folder: bool
     importer: str
     """Such as `TextureImporter`; empty if none is named."""
+    has_bundle: bool
+    """Whether the asset is part of an asset bundle, from which code loads it by name."""
 
 
 def read_meta(raw: bytes) -> Meta:
@@ -56,6 +60,7 @@ def read_meta(raw: bytes) -> Meta:
         guid=guid[1].decode().lower() if guid else "",
         is_folder=_FOLDER.search(raw) is not None,
         importer=importer[1].decode() if importer else "",
+        has_bundle=_BUNDLE.search(raw) is not None,
     )
 
 

@@ -29,6 +29,10 @@ class Located(Struct, frozen=True):
     owner: int
     """File id of the document that holds it."""
     class_id: int
+    type_name: str
+    """Class of the document, such as `MeshRenderer`."""
+    script: Reference | None
+    """Script of a MonoBehaviour."""
     property: str
     """Such as `m_Materials[0]`."""
     reference: Reference
@@ -53,7 +57,8 @@ def locate(raw: bytes, wanted: Wanted, *, hints: Iterable[bytes]) -> Iterator[Lo
         found = [(ref, path) for ref, path in iter_properties(document.fields) if wanted(ref, path)]
         lines = _lines(raw, header, [ref for ref, _ in found])
         for (reference, path), line in zip(found, lines, strict=True):
-            yield Located(line, header.file_id, header.class_id, path, reference)
+            script = maybe_reference(document.fields.get("m_Script"))
+            yield Located(line, header.file_id, header.class_id, document.type_name, script, path, reference)
 
 
 def iter_properties(value: Node, path: str = "") -> Iterator[tuple[Reference, str]]:

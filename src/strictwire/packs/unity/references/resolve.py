@@ -10,13 +10,13 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from strictwire.fault.failure import Refused
-from strictwire.packs.unity.naming import nested_id
+from strictwire.packs.unity.hierarchy.tree import nested_id
 from strictwire.packs.unity.project.kinds import Form, extension_of
 from strictwire.packs.unity.project.meta import is_builtin_guid
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.references.graph import Graph
-from strictwire.packs.unity.references.known import KNOWN_SCRIPTS
 from strictwire.packs.unity.references.scan import Remote, Scan, scan_file
+from strictwire.packs.unity.scripts.known import KNOWN_SCRIPTS, UI_DLL
 
 PREFAB_ASSET: Final = 100100000
 """The id that stands for a prefab as a whole."""
@@ -122,6 +122,6 @@ def judge_guid(project: Project, guid: str) -> Verdict:
     if is_builtin_guid(guid) or project.path_of(guid) is not None:
         return Verdict.RESOLVED
     known = KNOWN_SCRIPTS.get(guid)
-    if known is not None and any(name in project.packages.known for name in known.packages):
+    if guid == UI_DLL or (known is not None and any(name in project.packages.known for name in known.packages)):
         return Verdict.RESOLVED
     return Verdict.MISSING_ASSET if project.sees_everything else Verdict.UNVERIFIABLE

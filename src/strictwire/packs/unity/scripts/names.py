@@ -8,11 +8,10 @@ from typing import Final, NamedTuple
 
 from strictwire.fault.failure import Refused
 from strictwire.packs.unity.project.project import Project
-from strictwire.packs.unity.references.known import KNOWN_SCRIPTS
 from strictwire.packs.unity.references.resolve import Verdict, judge_guid
 from strictwire.packs.unity.scripts.assembly import ClassName, NotAnAssembly, list_classes
+from strictwire.packs.unity.scripts.known import KNOWN_SCRIPTS, UI_CLASSES, UI_DLL
 from strictwire.packs.unity.scripts.md4 import class_file_id
-from strictwire.packs.unity.scripts.ui_dll import UI_CLASSES, UI_DLL
 from strictwire.packs.unity.yaml.objects import Component
 from strictwire.packs.unity.yaml.values import Reference
 
@@ -83,7 +82,7 @@ class TypeNames:
             known = KNOWN_SCRIPTS.get(script.guid)
             if judge_guid(self._project, script.guid) is Verdict.MISSING_ASSET:
                 return _MISSING
-            return TypeName(_short_name(known.class_name)) if known else _UNKNOWN
+            return TypeName(known.class_name) if known else _UNKNOWN
         if path.lower().endswith(".dll"):
             return self._class_name(self._read_assembly(path), script)
         return TypeName(PurePosixPath(path).stem) if path.endswith(".cs") else _MISSING
