@@ -17,10 +17,11 @@ from strictwire.packs.pack import Environment, PackRefused
 from strictwire.packs.unity.project.find import NotAProject
 from strictwire.packs.unity.references.index import ProjectIndex
 from strictwire.packs.unity.session import Session
-from strictwire.packs.unity.tools import assets, components, editor, graph, mixers, project, scenes
+from strictwire.packs.unity.tools import assets, components, editor, graph, missing, mixers, project, scenes, summary
 from strictwire.packs.unity.tools.higher_tiers import higher_tier_tools, refuse
 from strictwire.packs.unity.tools.platform import Platform, editor_facts
 from strictwire.packs.unity.tools.reply import Guard, Reply, Request, Tool
+from strictwire.packs.unity.watching import ProjectWatch
 
 _SETTINGS: Final = ("root", "boundary")
 
@@ -126,10 +127,15 @@ def _open_session(environment: Environment) -> Session:
     if root is None:
         raise PackRefused("unity", "expected a setting `root`, the folder of the Unity project")
     state = environment.state / "unity" if environment.state is not None else None
+    watch = ProjectWatch(root)
     try:
-        return Session(ProjectIndex(root, boundary=boundary, folder=state))
+        index = ProjectIndex(root, boundary=boundary, folder=state, has_changed=watch.has_changed)
     except (NotAProject, ValueError) as exc:
+        watch.close()
         raise PackRefused("unity", str(exc)) from exc
+    around = (boundary or root).resolve()
+    watch.add_trees(around / each.place for each in index.project().packages.known.values() if each.place)
+    return Session(index, watch)
 
 
 def _folder(settings: Mapping[str, JsonValue], name: str) -> Path | None:

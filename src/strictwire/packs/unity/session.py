@@ -21,6 +21,7 @@ from strictwire.packs.unity.project.walk import Stamp
 from strictwire.packs.unity.reading import ReadBinary, Unreadable, load_structure
 from strictwire.packs.unity.references.index import ProjectIndex
 from strictwire.packs.unity.scripts.names import TypeNames
+from strictwire.packs.unity.watching import ProjectWatch
 from strictwire.packs.unity.yaml.objects import Structure
 
 MAX_STRUCTURES: Final = 256
@@ -64,8 +65,9 @@ class Recent(Generic[Key, Value]):
 class Session:
     """See the module."""
 
-    def __init__(self, index: ProjectIndex, read_binary: ReadBinary | None = None) -> None:
+    def __init__(self, index: ProjectIndex, watch: ProjectWatch, read_binary: ReadBinary | None = None) -> None:
         self.index = index
+        self._watch = watch
         self._read_binary = read_binary
         self._structures: Recent[tuple[str, Stamp], Structure | Unreadable] = Recent(MAX_STRUCTURES)
         self._snapshot: Snapshot | None = None
@@ -82,6 +84,7 @@ class Session:
     def close(self) -> None:
         """Let go of the project."""
         self.index.close()
+        self._watch.close()
 
     def _load(self, project: Project, path: str) -> Structure:
         asset = project.assets.get(path) or project.foreign.get(path)

@@ -28,14 +28,16 @@ class ProjectWatch:
         self._watch = watch or Watch()
         self._seen: set[tuple[int, int]] = set()
         self._is_full = False
+        self._is_new = False
         self._lock = Lock()
         self._add_one(root)
         self._add_one(root / _CACHE)
         self.add_trees(root / name for name in _OWN)
 
     def add_trees(self, folders: Iterable[Path]) -> None:
-        """Watch folders and everything below them."""
+        """Watch folders and everything below them. They may have changed before that."""
         waiting = list(folders)
+        self._is_new = True
         while waiting and not self._is_full:
             folder = waiting.pop()
             if self._add_one(folder):
@@ -49,7 +51,8 @@ class ProjectWatch:
             if appeared:
                 self._seen.clear()  # a folder that was moved keeps its identity and needs a watch under its new name
                 self.add_trees(appeared)
-            return self._is_full or drained.overflow or bool(drained.changes)
+            is_new, self._is_new = self._is_new, False
+            return is_new or self._is_full or drained.overflow or bool(drained.changes)
 
     def close(self) -> None:
         """Let go of every folder."""

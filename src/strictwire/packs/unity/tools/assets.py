@@ -8,12 +8,12 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.fault.failure import Refused
 from strictwire.packs.unity.hierarchy.sources import Obstacle
 from strictwire.packs.unity.project.kinds import Form, type_of
-from strictwire.packs.unity.project.meta import MAX_META
+from strictwire.packs.unity.project.meta import MAX_META, is_builtin_guid
 from strictwire.packs.unity.project.project import META, Project
 from strictwire.packs.unity.reading import Unreadable, read_asset
 from strictwire.packs.unity.references.scan import scan_file
 from strictwire.packs.unity.tools.fields import FieldWriter
-from strictwire.packs.unity.tools.notes import some
+from strictwire.packs.unity.tools.notes import count, some
 from strictwire.packs.unity.tools.refusals import read_path, unreadable
 from strictwire.packs.unity.tools.reply import Reply, Request
 from strictwire.packs.unity.yaml.document import read_mapping
@@ -105,6 +105,7 @@ def _dependencies(project: Project, path: str, notes: list[str]) -> list[str]:
             target = project.path_of(guid)
             (found if target else unknown).add(target or guid)
         found.update(named for named in scan.paths if named in project.assets)
-    if unknown:
-        notes.append(f"{len(unknown)} references lead to assets that are not on disk, such as built-in or package assets.")
+    absent = [guid for guid in unknown if not is_builtin_guid(guid)]
+    if absent:
+        notes.append(f"{count(len(absent), 'reference')} to assets that are not on disk, such as those of packages.")
     return sorted(found - {path})

@@ -9,7 +9,7 @@ from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.reading import Unreadable, damaged, read_yaml
 from strictwire.packs.unity.scripts.names import Standing
 from strictwire.packs.unity.tools.fields import FieldWriter
-from strictwire.packs.unity.tools.notes import script_notes, some, tree_notes
+from strictwire.packs.unity.tools.notes import count, script_notes, some, tree_notes
 from strictwire.packs.unity.tools.refusals import unity_error, unreadable
 from strictwire.packs.unity.tools.reply import Reply, Request, shorten
 from strictwire.packs.unity.tools.rows import Row, instance_id_of, list_rows
@@ -59,7 +59,7 @@ def list_components(request: Request) -> Reply:
         )
     notes = [*tree_notes(tree.findings), *script_notes(unknown), _TYPES_NOTE]
     if others:
-        notes.append(f"{others} more objects have this path; pass instanceId to choose one.")
+        notes.append(f"{count(others, 'more object')} with this path; pass instanceId to choose one.")
     if writer.cuts:
         notes.append(f"Long values are cut in {some(sorted(writer.cuts))}.")
     return Reply(

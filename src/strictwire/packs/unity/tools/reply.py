@@ -64,9 +64,16 @@ def shorten(lines: list[str], more: str) -> str:
     """Lines as text within MAX_TEXT; `more` says what to do about the rest, with its number in place of `{}`."""
     kept: list[str] = []
     size = 0
-    for number, line in enumerate(lines):
+    for number, line in enumerate(map(_printable, lines)):
         size += len(line) + 1
         if size > MAX_TEXT:
             return "\n".join([*kept, more.format(len(lines) - number)])
         kept.append(line)
     return "\n".join(kept)
+
+
+def _printable(line: str) -> str:
+    """A line in which a name cannot pass for another line or hide anything."""
+    if line.isprintable():
+        return line
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
