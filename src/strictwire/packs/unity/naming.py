@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from strictwire.packs.unity.hierarchy.sources import Source
 from strictwire.packs.unity.hierarchy.tree import nested_id
-from strictwire.packs.unity.yaml.objects import GAME_OBJECT, Instance, Structure
+from strictwire.packs.unity.yaml.objects import Component, Instance, Structure
 
 _SIGN: Final = 2**63
 
@@ -148,17 +148,16 @@ class Names:
             return ()
         return (*address[:-1], *scope.decode(component.game_object))
 
-    def type_name(self, file_id: int) -> str:
-        """The class of a document, such as `Transform`; empty if it is not known."""
-        address = self.decode(file_id)
+    def component_at(self, address: Address) -> Component | None:
+        """The component at an address; None if it is none, or not known."""
         scope = self._scope(address)
-        stripped = self.structure.stripped.get(file_id)
-        if scope is None:
-            return "GameObject" if stripped is not None and stripped.class_id == GAME_OBJECT else ""
-        if address[-1] in scope.structure.objects:
-            return "GameObject"
-        component = scope.structure.components.get(address[-1])
-        return component.type_name if component else ""
+        return scope.structure.components.get(address[-1]) if scope else None
+
+    def guid_at(self, address: Address) -> str:
+        """The GUID of the innermost prefab of an address; empty for an address without an instance."""
+        scope = self._scope(address[:-1]) if len(address) > 1 else None
+        instance = scope.structure.instances.get(address[-2]) if scope else None
+        return instance.source.guid if instance else ""
 
     def parent(self, address: Address) -> Address:
         """The object above; empty for a root."""

@@ -11,9 +11,12 @@ from strictwire.packs.unity.hierarchy.sources import Obstacle, Source
 from strictwire.packs.unity.naming import Names
 from strictwire.packs.unity.project.kinds import Form, form_of, type_of
 from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.yaml.document import read_document
 from strictwire.packs.unity.yaml.faults import Malformed
+from strictwire.packs.unity.yaml.index import Header, index_documents
 from strictwire.packs.unity.yaml.objects import Structure
 from strictwire.packs.unity.yaml.structure import read_structure
+from strictwire.packs.unity.yaml.values import Node
 
 MAX_SOURCE: Final = 64 * 1024 * 1024
 """Bytes of a prefab that is opened for its names."""
@@ -36,6 +39,7 @@ class Sources:
         self._path_of = path_of
         self._read = read
         self._opened: dict[str, Source] = {}
+        self._texts: dict[str, tuple[bytes, dict[int, Header]]] = {}
 
     def __call__(self, guid: str) -> Source:
         """What an instance of this GUID is made from."""
@@ -47,6 +51,17 @@ class Sources:
         """The names of a file whose prefabs are opened here."""
         return Names(structure, self)
 
+    def fields(self, guid: str, file_id: int) -> dict[str, Node]:
+        """The fields of a document of a prefab; empty if there is none that can be read."""
+        if guid not in self._texts:
+            raw = self._read_or_nothing(self._path_of(guid) or "")
+            self._texts[guid] = (raw, {each.file_id: each for each in index_documents(raw)})
+        raw, headers = self._texts[guid]
+        try:
+            return read_document(raw, headers[file_id]).fields if file_id in headers else {}
+        except Malformed:
+            return {}
+
     def _find(self, guid: str) -> Source:
         path = self._path_of(guid)
         if path is None:
@@ -57,10 +72,13 @@ class Sources:
         return Source(path=path, name=PurePosixPath(path).stem, structure=structure, obstacle=obstacle)
 
     def _structure(self, path: str) -> Structure | None:
+        return maybe_structure(self._read_or_nothing(path))
+
+    def _read_or_nothing(self, path: str) -> bytes:
         try:
-            return maybe_structure(self._read(path))
+            return self._read(path) if path else b""
         except Refused:
-            return None
+            return b""
 
 
 def project_sources(project: Project) -> Sources:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -39,7 +40,7 @@ def index_documents(raw: bytes) -> tuple[Header, ...]:
     """The documents of a file in their order. What is not a valid header ends the document before it and has none."""
     found: list[Header] = []
     starts = list(_lines_beginning_with(raw, _MARK))
-    for start, end in zip(starts, [*starts[1:], len(raw)], strict=True):
+    for start, end in pairwise([*starts, len(raw)]):
         header = _HEADER.match(raw, start)
         file_id = maybe_file_id(header[2]) if header else None
         if header is not None and file_id is not None:
