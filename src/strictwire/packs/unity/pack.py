@@ -14,6 +14,7 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue, render_sorted
 from strictwire.contract.handler import Answer, CallContext, Handler
 from strictwire.packs.pack import Environment, PackRefused
+from strictwire.packs.unity.binary.documents import maybe_binary_reader
 from strictwire.packs.unity.project.find import NotAProject
 from strictwire.packs.unity.references.index import ProjectIndex
 from strictwire.packs.unity.session import Session
@@ -135,7 +136,7 @@ def _open_session(environment: Environment) -> Session:
         raise PackRefused("unity", str(exc)) from exc
     around = (boundary or root).resolve()
     watch.add_trees(around / each.place for each in index.project().packages.known.values() if each.place)
-    return Session(index, watch)
+    return Session(index, watch, maybe_binary_reader())
 
 
 def _folder(settings: Mapping[str, JsonValue], name: str) -> Path | None:
