@@ -30,7 +30,7 @@ class _Reached(NamedTuple):
 def graph(request: Request) -> Reply:
     """asset.dependencies.graph, sorted by depth and path."""
     arguments, path = request.arguments, find_asset(request)
-    project_graph = request.session.index.graph(stop=request.guard.is_late)
+    project_graph = request.session.index.graph(stop=request.guard.is_nearly_late)
     wanted, depth = arguments.get("direction", "both"), arguments.get("depth", DEPTH)
     steps: dict[str, Callable[[str], Iterable[str]]] = {
         "dependencies": project_graph.used_by,

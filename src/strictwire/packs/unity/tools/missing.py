@@ -47,7 +47,7 @@ class _Found(NamedTuple):
 def find_missing(request: Request) -> Reply:
     """project.references.missing, by file. Answers with what it has when its time is up."""
     arguments, guard = request.arguments, request.guard
-    graph = request.session.index.graph(stop=guard.is_late)
+    graph = request.session.index.graph(stop=guard.is_nearly_late)
     subject = make_subject(graph, Limits())
     wanted = [path for path in graph.scans if _is_in_scope(path, arguments.get("scope", "all"))]
     found: list[_Found] = []

@@ -9,6 +9,9 @@ from typing import Final, TypeAlias
 from strictwire.canon.json import JsonObject
 from strictwire.packs.unity.session import Session, Snapshot
 
+_FIRST_STEP: Final = 0.8
+"""Share of the time that reading may take in a tool that reads first and judges then."""
+
 MAX_TEXT: Final = 16_000
 """Characters of the text for a model; the structured answer has everything."""
 
@@ -38,6 +41,10 @@ class Guard:
     def is_late(self) -> bool:
         """Whether the time is up."""
         return self._clock() - self._start >= self._seconds
+
+    def is_nearly_late(self) -> bool:
+        """Whether a first step should end, so that what it found can still be used."""
+        return self._clock() - self._start >= self._seconds * _FIRST_STEP
 
     @property
     def elapsed_ms(self) -> int:

@@ -31,7 +31,7 @@ def summarise(request: Request) -> Reply:
     ]
     large = sorted((each for each in assets if each.size >= least), key=lambda each: (-each.size, each.path))
     page = cut_page("project.assets.summary", arguments, large, mark=_mark, size_of=lambda each: len(each.path) + 60)
-    graph = request.session.index.graph(stop=request.guard.is_late)
+    graph = request.session.index.graph(stop=request.guard.is_nearly_late)
     unused = find_unused(graph)
     notes = [*unused.notes] if not graph.is_partial else []
     if graph.is_partial:
