@@ -16,7 +16,7 @@ from tests.packs.unity.writer_sizes import scene_pair
 
 from strictwire.packs.unity.diff.model import Change
 from strictwire.packs.unity.diff.scene import SceneDiff
-from strictwire.packs.unity.diff.side import Side
+from strictwire.packs.unity.diff.side import Side, shorten_pair
 from strictwire.packs.unity.sources import Sources
 
 SCENE = "Assets/Scenes/S1.unity"
@@ -67,6 +67,13 @@ def test_line_ends_and_wrapping_are_no_change() -> None:
     after.files[SCENE] = after.files[SCENE].replace(b",\n        type: 3}", b", type: 3}").replace(b"\n", b"\r\n")
 
     assert changes_between(before, after) == []
+
+
+def test_long_values_are_cut_where_they_differ() -> None:
+    before, after = "x" * 2_000_000 + "old", "x" * 2_000_000 + "new"
+
+    assert shorten_pair(before, after) == ("…" + "x" * 50 + "old", "…" + "x" * 50 + "new")
+    assert shorten_pair("a", None) == ("a", None)
 
 
 @pytest.mark.parametrize("seed", range(6))

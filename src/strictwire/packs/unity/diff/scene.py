@@ -11,7 +11,7 @@ from typing import Final
 
 from strictwire.packs.unity.diff.instance import compare_instances
 from strictwire.packs.unity.diff.model import Action, Change, Part
-from strictwire.packs.unity.diff.side import NONE, Side
+from strictwire.packs.unity.diff.side import NONE, Side, shorten_pair
 from strictwire.packs.unity.diff.values import compare
 from strictwire.packs.unity.yaml.index import Header
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT, PREFAB_INSTANCE, RECT_TRANSFORM, SCENE_ROOTS, TRANSFORM
@@ -66,8 +66,15 @@ class SceneDiff:
                 source = side.asset_of(side.fields(file_id).get("m_SourcePrefab"))
                 yield Change(action, Part.OBJECT, side.names.path(file_id), file_id, source=source)
             elif header.class_id not in (*_TRANSFORMS, SCENE_ROOTS) and not self._belongs_to(file_id, ids, side):
-                path = side.names.path(file_id)
-                yield Change(action, Part.COMPONENT, path, file_id, component=side.type_of(file_id))
+                yield Change(
+                    action, Part.COMPONENT, self._owner_path(file_id, side), file_id, component=side.type_of(file_id)
+                )
+
+    def _owner_path(self, file_id: int, side: Side) -> str:
+        """The path of the object of a component, as it is after the change: the object is still there."""
+        owner = side.names.owner(side.names.decode(file_id))
+        is_there = bool(owner) and owner[0] in self.after.headers
+        return (self.after if is_there else side).names.path_at(owner) if owner else ""
 
     def _belongs_to(self, file_id: int, ids: dict[int, Header], side: Side) -> bool:
         """Whether the object or instance that a component is part of is itself added or removed."""
@@ -101,7 +108,7 @@ class SceneDiff:
         old, new = self.before.describe(before), self.after.describe(after)
         if old == new and isinstance(before, dict) and isinstance(after, dict):
             return f"{old} #{before.get('fileID')}", f"{new} #{after.get('fileID')}"
-        return old, new
+        return shorten_pair(old, new)
 
     def _compare_place(self, file_id: int, kind: int, before: dict[str, Node], after: dict[str, Node]) -> Iterator[Change]:
         if kind in _TRANSFORMS:
