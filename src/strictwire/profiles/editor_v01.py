@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, render, slice_members
+from strictwire.contract.editor_entry import describe_tool, show_tool
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.dialects import editor_v01
 from strictwire.fault.dialects import http as http_dialect
@@ -243,23 +244,6 @@ class EditorEndpoint:
         failure = message.failure
         self._pipeline.journal.count_malformed(str(failure.details.get("reason", failure.code)))
         return _write_failure(message.id_text, failure, Facts(), status=http_dialect.status_of(failure)).as_reply()
-
-
-def show_tool(tool: ToolContract) -> JsonObject:
-    """One entry of tools/list (E4)."""
-    return {
-        "id": tool.name,
-        "name": tool.title or tool.name,
-        "description": tool.description,
-        "category": tool.category,
-        "safetyLevel": tool.safety.value,
-        "tier": tool.tier,
-    }
-
-
-def describe_tool(tool: ToolContract) -> JsonObject:
-    """The answer of tools/describe (E5): the schemas that the tool is judged by, as they are."""
-    return show_tool(tool) | {"inputs": tool.input_schema, "outputs": tool.output_schema or {}, "notes": tool.notes}
 
 
 _FILTERS: Final[Mapping[str, Callable[[ToolContract], str]]] = MappingProxyType(

@@ -22,7 +22,7 @@ def show_tool(tool: ToolContract, revision: Revision) -> JsonObject:
     if revision.structured and tool.title:
         shown["title"] = tool.title
     shown |= {"description": tool.description, "inputSchema": tool.input_schema}
-    output = tool.output_schema
+    output = tool.output_schema if tool.lists_output else None
     if revision.structured and output is not None and (revision.modern or output.get("type") == "object"):
         shown["outputSchema"] = output
     if revision.annotations and tool.annotations:

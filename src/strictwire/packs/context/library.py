@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from strictwire.packs.context.load import open_cache
 from strictwire.packs.context.paths import resolve_name
 from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.share import load_documents
-from strictwire.packs.context.watch import StatWatch, Watch, open_watch
+from strictwire.packs.context.watch import CacheWatch
 
 MAX_CACHES: Final = 16
 """Caches kept in memory; the one unused for longest makes room."""
@@ -39,16 +40,14 @@ class _Shelf:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: Generation | None = None
-    watch: Watch | None = None
 
 
 class Library:
     """Opens caches by name. The watch that was handed in is closed with it."""
 
-    def __init__(self, root: str, watch: Watch | None = None, *, capacity: int = MAX_CACHES) -> None:
+    def __init__(self, root: str, watch: CacheWatch | None = None, *, capacity: int = MAX_CACHES) -> None:
         self.root = root
-        self._watch = watch or open_watch()
-        self._compare = StatWatch()
+        self._watch = watch or CacheWatch()
         self._capacity = capacity
         self._shelves: OrderedDict[Path, _Shelf] = OrderedDict()
         self._lock = threading.Lock()
@@ -61,9 +60,9 @@ class Library:
         """The present generation of the cache in a resolved directory. Raises Unusable."""
         shelf = self._shelf(path)
         with shelf.lock:
-            if shelf.generation is None or shelf.watch is None or shelf.watch.has_changed(path):
+            if shelf.generation is None or self._watch.has_changed(path):
                 shelf.generation = None
-                shelf.generation = self._load(path, shelf)
+                shelf.generation = self._load(path)
             return shelf.generation
 
     def close(self) -> None:
@@ -71,7 +70,6 @@ class Library:
         with self._lock:
             self._shelves.clear()
             self._watch.close()
-            self._compare.close()
 
     def _shelf(self, path: Path) -> _Shelf:
         with self._lock:
@@ -80,37 +78,25 @@ class Library:
             if len(self._shelves) > self._capacity:
                 oldest, _ = self._shelves.popitem(last=False)
                 self._watch.end(oldest)
-                self._compare.end(oldest)
             return shelf
 
-    def _load(self, path: Path, shelf: _Shelf) -> Generation:
+    def _load(self, path: Path) -> Generation:
         """Read until a whole read saw no change. Raises Unusable as the last attempt found it."""
         for attempt in range(1, _MOST_ATTEMPTS + 1):
-            shelf.watch = self._begin(path)
+            with suppress(OSError):  # a directory that cannot be watched cannot be read either, and reading gives the reason
+                self._watch.begin(path)
             try:
                 generation = load_generation(path)
             except Unusable:
-                if attempt == _MOST_ATTEMPTS or not self._moved(path, shelf.watch):
+                if attempt == _MOST_ATTEMPTS or not self._moved(path):
                     raise
                 continue
-            if attempt == _MOST_ATTEMPTS or not self._moved(path, shelf.watch):
+            if attempt == _MOST_ATTEMPTS or not self._moved(path):
                 return generation
         raise AssertionError("the last attempt returns or raises")
 
-    def _begin(self, path: Path) -> Watch:
-        """Watch before reading; where the kernel has no watch left, compare instead. Raises Unusable."""
-        for watch in (self._watch, self._compare):
-            try:
-                watch.begin(path)
-            except OSError:
-                continue
-            return watch
-        # Not even its status can be had: reading gives the reason, and nothing is kept.
-        return self._compare
-
-    @staticmethod
-    def _moved(path: Path, watch: Watch) -> bool:
-        return path.is_dir() and watch.has_changed(path)
+    def _moved(self, path: Path) -> bool:
+        return path.is_dir() and self._watch.has_changed(path)
 
 
 def load_generation(path: Path) -> Generation:

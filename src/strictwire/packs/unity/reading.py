@@ -7,10 +7,13 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from strictwire.fault.failure import Refused
+from strictwire.packs.unity.binary.structure import structure_of
 from strictwire.packs.unity.hierarchy.sources import Obstacle
 from strictwire.packs.unity.project.kinds import Form, form_of
 from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.yaml.document import Document, read_document
 from strictwire.packs.unity.yaml.faults import Fault, Malformed
+from strictwire.packs.unity.yaml.index import index_documents
 from strictwire.packs.unity.yaml.objects import Structure
 from strictwire.packs.unity.yaml.structure import read_structure
 
@@ -30,7 +33,10 @@ class Unreadable(Exception):
 _FORMS: Final[Mapping[Form, tuple[Obstacle, str]]] = MappingProxyType(
     {
         Form.LFS_POINTER: (Obstacle.LFS_POINTER, "is a Git LFS pointer; fetch the content with `git lfs pull`"),
-        Form.BINARY: (Obstacle.BINARY, "is saved in binary form; set Asset Serialization to Force Text and save it again"),
+        Form.BINARY: (
+            Obstacle.BINARY,
+            "is saved in binary form; install strictwire[unity-binary] or save it as text",
+        ),
         Form.EMPTY: (Obstacle.UNREADABLE, "is empty"),
         Form.TEXT: (Obstacle.UNREADABLE, "is not in a format of Unity"),
     }
@@ -47,8 +53,8 @@ _REFUSALS: Final[Mapping[str, tuple[Obstacle, str]]] = MappingProxyType(
 )
 """What the path jail refuses. Everything else is a file that cannot be read."""
 
-ReadBinary: TypeAlias = Callable[[bytes], Structure]
-"""Reads a scene that is saved in binary form. Raises Unreadable."""
+ReadBinary: TypeAlias = Callable[[bytes], Mapping[int, Document]]
+"""The documents of an asset that is saved in binary form, by file id. Raises Unreadable."""
 
 
 def read_asset(project: Project, path: str) -> tuple[Form, bytes]:
@@ -68,11 +74,15 @@ def read_yaml(project: Project, path: str) -> bytes:
     return raw
 
 
+FileDocuments: TypeAlias = Callable[[int], Document | None]
+"""A document of one file by its id; None if there is none. Raises Unreadable."""
+
+
 def load_structure(project: Project, path: str, read_binary: ReadBinary | None = None) -> Structure:
     """The structure of a scene or prefab. Raises Unreadable, also for damage that would give a wrong tree."""
     form, raw = read_asset(project, path)
     if form is Form.BINARY and read_binary is not None:
-        return read_binary(raw)
+        return structure_of(read_binary(raw))
     if form is not Form.YAML:
         raise Unreadable(*_FORMS[form])
     try:
@@ -83,6 +93,24 @@ def load_structure(project: Project, path: str, read_binary: ReadBinary | None =
     if conflict is not None:
         raise Unreadable(Obstacle.UNREADABLE, f"has a merge conflict marker at line {conflict.line}; finish the merge first")
     return structure
+
+
+def load_documents(project: Project, path: str, read_binary: ReadBinary | None = None) -> FileDocuments:
+    """The documents of an asset, read one by one when they are asked for. Raises Unreadable."""
+    form, raw = read_asset(project, path)
+    if form is Form.BINARY and read_binary is not None:
+        return read_binary(raw).get
+    if form is not Form.YAML:
+        raise Unreadable(*_FORMS[form])
+    headers = {each.file_id: each for each in reversed(index_documents(raw))}
+
+    def read(file_id: int) -> Document | None:
+        try:
+            return read_document(raw, headers[file_id]) if file_id in headers else None
+        except Malformed as exc:
+            raise damaged(exc) from exc
+
+    return read
 
 
 def damaged(exc: Malformed) -> Unreadable:

@@ -18,9 +18,10 @@ from strictwire.packs.unity.hierarchy.tree import Tree
 from strictwire.packs.unity.project.kinds import type_of
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.project.walk import Stamp
-from strictwire.packs.unity.reading import ReadBinary, Unreadable, load_structure
+from strictwire.packs.unity.reading import FileDocuments, ReadBinary, Unreadable, load_documents, load_structure
 from strictwire.packs.unity.references.index import ProjectIndex
 from strictwire.packs.unity.scripts.names import TypeNames
+from strictwire.packs.unity.watching import ProjectWatch
 from strictwire.packs.unity.yaml.objects import Structure
 
 MAX_STRUCTURES: Final = 256
@@ -64,8 +65,9 @@ class Recent(Generic[Key, Value]):
 class Session:
     """See the module."""
 
-    def __init__(self, index: ProjectIndex, read_binary: ReadBinary | None = None) -> None:
+    def __init__(self, index: ProjectIndex, watch: ProjectWatch, read_binary: ReadBinary | None = None) -> None:
         self.index = index
+        self._watch = watch
         self._read_binary = read_binary
         self._structures: Recent[tuple[str, Stamp], Structure | Unreadable] = Recent(MAX_STRUCTURES)
         self._snapshot: Snapshot | None = None
@@ -76,12 +78,13 @@ class Session:
         project = self.index.project()
         with self._lock:
             if self._snapshot is None or self._snapshot.project is not project:
-                self._snapshot = Snapshot(project, self._load)
+                self._snapshot = Snapshot(project, self._load, self._read_binary)
             return self._snapshot
 
     def close(self) -> None:
         """Let go of the project."""
         self.index.close()
+        self._watch.close()
 
     def _load(self, project: Project, path: str) -> Structure:
         asset = project.assets.get(path) or project.foreign.get(path)
@@ -102,8 +105,11 @@ class Session:
 class Snapshot:
     """One state of the project."""
 
-    def __init__(self, project: Project, load: Callable[[Project, str], Structure]) -> None:
+    def __init__(
+        self, project: Project, load: Callable[[Project, str], Structure], read_binary: ReadBinary | None = None
+    ) -> None:
         self.project = project
+        self._read_binary = read_binary
         self.names = TypeNames(project)
         self.replies: Recent[tuple[str, bytes], object] = Recent(MAX_REPLIES)
         self._load = load
@@ -112,6 +118,10 @@ class Snapshot:
     def structure(self, path: str) -> Structure:
         """The structure of a scene or prefab. Raises Unreadable."""
         return self._load(self.project, path)
+
+    def documents(self, path: str) -> FileDocuments:
+        """The documents of a scene, prefab or other asset. Raises Unreadable."""
+        return load_documents(self.project, path, self._read_binary)
 
     def tree(self, path: str, limits: Limits) -> Tree:
         """The expanded scene or prefab. Raises Unreadable."""

@@ -6,30 +6,27 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import filterfalse
 from typing import Final
 
 from strictwire.check.finding import Level
 from strictwire.packs.unity.check.rule import Problem, Subject, unity_rule
 from strictwire.packs.unity.project.project import META
-from strictwire.packs.unity.references.locate import Located, locate
+from strictwire.packs.unity.references.locate import Located
+from strictwire.packs.unity.references.missing import (
+    SCRIPT,
+    find_broken,
+    is_into_prefab,
+    locate_broken,
+    lost_components,
+    lost_objects,
+    missing_scripts,
+)
 from strictwire.packs.unity.references.resolve import Verdict
 from strictwire.packs.unity.references.scan import BUILD_SETTINGS, Scan
-from strictwire.packs.unity.yaml.objects import GAME_OBJECT
 from strictwire.packs.unity.yaml.values import Reference
 
 MAX_PLACES: Final = 50
 """Findings of one rule about one missing target in one file. One more says how many are left out."""
-
-_SCRIPT: Final = "m_Script"
-_INTO_PREFAB: Final = re.compile(
-    r"""m_Modification\.m_Modifications\[\d+\]\.target
-    | m_Modification\.m_Removed\w+\[\d+\]
-    | m_Modification\.m_Added\w+\[\d+\]\.targetCorrespondingSourceObject
-    | m_CorrespondingSourceObject | m_PrefabParentObject""",
-    re.VERBOSE,
-)
-"""Properties of an instance that name an object of its prefab."""
 
 
 @unity_rule(
@@ -40,21 +37,13 @@ _INTO_PREFAB: Final = re.compile(
 )
 def script_exists(subject: Subject) -> Iterator[Problem]:
     for path, scan in _scans(subject):
-        missing = [each for each in scan.scripts if subject.resolver.judge_guid(each.guid) is Verdict.MISSING_ASSET]
-        if missing or scan.has_null_script:
-            yield from _missing_scripts(subject, path, {each.guid for each in missing})
+        found = missing_scripts(scan, subject.resolver, partial(subject.read, path))
+        yield from _report(subject, path, found, partial(_describe_script, subject, path))
 
 
-def _missing_scripts(subject: Subject, path: str, guids: set[str]) -> Iterator[Problem]:
-    def is_wanted(reference: Reference, name: str) -> bool:
-        return name == _SCRIPT and (reference.file_id == 0 or reference.guid in guids)
-
-    def describe(found: Located) -> str:
-        what = f"no asset has the GUID {found.reference.guid}" if found.reference.guid else "the reference is empty"
-        return f"The script {_component_number(subject, path, found)}is missing: {what}"
-
-    hints = [b"m_Script: {fileID: 0}", *(guid.encode() for guid in sorted(guids))]
-    yield from _report(subject, path, locate(subject.read(path), is_wanted, hints=hints), describe)
+def _describe_script(subject: Subject, path: str, found: Located) -> str:
+    what = f"no asset has the GUID {found.reference.guid}" if found.reference.guid else "the reference is empty"
+    return f"The script {_component_number(subject, path, found)}is missing: {what}"
 
 
 def _component_number(subject: Subject, path: str, found: Located) -> str:
@@ -75,10 +64,7 @@ def _component_number(subject: Subject, path: str, found: Located) -> str:
 )
 def component_exists(subject: Subject) -> Iterator[Problem]:
     for path, scan in _scans(subject):
-        lost = set(scan.dangling) | ({0} if scan.has_null_component else set())
-        if lost:
-            found = filter(_is_component_entry, _local(subject, path, lost))
-            yield from _report(subject, path, found, _describe_component)
+        yield from _report(subject, path, lost_components(scan, partial(subject.read, path)), _describe_component)
 
 
 def _describe_component(found: Located) -> str:
@@ -94,26 +80,11 @@ def _describe_component(found: Located) -> str:
 )
 def local_reference_resolves(subject: Subject) -> Iterator[Problem]:
     for path, scan in _scans(subject):
-        if scan.dangling:
-            found = filterfalse(_is_component_entry, _local(subject, path, set(scan.dangling)))
-            yield from _report(subject, path, found, _describe_local)
+        yield from _report(subject, path, lost_objects(scan, partial(subject.read, path)), _describe_local)
 
 
 def _describe_local(found: Located) -> str:
     return f"{found.property} refers to fileID {found.reference.file_id}, which is not in the file"
-
-
-def _local(subject: Subject, path: str, ids: set[int]) -> Iterator[Located]:
-    def is_wanted(reference: Reference, name: str) -> bool:
-        is_lost = not reference.guid and reference.file_id in ids
-        return is_lost and (reference.file_id != 0 or name.startswith("m_Component["))
-
-    hints = [f"fileID: {each}".encode() for each in sorted(ids)]
-    return locate(subject.read(path), is_wanted, hints=hints)
-
-
-def _is_component_entry(found: Located) -> bool:
-    return found.class_id == GAME_OBJECT and found.property.startswith("m_Component[")
 
 
 @unity_rule(
@@ -124,14 +95,10 @@ def _is_component_entry(found: Located) -> bool:
 )
 def reference_resolves(subject: Subject) -> Iterator[Problem]:
     for path, scan in _scans(subject):
-        broken = _broken(subject, scan, Verdict.MISSING_ASSET, Verdict.MISSING_OBJECT)
-        others = (each for each in _remote(subject, path, broken) if not _has_own_rule(each))
+        found = _located(subject, path, find_broken(scan, subject.resolver))
+        others = (each for each in found if each.property != SCRIPT and not is_into_prefab(each))
         yield from _report(subject, path, others, partial(_describe_remote, subject))
         yield from _broken_assets(subject, path, scan)
-
-
-def _has_own_rule(found: Located) -> bool:
-    return found.property == _SCRIPT or _INTO_PREFAB.fullmatch(found.property) is not None
 
 
 def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]:
@@ -152,11 +119,11 @@ def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]
 )
 def override_target_exists(subject: Subject) -> Iterator[Problem]:
     for path, scan in _scans(subject):
-        broken = _broken(subject, scan, Verdict.MISSING_ASSET, Verdict.MISSING_OBJECT)
+        broken = find_broken(scan, subject.resolver)
         # A prefab that is missing altogether is one finding, at m_SourcePrefab.
         lost = {guid for _, guid in scan.instances if subject.project.path_of(guid) is None}
         wanted = {reference: verdict for reference, verdict in broken.items() if reference.guid not in lost}
-        into = (each for each in _remote(subject, path, wanted) if _INTO_PREFAB.fullmatch(each.property))
+        into = filter(is_into_prefab, _located(subject, path, wanted))
         yield from _report(subject, path, into, partial(_describe_remote, subject))
 
 
@@ -224,35 +191,8 @@ def _scans(subject: Subject) -> Iterator[tuple[str, Scan]]:
         yield path, scanned.scan
 
 
-def _broken(subject: Subject, scan: Scan, *verdicts: Verdict) -> dict[Reference, Verdict]:
-    found: dict[Reference, Verdict] = {}
-    for remote in scan.remotes:
-        verdict = subject.resolver.judge(remote)
-        if verdict in verdicts:
-            found[Reference(remote.file_id, remote.guid)] = verdict
-    return found
-
-
-def _remote(subject: Subject, path: str, broken: dict[Reference, Verdict]) -> Iterator[Located]:
-    if not broken:
-        return iter(())
-    hints = sorted({each.guid.encode() for each in broken})
-    raw = subject.read(path)
-    if path.endswith(META):
-        return _in_meta(raw, broken)
-    return locate(raw, lambda reference, _name: reference in broken, hints=hints)
-
-
-_META_REFERENCE: Final = re.compile(rb"([A-Za-z_]\w*): \{fileID: (-?\d{1,20}),\s+guid: ([0-9a-fA-F]{32})")
-
-
-def _in_meta(raw: bytes, broken: dict[Reference, Verdict]) -> Iterator[Located]:
-    """A .meta file has no documents."""
-    for found in _META_REFERENCE.finditer(raw):
-        reference = Reference(int(found[2]), found[3].decode().lower())
-        if reference in broken:
-            line = raw.count(b"\n", 0, found.start()) + 1
-            yield Located(line, 0, 0, "", None, found[1].decode(), reference)
+def _located(subject: Subject, path: str, broken: dict[Reference, Verdict]) -> Iterator[Located]:
+    return locate_broken(broken, partial(subject.read, path), is_meta=path.endswith(META))
 
 
 def _describe_remote(subject: Subject, found: Located) -> str:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from strictwire.fault.failure import Refused
 from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.references.resolve import Verdict, judge_guid
 from strictwire.packs.unity.scripts.assembly import ClassName, NotAnAssembly, list_classes
 from strictwire.packs.unity.scripts.known import KNOWN_SCRIPTS, UI_CLASSES, UI_DLL
 from strictwire.packs.unity.scripts.md4 import class_file_id
@@ -79,9 +80,9 @@ class TypeNames:
         path = self._project.path_of(script.guid)
         if path is None:
             known = KNOWN_SCRIPTS.get(script.guid)
-            if known is not None:
-                return TypeName(known.class_name)
-            return _MISSING if self._project.sees_everything else _UNKNOWN
+            if judge_guid(self._project, script.guid) is Verdict.MISSING_ASSET:
+                return _MISSING
+            return TypeName(known.class_name) if known else _UNKNOWN
         if path.lower().endswith(".dll"):
             return self._class_name(self._read_assembly(path), script)
         return TypeName(PurePosixPath(path).stem) if path.endswith(".cs") else _MISSING

@@ -9,7 +9,7 @@ from strictwire.canon.json import JsonObject
 from strictwire.packs.unity.mixer import Mixer, read_mixer
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.reading import Unreadable, damaged, read_yaml
-from strictwire.packs.unity.tools.notes import some
+from strictwire.packs.unity.tools.notes import count, some
 from strictwire.packs.unity.tools.pages import cut_page
 from strictwire.packs.unity.tools.refusals import read_path, unity_error, unreadable
 from strictwire.packs.unity.tools.reply import Reply, Request, shorten
@@ -55,10 +55,10 @@ def read_snapshot(request: Request) -> Reply:
     absent = sorted(each.name for guid, each in mixer.parameters.items() if each.is_exposed and guid not in stored)
     notes = [f"Exposed parameters at their default are not stored: {some(absent)}."] if absent else []
     if len(stored) < len(found.values):
-        notes.append(f"{len(found.values) - len(stored)} stored values are left out: they are not numbers.")
+        notes.append(f"{count(len(found.values) - len(stored), 'stored value')} left out: not a number.")
     unknown = sum(1 for guid in stored if guid not in mixer.parameters)
     if unknown:
-        notes.append(f"{unknown} stored values belong to no group or effect of the mixer; their name is their id.")
+        notes.append(f"{count(unknown, 'stored value')} of no group or effect of the mixer; the name is an id.")
     lines = [f"{each['group'] or '?'}: {each['name']} = {each['value']}" for each in parameters]
     return Reply(
         output={"mixerPath": path, "snapshotName": name, "parameters": parameters},

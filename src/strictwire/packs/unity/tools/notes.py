@@ -22,6 +22,11 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_NAMED]) + more
 
 
+def count(number: int, noun: str) -> str:
+    """`1 object`, `2 objects`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def stopped(elapsed_ms: int, done: int, total: int) -> str:
     """The note of a scan that its time limit ended."""
     return f"Scan stopped after {elapsed_ms}ms. Processed {done} of {total} items. Results may be partial."
@@ -35,12 +40,12 @@ def tree_notes(findings: Findings) -> Iterator[str]:
         noun = "Model" if obstacle is Obstacle.MODEL else "Prefab"
         yield f"{noun} content is not shown for {some(paths)}: it {obstacle.value}."
     if findings.dangling:
-        yield f"{findings.dangling} references lead to objects that are not in their file; the file may be truncated."
+        yield f"{count(findings.dangling, 'reference')} to objects that are not in their file; the file may be truncated."
     if findings.unreachable:
-        yield f"{findings.unreachable} objects are left out: their parents form a cycle."
+        yield f"{count(findings.unreachable, 'object')} left out: the parents form a cycle."
     if findings.unplaced:
         yield (
-            f"{findings.unplaced} objects or components are attached to parts that cannot be read; objects are shown "
+            f"{count(findings.unplaced, 'part')} attached to something that cannot be read: objects are shown "
             "below the root of their instance, components are left out."
         )
     if findings.is_cut:
@@ -52,4 +57,4 @@ def tree_notes(findings: Findings) -> Iterator[str]:
 def script_notes(unknown: int) -> Iterator[str]:
     """What is not known about type names."""
     if unknown:
-        yield f"{unknown} scripts are shown as MonoBehaviour: their packages are not on disk, so the class is not known."
+        yield f"{count(unknown, 'script')} shown as MonoBehaviour: the package is not on disk, so the class is not known."

@@ -9,6 +9,9 @@ from typing import Final, TypeAlias
 from strictwire.canon.json import JsonObject
 from strictwire.packs.unity.session import Session, Snapshot
 
+_FIRST_STEP: Final = 0.8
+"""Share of the time that reading may take in a tool that reads first and judges then."""
+
 MAX_TEXT: Final = 16_000
 """Characters of the text for a model; the structured answer has everything."""
 
@@ -39,6 +42,10 @@ class Guard:
         """Whether the time is up."""
         return self._clock() - self._start >= self._seconds
 
+    def is_nearly_late(self) -> bool:
+        """Whether a first step should end, so that what it found can still be used."""
+        return self._clock() - self._start >= self._seconds * _FIRST_STEP
+
     @property
     def elapsed_ms(self) -> int:
         """Milliseconds since the start."""
@@ -64,9 +71,16 @@ def shorten(lines: list[str], more: str) -> str:
     """Lines as text within MAX_TEXT; `more` says what to do about the rest, with its number in place of `{}`."""
     kept: list[str] = []
     size = 0
-    for number, line in enumerate(lines):
+    for number, line in enumerate(map(_printable, lines)):
         size += len(line) + 1
         if size > MAX_TEXT:
             return "\n".join([*kept, more.format(len(lines) - number)])
         kept.append(line)
     return "\n".join(kept)
+
+
+def _printable(line: str) -> str:
+    """A line in which a name cannot pass for another line or hide anything."""
+    if line.isprintable():
+        return line
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)

@@ -11,7 +11,7 @@ from strictwire.packs.unity.hierarchy.expand import Limits
 from strictwire.packs.unity.hierarchy.tree import Tree
 from strictwire.packs.unity.reading import Unreadable
 from strictwire.packs.unity.scripts.names import Standing, TypeNames
-from strictwire.packs.unity.tools.notes import DERIVED_IDS, script_notes, tree_notes
+from strictwire.packs.unity.tools.notes import DERIVED_IDS, count, script_notes, tree_notes
 from strictwire.packs.unity.tools.pages import cut_page
 from strictwire.packs.unity.tools.refusals import read_path, unity_error, unreadable
 from strictwire.packs.unity.tools.reply import Reply, Request, shorten
@@ -47,7 +47,8 @@ def dump(request: Request) -> Reply:
     output = {"scenePath": tree.path, "rootObjects": nest(page.items, show), **page.members}
     notes = [*_notes(tree, types, page.items, arguments), *page.notes]
     if len(wanted) < len(rows):
-        notes.append(f"{len(rows) - len(wanted)} objects below the depth limit are left out; pass rootPath to read them.")
+        left = count(len(rows) - len(wanted), "object")
+        notes.append(f"{left} below the depth limit left out; pass rootPath to read further.")
     lines = [_outline(row, types, wanted[0].depth) for row in page.items]
     text = shorten(lines, "... {} more objects; page with pageSize and cursor, or pass rootPath")
     return Reply(output=output, text=text, notes=tuple(notes), is_final=not tree.findings.is_late)

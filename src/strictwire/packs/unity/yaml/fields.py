@@ -12,10 +12,17 @@ from typing import Final
 from strictwire.packs.unity.yaml.block import BlockReader
 from strictwire.packs.unity.yaml.faults import Fault, Malformed, Problem
 from strictwire.packs.unity.yaml.index import Header, line_of
+from strictwire.packs.unity.yaml.instances import ids_of, maybe_instance, read_overrides
+from strictwire.packs.unity.yaml.objects import Instance
 from strictwire.packs.unity.yaml.values import NO_REFERENCE, Node, Reference, maybe_file_id, maybe_reference
 
 _REFERENCE: Final = re.compile(rb" \{fileID:\s+(-?\d{1,20})(?:,\s+guid:\s+([0-9a-f]{32}),\s+type:\s+\d+)?\}\n")
 """A reference and the end of its line; a long one is wrapped."""
+
+_IDS: Final = re.compile(rb"(?: \[\]|((?:\n  - (?:\w+: )?\{fileID: -?\d{1,19}\})*+))\n(?!  -|   )")
+"""A sequence of references into the same file: children, roots, or components, which have a key each."""
+
+_ID: Final = re.compile(rb"\{fileID: (-?\d+)")
 
 _NEXT_FIELD: Final = re.compile(rb"\n  (?![ -])|\n(?!  )")
 """Where a field ends: the next one, or the end of the document."""
@@ -74,6 +81,27 @@ class FieldReader:
             return None
         start = at - len(key) - 3
         return next(iter(self.read(header, b"_:\n" + self.raw[start : self.end_of(header, at)], start).values()), "")
+
+    def ids(self, header: Header, key: bytes) -> tuple[int, ...]:
+        """The ids in a sequence of references; none if there is no such field. Raises Malformed."""
+        at = self.find(header, key)
+        if at < 0:
+            return ()
+        found = _IDS.match(self.raw, at, header.end)
+        if found is None:
+            return ids_of(self.node(header, key))
+        return tuple(map(int, _ID.findall(found[1]))) if found[1] else ()
+
+    def instance(self, header: Header) -> Instance | None:
+        """What a PrefabInstance says; None for one that describes a prefab asset. Raises Malformed."""
+        raw = self.raw
+        start = raw.find(b"\n    m_Modifications:", header.body, header.end)
+        end = raw.find(b"\n    m_", start + 1, header.end) if start >= 0 else -1
+        overrides = read_overrides(raw[start:end]) if end >= 0 else None
+        if overrides is None:
+            return maybe_instance(self.read(header, raw[header.body : header.end], header.body))
+        rest = raw[header.body : start] + raw[end : header.end]
+        return maybe_instance(self.read(header, rest, header.body), overrides)
 
     def read(self, header: Header, block: bytes, at: int) -> dict[str, Node]:
         """The fields in the text of a document or a part of it. `at` is where it begins, for problems."""
