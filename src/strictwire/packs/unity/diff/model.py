@@ -40,7 +40,7 @@ class Change(Struct, frozen=True):
     object: str
     """Hierarchy path after the change, or before it if the object is gone; empty for settings of a scene."""
     file_id: int
-    """Id of the GameObject, PrefabInstance or other document, because paths need not be unique."""
+    """Id of the GameObject or PrefabInstance, because paths need not be unique; of the document itself for settings."""
     component: str = ""
     """Type of the component or document; `GameObject` for fields of the object itself."""
     property: str = ""

@@ -112,6 +112,11 @@ class Side:
         path = self._path_of(script.guid) if script is not None and script.guid else None
         return path.rpartition("/")[2].rpartition(".")[0] if path else document.type_name
 
+    def owner_id(self, file_id: int) -> int:
+        """The GameObject or PrefabInstance that a document belongs to; itself if it belongs to none."""
+        owner = self.names.owner(self.names.decode(file_id))
+        return owner[0] if owner else file_id
+
     def type_at(self, address: Address) -> str:
         """The type of the component at an address, prefabs included; `GameObject` for an object."""
         component = self.names.component_at(address)
