@@ -141,4 +141,4 @@ def _problem(sides: list[Side], names: tuple[str, str]) -> str:
 
 def _order(change: Change) -> tuple[str, int]:
     """By object; what happened to one object stays in its order."""
-    return change.object, change.file_id if change.object else 0
+    return change.object, change.file_id

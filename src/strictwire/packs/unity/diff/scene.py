@@ -66,9 +66,8 @@ class SceneDiff:
                 source = side.asset_of(side.fields(file_id).get("m_SourcePrefab"))
                 yield Change(action, Part.OBJECT, side.names.path(file_id), file_id, source=source)
             elif header.class_id not in (*_TRANSFORMS, SCENE_ROOTS) and not self._belongs_to(file_id, ids, side):
-                yield Change(
-                    action, Part.COMPONENT, self._owner_path(file_id, side), file_id, component=side.type_of(file_id)
-                )
+                path, kind = self._owner_path(file_id, side), side.type_of(file_id)
+                yield Change(action, Part.COMPONENT, path, side.owner_id(file_id), component=kind)
 
     def _owner_path(self, file_id: int, side: Side) -> str:
         """The path of the object of a component, as it is after the change: the object is still there."""
@@ -96,12 +95,12 @@ class SceneDiff:
         if not before or not after:
             return  # malformed in one version, which the caller reports
         yield from self._compare_place(file_id, kind, before, after)
-        path = self.after.names.path(file_id)
+        path, owner = self.after.names.path(file_id), self.after.owner_id(file_id)
         component = "GameObject" if kind == GAME_OBJECT else self.after.type_of(file_id)
         skipped = _STRUCTURE.get(kind, _OWNER)
         for found in compare(_without(before, skipped), _without(after, skipped)):
             old, new = self._values(found.before, found.after)
-            yield Change(Action.CHANGED, Part.FIELD, path, file_id, component, found.property, old, new)
+            yield Change(Action.CHANGED, Part.FIELD, path, owner, component, found.property, old, new)
 
     def _values(self, before: Node | None, after: Node | None) -> tuple[str | None, str | None]:
         """Both values in words; with their file ids, if the words alone are the same."""
@@ -121,8 +120,8 @@ class SceneDiff:
         elif before.get("m_GameObject") != after.get("m_GameObject"):
             old, new = self._paths(before.get("m_GameObject"), after.get("m_GameObject"))
             if old != new:
-                kind_name = self.after.type_of(file_id)
-                yield Change(Action.MOVED, Part.COMPONENT, new, file_id, component=kind_name, before=old, after=new)
+                owner, type_name = self.after.owner_id(file_id), self.after.type_of(file_id)
+                yield Change(Action.MOVED, Part.COMPONENT, new, owner, component=type_name, before=old, after=new)
 
     def _compare_parents(self, file_id: int, before: Node | None, after: Node | None) -> Iterator[Change]:
         old, new = maybe_reference(before), maybe_reference(after)
@@ -131,11 +130,8 @@ class SceneDiff:
         if self._same_handle(old.file_id, new.file_id):
             return
         above, below = self._paths(before, after)
-        owner = maybe_reference(self.after.fields(file_id).get("m_GameObject"))
-        path = self.after.names.path(file_id)
-        yield Change(
-            Action.MOVED, Part.OBJECT, path, owner.file_id if owner else file_id, before=above or NONE, after=below or NONE
-        )
+        path, owner = self.after.names.path(file_id), self.after.owner_id(file_id)
+        yield Change(Action.MOVED, Part.OBJECT, path, owner, before=above or NONE, after=below or NONE)
 
     def _same_handle(self, before: int, after: int) -> bool:
         """Whether two ids stand for the same object of an instance: handles in scenes get new ids now and then."""
@@ -162,7 +158,7 @@ class SceneDiff:
             Action.REORDERED,
             part,
             path,
-            file_id,
+            self.after.owner_id(file_id),
             property=what,
             before=_listed(self.before, first, part),
             after=_listed(self.after, second, part),

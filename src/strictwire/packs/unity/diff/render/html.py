@@ -14,7 +14,7 @@ _STYLE: Final = """
 body { font: 14px/1.5 system-ui, sans-serif; margin: 2em; max-width: 70em; }
 h1 { font-size: 1.4em; } h2 { font-size: 1.1em; border-bottom: 1px solid #8884; padding-bottom: .2em; }
 ul { list-style: none; padding-left: 1.2em; } li { margin: .1em 0; }
-code { font: 13px ui-monospace, monospace; background: #8882; padding: 0 .25em; border-radius: 3px; overflow-wrap: anywhere; }
+code { font: 13px ui-monospace, monospace; background: #8882; padding: 0 .25em; overflow-wrap: anywhere; }
 .added { color: #18794e; } .removed { color: #c62a2f; } .moved, .reordered { color: #0b68cb; } .changed { color: #946800; }
 .note { color: #c62a2f; font-weight: bold; }
 @media (prefers-color-scheme: dark) { body { background: #111; color: #eee; } }

@@ -44,7 +44,7 @@ class Group:
 
 def group_changes(changes: Iterable[Change], quote: Quote) -> Iterator[Group]:
     """Changes by object, in their order."""
-    for (path, _), found in groupby(changes, key=lambda each: (each.object, each.file_id if not each.object else 0)):
+    for (path, _), found in groupby(changes, key=lambda each: (each.object, each.file_id)):
         every = list(found)
         whole = [each for each in every if each.part is Part.OBJECT]
         head = _line(whole[0], quote) if whole else None
