@@ -103,7 +103,7 @@ class Edit:
         for action, part, file_id, more in self.pending:
             component, name, was, now = more
             if action == "moved":
-                was, now = old[int(was)] if was else "none", new[int(now)] if now else "none"
+                was, now = old[int(was)] if was else "", new[int(now)] if now else ""
             path = old[file_id] if action == "removed" and part != "override" and file_id not in new else new[file_id]
             made[Expected(action, part, path, component, name, was, now)] += 1
         return made

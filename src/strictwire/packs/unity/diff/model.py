@@ -45,7 +45,7 @@ class Change(Struct, frozen=True):
     """Type of the component or document; `GameObject` for fields of the object itself."""
     property: str = ""
     before: str | None = None
-    """The value, parent or order; None where there is none."""
+    """The value, the order, or the path of the parent, which is empty for a root; None where there is none."""
     after: str | None = None
     source: str = ""
     """The prefab, if the object is an instance of one."""

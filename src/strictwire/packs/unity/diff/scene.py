@@ -11,7 +11,7 @@ from typing import Final
 
 from strictwire.packs.unity.diff.instance import compare_instances
 from strictwire.packs.unity.diff.model import Action, Change, Part
-from strictwire.packs.unity.diff.side import NONE, Side, shorten_pair
+from strictwire.packs.unity.diff.side import Side, shorten_pair
 from strictwire.packs.unity.diff.values import compare
 from strictwire.packs.unity.yaml.index import Header
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT, PREFAB_INSTANCE, RECT_TRANSFORM, SCENE_ROOTS, TRANSFORM
@@ -131,7 +131,7 @@ class SceneDiff:
             return
         above, below = self._paths(before, after)
         path, owner = self.after.names.path(file_id), self.after.owner_id(file_id)
-        yield Change(Action.MOVED, Part.OBJECT, path, owner, before=above or NONE, after=below or NONE)
+        yield Change(Action.MOVED, Part.OBJECT, path, owner, before=above, after=below)
 
     def _same_handle(self, before: int, after: int) -> bool:
         """Whether two ids stand for the same object of an instance: handles in scenes get new ids now and then."""
@@ -174,7 +174,7 @@ class SceneDiff:
         is_moved = old is not None and new is not None and old != new
         if is_moved and not self._same_handle(_id(old), _id(new)):
             above, below = self._paths(old, new)
-            yield Change(Action.MOVED, Part.OBJECT, path, file_id, before=above or NONE, after=below or NONE, source=source)
+            yield Change(Action.MOVED, Part.OBJECT, path, file_id, before=above, after=below, source=source)
         for found in compare(_without(before, {"m_Modification"}), _without(after, {"m_Modification"})):
             was, now = self._values(found.before, found.after)
             yield Change(Action.CHANGED, Part.FIELD, path, file_id, "PrefabInstance", found.property, was, now, source)

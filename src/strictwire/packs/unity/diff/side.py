@@ -131,7 +131,7 @@ class Side:
 
     def _describe(self, value: Node, depth: int) -> str:
         if isinstance(value, str):
-            return value
+            return str(value)  # without the mark of a quoted scalar
         if isinstance(value, dict) and "fileID" in value:
             reference = maybe_reference(value)
             return self.describe_reference(reference) if reference is not None else str(value["fileID"])

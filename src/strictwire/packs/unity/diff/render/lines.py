@@ -59,10 +59,14 @@ def _line(change: Change, quote: Quote) -> Line:
 def _object(change: Change, quote: Quote) -> str:
     source = f" (instance of {quote(change.source)})" if change.source else ""
     if change.action is Action.MOVED:
-        return f"moved from {quote(change.before or '')} to {quote(change.after or '')}{source}"
+        return f"moved from {_parent(change.before, quote)} to {_parent(change.after, quote)}{source}"
     if change.action is Action.REORDERED:
         return f"{change.property} reordered: {quote(change.before or '')} → {quote(change.after or '')}"
     return f"{change.action.value}{source}"
+
+
+def _parent(path: str | None, quote: Quote) -> str:
+    return quote(path) if path else "the root"
 
 
 def _component(change: Change, quote: Quote) -> str:

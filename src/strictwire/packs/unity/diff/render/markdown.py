@@ -42,9 +42,10 @@ def _file(file: FileDiff) -> Iterator[str]:
         yield f"- **!** {code(note)}"
     for group in group_changes(file.changes, code):
         name = code(group.title) if group.title else "(settings)"
-        yield f"- {SIGNS[group.head.action]} {name}: {group.head.text}" if group.head else f"- {name}"
+        # A sign on its own would begin a list or a quotation.
+        yield f"- `{SIGNS[group.head.action]}` {name}: {group.head.text}" if group.head else f"- {name}"
         for line in group.lines:
-            yield f"  - {SIGNS[line.action]} {line.text}"
+            yield f"  - `{SIGNS[line.action]}` {line.text}"
 
 
 def code(text: str) -> str:
