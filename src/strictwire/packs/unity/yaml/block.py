@@ -13,7 +13,7 @@ from strictwire.packs.unity.yaml.faults import Fault, Malformed, Problem
 from strictwire.packs.unity.yaml.flow import read_flow
 from strictwire.packs.unity.yaml.lines import ITEM_MAPPING, NESTED, NO_KEY, OPEN, Line, Unclosed, split_line
 from strictwire.packs.unity.yaml.scalars import fold_plain, read_quoted
-from strictwire.packs.unity.yaml.values import BadValue, Node
+from strictwire.packs.unity.yaml.values import BadValue, Node, Unfinished
 
 MAX_DEPTH: Final = 128
 """Open collections. Unity itself stops at 10 levels of nested types; prefab overrides add a few."""
@@ -123,8 +123,8 @@ class BlockReader:
         try:
             found = split_line(text, column)
             whole = _complete(found, rest)
-        except BadValue:
-            raise _Stop(Fault.TRUNCATED if next(rest, None) is None else Fault.BAD_VALUE) from None
+        except BadValue as exc:
+            raise _Stop(Fault.TRUNCATED if isinstance(exc, Unfinished) else Fault.BAD_VALUE) from None
         if found.key is NO_KEY:
             if not (is_deeper and previous is OPEN):
                 raise _Stop(Fault.BAD_LINE)

@@ -71,7 +71,7 @@ class FieldReader:
             value = self.node(header, key)
             if not isinstance(value, str):
                 raise self.malformed(header, at)
-            return value
+            return str(value)  # plain text, whether it was quoted or not
         return (found[1] or b"").decode().rstrip(" ")
 
     def node(self, header: Header, key: bytes) -> Node | None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from strictwire.packs.unity.yaml.scalars import read_quoted
-from strictwire.packs.unity.yaml.values import BadValue, Node
+from strictwire.packs.unity.yaml.values import BadValue, Node, Unfinished
 
 MAX_FLOW_DEPTH: Final = 32
 """Nesting of flow collections. Unity writes one level: vectors, colours, references."""
@@ -26,7 +26,7 @@ def read_flow(text: str, more: Iterator[str]) -> Node:
     while depth > 0:
         line = next(more, None)
         if line is None:
-            raise BadValue
+            raise Unfinished
         parts.append(line.strip(" "))
         depth += _depth(parts[-1])
     return parse_flow(" ".join(parts))
@@ -45,7 +45,9 @@ def _depth(text: str) -> int:
 
 def maybe_simple_flow(text: str) -> Node | None:
     """A mapping of plain scalars on one line, which is nearly every flow collection; None for all others."""
-    if text[-1] != "}" or text[0] != "{" or text.find("{", 1) >= 0 or "[" in text or "'" in text or '"' in text:
+    if text[0] != "{" or text.find("}") != len(text) - 1 or text.find("{", 1) >= 0:
+        return None
+    if "[" in text or "]" in text or "'" in text or '"' in text:
         return None
     with suppress(ValueError):  # a part that is not `key: value`
         pairs: Any = [part.split(": ") for part in text[1:-1].split(", ")]

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from strictwire.packs.unity.yaml.flow import is_closed, maybe_simple_flow, parse_flow
 from strictwire.packs.unity.yaml.scalars import read_quoted
-from strictwire.packs.unity.yaml.values import BadValue
+from strictwire.packs.unity.yaml.values import BadValue, Unfinished
 
 MAX_DASHES: Final = 32
 """Sequences that may begin on one line (`- - -`). Unity writes one."""
@@ -95,6 +95,6 @@ def _read_value(text: str) -> Any:
     if first == "'" or first == '"':
         try:
             return read_quoted(text, iter(()))
-        except BadValue:
+        except Unfinished:
             return Unclosed(text)
     return text

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from strictwire.packs.unity.yaml.values import BadValue, Quoted
+from strictwire.packs.unity.yaml.values import BadValue, Quoted, Unfinished
 
 _ESCAPES: Final = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
@@ -63,7 +63,7 @@ def _closing_quote(line: str) -> int | None:
 def _next_line(more: Iterator[str]) -> str:
     line = next(more, None)
     if line is None:
-        raise BadValue
+        raise Unfinished
     return line
 
 

@@ -22,7 +22,11 @@ class Quoted(str):
 
 
 class BadValue(ValueError):
-    """A value that is not well-formed, or not complete."""
+    """A value that is not well-formed."""
+
+
+class Unfinished(BadValue):
+    """A value that the text ends within."""
 
 
 class Reference(NamedTuple):
@@ -50,10 +54,10 @@ def maybe_reference(value: object) -> Reference | None:
 
 def maybe_file_id(text: str | bytes) -> int | None:
     """A signed 64-bit integer; None if the text is none."""
-    try:
-        number = int(text) if len(text) <= _MAX_DIGITS else INT64_MAX + 1
-    except ValueError:
+    # Python also reads `1_0`, ` 1` and digits of other scripts as integers.
+    if len(text) > _MAX_DIGITS or not text[text[:1] in ("-", b"-") :].isdigit() or not text.isascii():
         return None
+    number = int(text)
     return number if INT64_MIN <= number <= INT64_MAX else None
 
 
