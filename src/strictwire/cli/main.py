@@ -31,6 +31,7 @@ VERBS: Final = {
     "context": "build and ask caches of documents",
     "plan": "make, check and approve plans of a governed workspace",
     "workspace": "tell what state a governed workspace is in",
+    "unity": "check, compare and search Unity projects without the editor",
     "explain": "say what a failure code means and what to do",
 }
 """Verb to what it does, in the order of the help text. Each is `strictwire.cli.<verb>`."""

@@ -106,5 +106,7 @@ class Settings:
     """`[lint]`: rulesets and waivers; see docs/RULES.md."""
     breaking: Mapping[str, Any] = field(default_factory=dict)
     """`[breaking]`: the same for the comparison of contracts."""
+    unity: Mapping[str, Any] = field(default_factory=dict)
+    """`[unity.check]`: severities, waivers, limits and baseline of `strictwire unity check`; see docs/UNITY.md."""
     debug_stack: bool = False
     """Whether `system/1.0` failures carry a stack trace; only the variable DEBUG_STACK=true sets it."""

@@ -9,7 +9,18 @@ from random import Random
 from typing import Final, NamedTuple
 
 from tests.packs.unity.writer import ProjectBuilder
-from tests.packs.unity.writer_model import Child, Component, Instance, Node, Override, Scene, expand_source, nested_id
+from tests.packs.unity.writer_model import (
+    Child,
+    Component,
+    Instance,
+    Node,
+    Override,
+    Prefab,
+    Scene,
+    expand_scene,
+    expand_source,
+    nested_id,
+)
 from tests.packs.unity.writer_random import Maker
 from tests.packs.unity.writer_yaml import number_text
 
@@ -92,7 +103,7 @@ class Edit:
         for action, part, file_id, more in self.pending:
             component, name, was, now = more
             if action == "moved":
-                was, now = old[int(was)] if was else "none", new[int(now)] if now else "none"
+                was, now = old[int(was)] if was else "", new[int(now)] if now else ""
             path = old[file_id] if action == "removed" and part != "override" and file_id not in new else new[file_id]
             made[Expected(action, part, path, component, name, was, now)] += 1
         return made
@@ -100,8 +111,6 @@ class Edit:
 
 def _paths(builder: ProjectBuilder, scene: Scene) -> dict[int, str]:
     """Path by id, and for an instance by the id of the instance as well."""
-    from tests.packs.unity.writer_model import expand_scene
-
     found = {}
     for root in expand_scene(scene, builder.prefabs):
         for path, node in root.walk():
@@ -111,6 +120,24 @@ def _paths(builder: ProjectBuilder, scene: Scene) -> dict[int, str]:
             source = expand_source(child.source, builder.prefabs)
             found[child.file_id] = found[nested_id(child.file_id, source.file_id)]
     return found
+
+
+_FIELDS: Final = {"m_TagString": "tag", "m_Layer": "layer"}
+
+
+def base_value(source: str, target: int, name: str, prefabs: Mapping[str, Prefab]) -> str | None:
+    """What a prefab says about a property of one of its objects; None for objects of models, which no file tells."""
+    if source not in prefabs:
+        return None
+    for child in walk((prefabs[source].root,)):
+        if isinstance(child, Node) and child.file_id == target:
+            return str(getattr(child, _FIELDS[name]))
+        if isinstance(child, Instance):
+            for _, node in expand_source(child.source, prefabs).walk():
+                if nested_id(child.file_id, node.file_id) == target:
+                    own = [each.value for each in child.overrides if (each.target, each.path) == (node.file_id, name)]
+                    return own[-1] if own else base_value(child.source, node.file_id, name, prefabs)
+    return None
 
 
 def rename(edit: Edit) -> None:
@@ -230,8 +257,7 @@ def override_tag(edit: Edit) -> None:
         old = [each for each in instance.overrides if (each.target, each.path) == (root.file_id, "m_TagString")]
         new = Override(target=root.file_id, path="m_TagString", value="Planted")
         edit.swap(instance, replace(instance, overrides=(*(each for each in instance.overrides if each not in old), new)))
-        is_model = instance.source not in edit.builder.prefabs
-        before = old[-1].value if old else None if is_model else root.tag
+        before = old[-1].value if old else base_value(instance.source, root.file_id, "m_TagString", edit.builder.prefabs)
         edit.note("changed" if old else "added", "override", place, "GameObject", "m_TagString", before, "Planted")
 
 
@@ -242,17 +268,20 @@ def revert_override(edit: Edit) -> None:
     instance = edit.pick(Instance, fits)
     if isinstance(instance, Instance):
         gone = next(each for each in instance.overrides if each.path == "m_Layer")
-        nodes = {node.file_id: node for _, node in expand_source(instance.source, edit.builder.prefabs).walk()}
         kept = tuple(each for each in instance.overrides if each is not gone)
         edit.swap(instance, replace(instance, overrides=kept))
-        after = str(nodes[gone.target].layer) if instance.source in edit.builder.prefabs else None
+        after = base_value(instance.source, gone.target, "m_Layer", edit.builder.prefabs)
         place = nested_id(instance.file_id, gone.target)
         edit.note("removed", "override", place, "GameObject", "m_Layer", gone.value, after)
 
 
 def reorder(edit: Edit) -> None:
-    node = edit.pick(Node, lambda each: isinstance(each, Node) and len({child.file_id for child in each.children}) > 1)
-    if isinstance(node, Node) and all(isinstance(each, Node) for each in node.children):
+    def fits(child: Child) -> bool:
+        below = child.children if isinstance(child, Node) else ()
+        return len(below) > 1 and all(isinstance(each, Node) and each.file_id not in edit.touched for each in below)
+
+    node = edit.pick(Node, fits)
+    if isinstance(node, Node):
         first, *rest = node.children
         edit.swap(node, replace(node, children=(*rest, first)))
         names = [each.name.rpartition("/")[2] for each in node.children]

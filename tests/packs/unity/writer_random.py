@@ -47,7 +47,7 @@ ODD_NAMES: Final = (
     "A #1", "#lead", "a/b", "key: value", "ends:", "- dash", "{fileID: 5}", "[x]", "it's", 'say "hi"', "tab\there",
     "line\nbreak", "bell\x07", "rtl\u202eevil", "Größe", "敵", "😀",
     " lead", "trail ", "true", "123", "1e5", "~", "%x", "@y", "|", ">",
-    "a  b", "\\back", "null", "'", '"', "&a", "*b", "!c", "long " * 40 + "name", "use {fileID: 12, guid: none}",
+    "a  b", "\\back", "null", "'", '"', "&a", "*b", "!c", "long " * 35 + "name", "use {fileID: 12, guid: none}",
 )  # fmt: skip
 """Names that break careless readers."""
 

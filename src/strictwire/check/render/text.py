@@ -52,7 +52,8 @@ def _lines(report: Report, ink: _Palette) -> Iterator[str]:
 
 def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
     colour = ink.bad if finding.level is Level.ERROR else ink.note
-    place = f"{finding.line}:{finding.column}" if finding.line else printable(finding.pointer) or "-"
+    pointer = printable(finding.pointer) if finding.tool else ""
+    place = f"{finding.line}:{finding.column}" if finding.line else pointer or "-"
     severity = f"{finding.severity.value} " if finding.severity else ""
     tool = f"{finding.tool}: " if finding.tool else ""
     hurts = f" (hurts {finding.hurts.value})" if finding.hurts else ""

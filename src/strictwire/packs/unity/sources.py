@@ -54,7 +54,8 @@ class Sources:
     def fields(self, guid: str, file_id: int) -> dict[str, Node]:
         """The fields of a document of a prefab; empty if there is none that can be read."""
         if guid not in self._texts:
-            raw = self._read_or_nothing(self._path_of(guid) or "")
+            path = self._path_of(guid) or ""
+            raw = self._read_or_nothing(path) if path.endswith(".prefab") else b""
             self._texts[guid] = (raw, {each.file_id: each for each in index_documents(raw)})
         raw, headers = self._texts[guid]
         try:

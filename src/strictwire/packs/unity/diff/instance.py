@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from strictwire.packs.unity.diff.model import Action, Change, Part
-from strictwire.packs.unity.diff.side import Side
+from strictwire.packs.unity.diff.side import Side, shorten_pair
 from strictwire.packs.unity.diff.values import get_property
 from strictwire.packs.unity.naming import encode
 from strictwire.packs.unity.yaml.values import Node, Reference, maybe_reference
@@ -50,9 +50,11 @@ def _compare_overrides(
         if was == now:
             continue
         action = Action.ADDED if was is None else Action.REMOVED if now is None else Action.CHANGED
-        side = before if now is None else after
-        path, kind = _where(side, file_id, key.target.file_id)
-        base = _base_value(side, file_id, key) if was is None or now is None else None
+        path, kind = _where(after, file_id, key.target.file_id)
+        if not kind:  # the object is no longer in the prefab
+            path, kind = _where(before, file_id, key.target.file_id)
+        base = _base_value(after, file_id, key) if was is None or now is None else None
+        shown = shorten_pair(before.describe(base if was is None else was), after.describe(base if now is None else now))
         yield Change(
             action,
             Part.OVERRIDE,
@@ -60,8 +62,8 @@ def _compare_overrides(
             file_id,
             component=kind,
             property=key.property,
-            before=before.describe(base if was is None else was),
-            after=after.describe(base if now is None else now),
+            before=shown[0],
+            after=shown[1],
             source=source,
         )
 

@@ -40,12 +40,12 @@ class Change(Struct, frozen=True):
     object: str
     """Hierarchy path after the change, or before it if the object is gone; empty for settings of a scene."""
     file_id: int
-    """Id of the GameObject, PrefabInstance or other document, because paths need not be unique."""
+    """Id of the GameObject or PrefabInstance, because paths need not be unique; of the document itself for settings."""
     component: str = ""
     """Type of the component or document; `GameObject` for fields of the object itself."""
     property: str = ""
     before: str | None = None
-    """The value, parent or order; None where there is none."""
+    """The value, the order, or the path of the parent, which is empty for a root; None where there is none."""
     after: str | None = None
     source: str = ""
     """The prefab, if the object is an instance of one."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from strictwire.packs.unity.diff.instance import compare_instances
 from strictwire.packs.unity.diff.model import Action, Change, Part
-from strictwire.packs.unity.diff.side import NONE, Side
+from strictwire.packs.unity.diff.side import Side, shorten_pair
 from strictwire.packs.unity.diff.values import compare
 from strictwire.packs.unity.yaml.index import Header
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT, PREFAB_INSTANCE, RECT_TRANSFORM, SCENE_ROOTS, TRANSFORM
@@ -66,8 +66,14 @@ class SceneDiff:
                 source = side.asset_of(side.fields(file_id).get("m_SourcePrefab"))
                 yield Change(action, Part.OBJECT, side.names.path(file_id), file_id, source=source)
             elif header.class_id not in (*_TRANSFORMS, SCENE_ROOTS) and not self._belongs_to(file_id, ids, side):
-                path = side.names.path(file_id)
-                yield Change(action, Part.COMPONENT, path, file_id, component=side.type_of(file_id))
+                path, kind = self._owner_path(file_id, side), side.type_of(file_id)
+                yield Change(action, Part.COMPONENT, path, side.owner_id(file_id), component=kind)
+
+    def _owner_path(self, file_id: int, side: Side) -> str:
+        """The path of the object of a component, as it is after the change: the object is still there."""
+        owner = side.names.owner(side.names.decode(file_id))
+        is_there = bool(owner) and owner[0] in self.after.headers
+        return (self.after if is_there else side).names.path_at(owner) if owner else ""
 
     def _belongs_to(self, file_id: int, ids: dict[int, Header], side: Side) -> bool:
         """Whether the object or instance that a component is part of is itself added or removed."""
@@ -89,19 +95,19 @@ class SceneDiff:
         if not before or not after:
             return  # malformed in one version, which the caller reports
         yield from self._compare_place(file_id, kind, before, after)
-        path = self.after.names.path(file_id)
+        path, owner = self.after.names.path(file_id), self.after.owner_id(file_id)
         component = "GameObject" if kind == GAME_OBJECT else self.after.type_of(file_id)
         skipped = _STRUCTURE.get(kind, _OWNER)
         for found in compare(_without(before, skipped), _without(after, skipped)):
             old, new = self._values(found.before, found.after)
-            yield Change(Action.CHANGED, Part.FIELD, path, file_id, component, found.property, old, new)
+            yield Change(Action.CHANGED, Part.FIELD, path, owner, component, found.property, old, new)
 
     def _values(self, before: Node | None, after: Node | None) -> tuple[str | None, str | None]:
         """Both values in words; with their file ids, if the words alone are the same."""
         old, new = self.before.describe(before), self.after.describe(after)
         if old == new and isinstance(before, dict) and isinstance(after, dict):
             return f"{old} #{before.get('fileID')}", f"{new} #{after.get('fileID')}"
-        return old, new
+        return shorten_pair(old, new)
 
     def _compare_place(self, file_id: int, kind: int, before: dict[str, Node], after: dict[str, Node]) -> Iterator[Change]:
         if kind in _TRANSFORMS:
@@ -114,8 +120,8 @@ class SceneDiff:
         elif before.get("m_GameObject") != after.get("m_GameObject"):
             old, new = self._paths(before.get("m_GameObject"), after.get("m_GameObject"))
             if old != new:
-                kind_name = self.after.type_of(file_id)
-                yield Change(Action.MOVED, Part.COMPONENT, new, file_id, component=kind_name, before=old, after=new)
+                owner, type_name = self.after.owner_id(file_id), self.after.type_of(file_id)
+                yield Change(Action.MOVED, Part.COMPONENT, new, owner, component=type_name, before=old, after=new)
 
     def _compare_parents(self, file_id: int, before: Node | None, after: Node | None) -> Iterator[Change]:
         old, new = maybe_reference(before), maybe_reference(after)
@@ -124,11 +130,8 @@ class SceneDiff:
         if self._same_handle(old.file_id, new.file_id):
             return
         above, below = self._paths(before, after)
-        owner = maybe_reference(self.after.fields(file_id).get("m_GameObject"))
-        path = self.after.names.path(file_id)
-        yield Change(
-            Action.MOVED, Part.OBJECT, path, owner.file_id if owner else file_id, before=above or NONE, after=below or NONE
-        )
+        path, owner = self.after.names.path(file_id), self.after.owner_id(file_id)
+        yield Change(Action.MOVED, Part.OBJECT, path, owner, before=above, after=below)
 
     def _same_handle(self, before: int, after: int) -> bool:
         """Whether two ids stand for the same object of an instance: handles in scenes get new ids now and then."""
@@ -155,7 +158,7 @@ class SceneDiff:
             Action.REORDERED,
             part,
             path,
-            file_id,
+            self.after.owner_id(file_id),
             property=what,
             before=_listed(self.before, first, part),
             after=_listed(self.after, second, part),
@@ -171,7 +174,7 @@ class SceneDiff:
         is_moved = old is not None and new is not None and old != new
         if is_moved and not self._same_handle(_id(old), _id(new)):
             above, below = self._paths(old, new)
-            yield Change(Action.MOVED, Part.OBJECT, path, file_id, before=above or NONE, after=below or NONE, source=source)
+            yield Change(Action.MOVED, Part.OBJECT, path, file_id, before=above, after=below, source=source)
         for found in compare(_without(before, {"m_Modification"}), _without(after, {"m_Modification"})):
             was, now = self._values(found.before, found.after)
             yield Change(Action.CHANGED, Part.FIELD, path, file_id, "PrefabInstance", found.property, was, now, source)

@@ -112,6 +112,11 @@ class Side:
         path = self._path_of(script.guid) if script is not None and script.guid else None
         return path.rpartition("/")[2].rpartition(".")[0] if path else document.type_name
 
+    def owner_id(self, file_id: int) -> int:
+        """The GameObject or PrefabInstance that a document belongs to; itself if it belongs to none."""
+        owner = self.names.owner(self.names.decode(file_id))
+        return owner[0] if owner else file_id
+
     def type_at(self, address: Address) -> str:
         """The type of the component at an address, prefabs included; `GameObject` for an object."""
         component = self.names.component_at(address)
@@ -121,15 +126,12 @@ class Side:
         return path.rpartition("/")[2].rpartition(".")[0] if path else component.type_name
 
     def describe(self, value: Node | None) -> str | None:
-        """A value in words, at most MAX_VALUE characters."""
-        if value is None:
-            return None
-        text = self._describe(value, 4)
-        return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "…"
+        """A value in words; None if there is none."""
+        return None if value is None else self._describe(value, 4)
 
     def _describe(self, value: Node, depth: int) -> str:
         if isinstance(value, str):
-            return value
+            return str(value)  # without the mark of a quoted scalar
         if isinstance(value, dict) and "fileID" in value:
             reference = maybe_reference(value)
             return self.describe_reference(reference) if reference is not None else str(value["fileID"])
@@ -188,6 +190,33 @@ class Side:
             except Malformed:
                 self._structures[file_id] = _NOTHING
         return self._structures[file_id]
+
+
+def shorten_pair(before: str | None, after: str | None) -> tuple[str | None, str | None]:
+    """Both texts with at most MAX_VALUE characters, cut so that the first difference is still to be seen."""
+    if len(before or "") <= MAX_VALUE and len(after or "") <= MAX_VALUE:
+        return before, after
+    start = max(0, _common_start(before or "", after or "") - MAX_VALUE // 4)
+    return _window(before, start), _window(after, start)
+
+
+def _common_start(first: str, second: str) -> int:
+    """How many characters two texts begin with in common; by halves, because lines may have two million characters."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _window(text: str | None, start: int) -> str | None:
+    if text is None:
+        return None
+    shown = text[start : start + MAX_VALUE]
+    return ("…" if start else "") + shown + ("…" if start + MAX_VALUE < len(text) else "")
 
 
 _NOTHING: Final = Structure(objects={}, transforms={}, components={}, instances={}, stripped={}, roots=None, problems=())
