@@ -160,8 +160,9 @@ def test_a_cursor_belongs_to_its_request_and_to_the_scene_as_it_was(tmp_path: Pa
 
 
 def test_a_scene_that_does_not_fit_is_cut_and_can_be_continued(tmp_path: Path) -> None:
-    many = [node(10 * number, f"Object {number}") for number in range(1, 12_001)]
-    with opened(save(tmp_path, *many)) as desk:
+    builder = ProjectBuilder()
+    builder.add_file(SCENE, b"".join([YAML, *(object_text(number, b"Object %d" % number) for number in range(1, 12_001))]))
+    with opened(builder.save(tmp_path)) as desk:
         called = desk.call("scene.hierarchy.dump", scenePath=SCENE)
         rest = desk.output("scene.hierarchy.dump", scenePath=SCENE, pageSize=1000, cursor=called.output["nextCursor"])
 
@@ -171,17 +172,19 @@ def test_a_scene_that_does_not_fit_is_cut_and_can_be_continued(tmp_path: Path) -
     assert len(called.text) < 20_000
 
 
+def object_text(number: int, name: bytes, father: int = 0) -> bytes:
+    """An object and its transform as text; the writer takes seconds for thousands of them."""
+    return (
+        b"--- !u!1 &%d\nGameObject:\n  m_Component:\n  - component: {fileID: %d}\n  m_Name: %b\n"
+        b"--- !u!4 &%d\nTransform:\n  m_GameObject: {fileID: %d}\n  m_Father: {fileID: %d}\n"
+        % (number * 2, number * 2 + 1, name, number * 2 + 1, number * 2, father)
+    )
+
+
 def chain(levels: int, name: bytes) -> bytes:
     """A scene in which every object is the child of the one before."""
-    documents = [YAML]
-    for number in range(1, levels + 1):
-        father = 0 if number == 1 else (number - 1) * 2 + 1
-        documents.append(
-            b"--- !u!1 &%d\nGameObject:\n  m_Component:\n  - component: {fileID: %d}\n  m_Name: %b\n"
-            b"--- !u!4 &%d\nTransform:\n  m_GameObject: {fileID: %d}\n  m_Father: {fileID: %d}\n"
-            % (number * 2, number * 2 + 1, name, number * 2 + 1, number * 2, father)
-        )
-    return b"".join(documents)
+    fathers = [0, *(number * 2 + 1 for number in range(1, levels))]
+    return b"".join([YAML, *(object_text(number, name, father) for number, father in enumerate(fathers, 1))])
 
 
 @pytest.mark.parametrize(("levels", "length"), [(20_000, 1), (300, 100_000)])
