@@ -28,6 +28,9 @@ exit codes: 0 fine, 100 findings, 1 could not run, 2 usage
 
 DEFAULT_LIMIT: Final = 1_000
 
+MAX_DEPTH: Final = 60
+"""Levels of a tree. JSON nests two for each, and strict readers stop at 128."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The verbs and their options."""
@@ -76,7 +79,8 @@ def _configure_diff(parser: argparse.ArgumentParser) -> None:
 def _configure_tree(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scene", metavar="SCENE", help="a .unity or .prefab file")
     _add_project(parser)
-    parser.add_argument("--depth", type=_positive, default=64, metavar="N", help="levels that are shown (default: 64)")
+    levels = f"levels that are shown (default and most: {MAX_DEPTH})"
+    parser.add_argument("--depth", type=_depth, default=MAX_DEPTH, metavar="N", help=levels)
     parser.add_argument("--components", action="store_true", help="show the components of each object")
     _add_limit(parser, "objects", has_index=False)
 
@@ -102,6 +106,13 @@ def _positive(text: str) -> int:
     number = int(text) if text.isdecimal() and len(text) < 10 else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
+    return number
+
+
+def _depth(text: str) -> int:
+    number = _positive(text)
+    if number > MAX_DEPTH:
+        raise argparse.ArgumentTypeError(f"expected at most {MAX_DEPTH}, got {text}")
     return number
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -18,7 +19,13 @@ from strictwire.packs.unity.yaml.objects import Component, Instance, Structure
 _SIGN: Final = 2**63
 
 MAX_DEPTH: Final = 256
-"""Steps from an object to its root, and prefabs inside prefabs. The deepest tree found in public projects has 16."""
+"""Steps from an object towards its root. The deepest tree found in public projects has 16."""
+
+MAX_NESTING: Final = 64
+"""Prefabs inside prefabs."""
+
+CUT: Final = "…"
+"""At the start of a path that is deeper than MAX_DEPTH."""
 
 MAX_LOOKUPS: Final = 200_000
 """Searches for nested ids in one file. Each takes microseconds, and prefabs that nest doubly need one for every copy."""
@@ -78,7 +85,8 @@ class Names:
 
     def path_at(self, address: Address) -> str:
         """The hierarchy path of the object at an address."""
-        return "/".join(reversed([self.name(each) for each in self._upwards(address)]))
+        names = [self.name(each) for each in islice(self._upwards(address), MAX_DEPTH + 1)]
+        return "/".join(reversed(names if len(names) <= MAX_DEPTH else [*names[:MAX_DEPTH], CUT]))
 
     def name(self, address: Address) -> str:
         """The name of the object at an address, overrides applied. The outermost override wins."""
@@ -189,9 +197,7 @@ class Names:
                 yield self.structure.transforms[component].father
 
     def _upwards(self, address: Address) -> Iterator[Address]:
-        for _ in range(MAX_DEPTH):
-            if not address:
-                return
+        while address:
             yield address
             address = self.parent(address)
 
@@ -206,7 +212,7 @@ class Names:
     def _names_of(self, instance: Instance) -> Names | None:
         guid = instance.source.guid
         if guid not in self._inner:
-            source = self._open(guid) if guid not in self._chain and len(self._chain) < MAX_DEPTH else None
+            source = self._open(guid) if guid not in self._chain and len(self._chain) < MAX_NESTING else None
             structure = source.structure if source else None
             chain = (*self._chain, guid)
             self._inner[guid] = Names(structure, self._open, chain=chain, budget=self._budget) if structure else None

@@ -1,4 +1,4 @@
-"""The Unity pack: the fifteen tools of EditorMCP v0.1 over the files of one project. The project is never written to.
+"""The Unity pack: the fifteen tools of EditorMCP v0.1 and three of our own over the files of one project, never written to.
 
 Settings: `root` (required), the folder of the project; `boundary`, a folder around it from which local packages may be
 read. What was learned about the project is kept in the state folder of the server, so that a restart is quick.
@@ -18,7 +18,20 @@ from strictwire.packs.unity.binary.documents import maybe_binary_reader
 from strictwire.packs.unity.project.find import NotAProject
 from strictwire.packs.unity.references.index import ProjectIndex
 from strictwire.packs.unity.session import Session
-from strictwire.packs.unity.tools import assets, components, editor, graph, missing, mixers, project, scenes, summary
+from strictwire.packs.unity.tools import (
+    assets,
+    components,
+    diff,
+    editor,
+    graph,
+    health,
+    missing,
+    mixers,
+    project,
+    scenes,
+    summary,
+    usages,
+)
 from strictwire.packs.unity.tools.higher_tiers import higher_tier_tools, refuse
 from strictwire.packs.unity.tools.platform import Platform, editor_facts
 from strictwire.packs.unity.tools.reply import Guard, Reply, Request, Tool
@@ -53,6 +66,9 @@ class UnityPack:
         "audio.mixer.list",
         "audio.mixer.snapshot.read",
         "editor.selection.info",
+        "asset.find_usages",
+        "project.health",
+        "scene.diff",
     )
     schemas: Path | None = None
 
@@ -85,6 +101,9 @@ class UnityPack:
             mixers.list_mixers,
             mixers.read_snapshot,
             editor.selection,
+            usages.usages,
+            health.health,
+            diff.diff,
         )
         return {name: self._bind(name, tool, session) for name, tool in zip(self.tools, served, strict=True)}
 

@@ -63,7 +63,7 @@ def packages_readable(subject: Subject) -> Iterator[Problem]:
     severity=Level.ERROR,
 )
 def file_well_formed(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         if path.endswith(_ALWAYS_YAML) and scan.form in _NOT_YAML:
             yield Problem(file=path, message=_NOT_YAML[scan.form])
         elif scan.form is Form.YAML:
@@ -97,7 +97,7 @@ def _all_damage(subject: Subject, path: str, scan: Scan) -> Iterator[Damage]:
     severity=Level.ERROR,
 )
 def no_conflict_markers(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         marks = [each for each in scan.problems if each.fault is Fault.CONFLICT_MARKER]
         if marks:
             yield Problem(file=path, message=_CONFLICT, line=marks[0].line)
@@ -136,7 +136,7 @@ def file_ids_in_range(subject: Subject) -> Iterator[Problem]:
     severity=Level.WARNING,
 )
 def lfs_fetched(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         if scan.form is Form.LFS_POINTER:
             yield Problem(file=path, message="The file is a Git LFS pointer")
 
@@ -148,7 +148,7 @@ def lfs_fetched(subject: Subject) -> Iterator[Problem]:
     severity=Level.WARNING,
 )
 def text_serialized(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         if path.endswith(_ALWAYS_YAML) and scan.form is Form.BINARY:
             yield Problem(file=path, message="The file is binary and was not checked")
 
@@ -166,13 +166,8 @@ def asset_size(subject: Subject) -> Iterator[Problem]:
             yield Problem(file=path, message=f"The asset has {asset.size:,} bytes; {limit:,} are allowed")
 
 
-def _scans(subject: Subject) -> Iterator[tuple[str, Scan]]:
-    for path, scanned in subject.graph.scans.items():
-        yield path, scanned.scan
-
-
 def _with_fault(subject: Subject, fault: Fault) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         if not any(each.fault is Fault.CONFLICT_MARKER for each in scan.problems):
             yield from (_damage(path, each) for each in scan.problems if each.fault is fault)
 

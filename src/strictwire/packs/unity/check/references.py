@@ -36,7 +36,7 @@ MAX_PLACES: Final = 50
     severity=Level.ERROR,
 )
 def script_exists(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         found = missing_scripts(scan, subject.resolver, partial(subject.read, path))
         yield from _report(subject, path, found, partial(_describe_script, subject, path))
 
@@ -63,7 +63,7 @@ def _component_number(subject: Subject, path: str, found: Located) -> str:
     severity=Level.ERROR,
 )
 def component_exists(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         yield from _report(subject, path, lost_components(scan, partial(subject.read, path)), _describe_component)
 
 
@@ -79,7 +79,7 @@ def _describe_component(found: Located) -> str:
     severity=Level.ERROR,
 )
 def local_reference_resolves(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         yield from _report(subject, path, lost_objects(scan, partial(subject.read, path)), _describe_local)
 
 
@@ -94,7 +94,7 @@ def _describe_local(found: Located) -> str:
     severity=Level.ERROR,
 )
 def reference_resolves(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         found = _located(subject, path, find_broken(scan, subject.resolver))
         others = (each for each in found if each.property != SCRIPT and not is_into_prefab(each))
         yield from _report(subject, path, others, partial(_describe_remote, subject))
@@ -118,7 +118,7 @@ def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]
     severity=Level.WARNING,
 )
 def override_target_exists(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         broken = find_broken(scan, subject.resolver)
         # A prefab that is missing altogether is one finding, at m_SourcePrefab.
         lost = {guid for _, guid in scan.instances if subject.project.path_of(guid) is None}
@@ -159,7 +159,7 @@ def _build_scenes(raw: bytes) -> Iterator[tuple[str, str]]:
     severity=Level.ERROR,
 )
 def prefab_acyclic(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         if path.endswith(".prefab") and scan.instances:
             subject.resolver.ids_of(path)
     for cycle in sorted(subject.resolver.cycles):
@@ -174,7 +174,7 @@ def prefab_acyclic(subject: Subject) -> Iterator[Problem]:
     severity=None,
 )
 def reference_verifiable(subject: Subject) -> Iterator[Problem]:
-    for path, scan in _scans(subject):
+    for path, scan in subject.scans():
         guids = [guid for guid in sorted(set(scan.guids())) if subject.resolver.judge_guid(guid) is Verdict.UNVERIFIABLE]
         for guid in guids:
             yield Problem(file=path, message=f"The GUID {guid} may be in a package that is not on disk", place=guid)
@@ -184,11 +184,6 @@ def count_unverifiable(subject: Subject) -> tuple[int, int]:
     """How many GUIDs cannot be verified, and in how many files."""
     guids = {guid for guid in subject.graph.users if subject.resolver.judge_guid(guid) is Verdict.UNVERIFIABLE}
     return len(guids), len({path for guid in guids for path in subject.graph.users[guid]})
-
-
-def _scans(subject: Subject) -> Iterator[tuple[str, Scan]]:
-    for path, scanned in subject.graph.scans.items():
-        yield path, scanned.scan
 
 
 def _located(subject: Subject, path: str, broken: dict[Reference, Verdict]) -> Iterator[Located]:

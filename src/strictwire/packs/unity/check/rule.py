@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -11,8 +11,9 @@ from strictwire.check.finding import Level
 from strictwire.fault.failure import Refused
 from strictwire.packs.unity.naming import Names
 from strictwire.packs.unity.project.project import Project
-from strictwire.packs.unity.references.graph import Graph
+from strictwire.packs.unity.references.graph import Graph, Stop, never
 from strictwire.packs.unity.references.resolve import Resolver
+from strictwire.packs.unity.references.scan import Scan
 from strictwire.packs.unity.sources import Sources, maybe_structure, project_sources
 
 DEFAULT_MAX_BYTES: Final = 50_000_000
@@ -54,6 +55,10 @@ class Subject:
     limits: Limits
     resolver: Resolver
     sources: Sources
+    stop: Stop
+    """Asked before each file; True ends the check with what it has."""
+    is_stopped: bool = False
+    """Whether that happened."""
     _last: tuple[str, bytes] = ("", b"")
     _names: tuple[str, Names | None] = ("", None)
 
@@ -61,6 +66,14 @@ class Subject:
     def project(self) -> Project:
         """The project."""
         return self.graph.project
+
+    def scans(self) -> Iterator[tuple[str, Scan]]:
+        """Every scanned file, until time is up."""
+        for path, scanned in self.graph.scans.items():
+            if self.stop():
+                self.is_stopped = True
+                return
+            yield path, scanned.scan
 
     def read(self, path: str) -> bytes:
         """The content of a file; empty if it has gone since the scan."""
@@ -79,9 +92,10 @@ class Subject:
         return self._names[1]
 
 
-def make_subject(graph: Graph, limits: Limits) -> Subject:
+def make_subject(graph: Graph, limits: Limits, stop: Stop = never) -> Subject:
     """A subject for one run."""
-    return Subject(graph=graph, limits=limits, resolver=Resolver(graph), sources=project_sources(graph.project))
+    sources = project_sources(graph.project)
+    return Subject(graph=graph, limits=limits, resolver=Resolver(graph), sources=sources, stop=stop)
 
 
 Check = Callable[[Subject], Iterable[Problem]]

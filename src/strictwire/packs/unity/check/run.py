@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from strictwire.check.engine import STALE_WAIVER
 from strictwire.check.finding import Finding, Level, Report, Waived
@@ -12,20 +13,28 @@ from strictwire.packs.unity.check.policy import CheckPolicy
 from strictwire.packs.unity.check.references import count_unverifiable
 from strictwire.packs.unity.check.rule import Problem, Subject, UnityRule, make_subject
 from strictwire.packs.unity.check.rules import RULES
-from strictwire.packs.unity.references.graph import Graph
+from strictwire.packs.unity.references.graph import Graph, Stop, never
 
 _SHOWN_PACKAGES = 5
 """Names of absent packages in a note."""
 
 
-def check_project(
-    graph: Graph, policy: CheckPolicy, *, prefix: str = "", scope: str = ""
-) -> tuple[list[Finding], list[str]]:
-    """Findings and notes of one project, before waivers and baseline.
+class Checked(NamedTuple):
+    """What a check of one project found."""
+
+    findings: list[Finding]
+    notes: list[str]
+    """What limits the statement."""
+    is_partial: bool
+    """Whether time ended it."""
+
+
+def check_project(graph: Graph, policy: CheckPolicy, *, prefix: str = "", scope: str = "", stop: Stop = never) -> Checked:
+    """Check one project, before waivers and baseline.
 
     `prefix` is put before every path: where the project lies in what is reported. `scope` limits findings to one path.
     """
-    subject = make_subject(graph, policy.limits)
+    subject = make_subject(graph, policy.limits, stop)
     findings = [
         _finding(rule, problem, severity, prefix)
         for rule in RULES.values()
@@ -33,7 +42,7 @@ def check_project(
         for problem in rule.check(subject)
         if _is_inside(problem.file, scope)
     ]
-    return findings, list(_notes(subject, prefix))
+    return Checked(findings, list(_notes(subject, prefix)), subject.is_stopped or graph.is_partial)
 
 
 def make_unity_report(
@@ -108,7 +117,9 @@ def _notes(subject: Subject, prefix: str) -> Iterator[str]:
     where = f"{prefix.rstrip('/')}: " if prefix else ""
     if subject.graph.is_partial:
         done = len(subject.graph.scans)
-        yield f"{where}{done} of {subject.graph.total} files were checked before the time limit"
+        yield f"{where}{done} of {subject.graph.total} files were read before the time limit"
+    if subject.is_stopped:
+        yield f"{where}some rules ended at the time limit and may have found only a part"
     guids, files = count_unverifiable(subject)
     if guids:
         yield f"{where}{guids} GUIDs in {files} files cannot be verified: {_reason(subject)}"

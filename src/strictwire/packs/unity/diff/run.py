@@ -102,6 +102,8 @@ def _compare_file(before: Version, after: Version, pair: _Pair, names: tuple[str
     sides = []
     for version, place, name in ((before, pair.before, names[0]), (after, pair.after, names[1])):
         side = _open(version, place, path)
+        if isinstance(side, Side) and side.is_unreadable:
+            side = f"is damaged: {side.damage[0]}"
         if isinstance(side, str):
             return FileDiff(path=path, old_path=old_path, status=pair.status, problem=f"at {name} the file {side}")
         sides.append(side)
@@ -133,6 +135,8 @@ def _open(version: Version, place: str | None, path: str) -> Side | str:
 
 def _problem(sides: list[Side], names: tuple[str, str]) -> str:
     for side, name in zip(sides, names, strict=True):
+        if side.damage:
+            return f"at {name} the file is damaged: {side.damage[0]}"
         if side.unread:
             count, first = len(side.unread), side.unread[0]
             return f"at {name} {count} objects are malformed and were not compared, the first with fileID {first}"

@@ -11,7 +11,7 @@ from strictwire.packs.unity.project.meta import is_builtin_guid
 from strictwire.packs.unity.sources import Sources
 from strictwire.packs.unity.yaml.block import BlockReader
 from strictwire.packs.unity.yaml.document import Document, read_document
-from strictwire.packs.unity.yaml.faults import Fault, Malformed
+from strictwire.packs.unity.yaml.faults import Fault, Malformed, Problem
 from strictwire.packs.unity.yaml.index import Header, find_problems, index_documents
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT, PREFAB_INSTANCE, Structure
 from strictwire.packs.unity.yaml.structure import read_structure
@@ -33,17 +33,20 @@ _FORMS: Final[Mapping[Form, str]] = {
 Value = TypeVar("Value")
 
 
+_FATAL: Final = frozenset({Fault.CONFLICT_MARKER, Fault.BAD_HEADER, Fault.ID_OUT_OF_RANGE})
+"""Damage after which nothing can be said about the objects of a file."""
+
+
 def find_obstacle(raw: bytes) -> str:
-    """Why a file cannot be compared; empty if it can."""
-    form = form_of(raw)
-    if form is not Form.YAML:
-        return _FORMS[form]
-    damage = find_problems(raw, index_documents(raw)) if _may_be_damaged(raw) else ()
-    return next((f"is damaged: {each}" for each in damage if each.fault in (Fault.CONFLICT_MARKER, Fault.BAD_HEADER)), "")
+    """Why a file of this form cannot be compared; empty if it can."""
+    return _FORMS.get(form_of(raw), "")
 
 
-def _may_be_damaged(raw: bytes) -> bool:
-    return b"\n<<<<<<< " in raw or raw.count(b"\n--- ") != raw.count(b"\n--- !u!")
+def _find_damage(raw: bytes, headers: tuple[Header, ...], different: int) -> tuple[Problem, ...]:
+    """Damage of the file as a whole. Looked for only where something does not add up."""
+    starts = raw.count(b"\n--- ") + raw.startswith(b"--- ")
+    is_odd = len(headers) != starts or different != len(headers) or not raw.endswith(b"\n") or b"\n<<<<<<< " in raw
+    return find_problems(raw, headers) if is_odd else ()
 
 
 class _Lazy(Mapping[int, Value], Generic[Value]):
@@ -73,10 +76,12 @@ class Side:
 
     def __init__(self, raw: bytes, sources: Sources, path_of: Callable[[str], str | None]) -> None:
         self.raw = raw
+        headers = index_documents(raw)
         self.headers: dict[int, Header] = {}
-        for header in index_documents(raw):
+        for header in headers:
             # Of two documents with one id Unity loads the first.
             self.headers.setdefault(header.file_id, header)
+        self.damage = _find_damage(raw, headers, len(self.headers))
         self.sources = sources
         self._path_of = path_of
         self._reader = BlockReader()
@@ -85,6 +90,11 @@ class Side:
         self.unread: list[int] = []
         """Ids of documents that are malformed."""
         self.names: Final[Names] = sources.names(self._lazy_structure())
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether the file is too damaged to be compared."""
+        return any(each.fault in _FATAL for each in self.damage)
 
     def text(self, file_id: int) -> bytes:
         """The bytes of a document."""

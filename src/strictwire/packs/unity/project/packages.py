@@ -96,11 +96,11 @@ def _locate(jail: Jail, root: str, name: str, entry: object, cached: Mapping[str
 
 
 def _local(jail: Jail, root: str, target: str) -> str | None:
-    """A `file:` path is relative to `Packages/`. One that leaves the jail is treated as absent."""
+    """A `file:` path is relative to `Packages/`. One that leaves the jail, or holds no package, is treated as absent."""
     if target.startswith("/"):
         return None
     place = posixpath.normpath(posixpath.join(root, "Packages", target.replace("\\", "/")))
-    return place if not place.startswith("..") and _is_folder(jail, place) else None
+    return place if not place.startswith("..") and _is_package(jail, place) else None
 
 
 def _dependencies(jail: Jail, root: str, path: str, problems: dict[str, str]) -> JsonObject | None:
@@ -161,8 +161,8 @@ def _folders(jail: Jail, place: str) -> list[str]:
     return [name for name, kind in listing.entries if kind is Kind.FOLDER and not name.startswith(".")]
 
 
-def _is_folder(jail: Jail, place: str) -> bool:
+def _is_package(jail: Jail, place: str) -> bool:
     try:
-        return jail.stat(place).kind is Kind.FOLDER
+        return jail.stat(f"{place}/package.json").kind is Kind.FILE
     except Refused:
         return False

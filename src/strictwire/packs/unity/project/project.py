@@ -133,9 +133,15 @@ def open_project(root: Path, *, boundary: Path | None = None, known: Metas = Map
     return _survey(root, "" if prefix == "." else prefix, jail, known)
 
 
-def refresh_project(project: Project) -> Project:
-    """The present state of an open project; .meta files that did not change are not read again."""
-    return _survey(project.root, project.prefix, project.jail, {**project.metas, **project.foreign_metas})
+def refresh_project(project: Project, *, settled_ns: int) -> Project:
+    """The present state of an open project. A .meta file that did not change is not read again.
+
+    One that changed after `settled_ns` (nanoseconds since 1970) is read in any case: its time stamp may be too coarse to
+    show a second change.
+    """
+    every = {**project.metas, **project.foreign_metas}
+    known = {path: record for path, record in every.items() if record.stamp.changed_ns < settled_ns}
+    return _survey(project.root, project.prefix, project.jail, known)
 
 
 def _survey(root: Path, prefix: str, jail: Jail, known: Metas) -> Project:

@@ -60,11 +60,12 @@ class ProjectIndex:
         """
         self._file = _index_file(root.resolve(), folder) if folder is not None else None
         saved = _load(self._file, root.resolve()) if self._file is not None else None
+        self._now_ns = now_ns
+        self._taken_ns = now_ns()
         self._project = open_project(root, boundary=boundary, known=saved.metas if saved else {})
         self._known: dict[str, Scanned] = dict(saved.scans) if saved else {}
         self._graph: Graph | None = None
         self._has_changed = has_changed
-        self._now_ns = now_ns
         self._is_fresh = True
         self._lock = RLock()
 
@@ -72,7 +73,8 @@ class ProjectIndex:
         """The present state of the project, without looking into assets."""
         with self._lock:
             if not self._is_fresh and self._has_changed():
-                self._replace(refresh_project(self._project))
+                settled, self._taken_ns = self._taken_ns - _SETTLED_NS, self._now_ns()
+                self._replace(refresh_project(self._project, settled_ns=settled))
             self._is_fresh = False
             return self._project
 
@@ -80,16 +82,19 @@ class ProjectIndex:
         """The references of the present state. One that `stop` ended is partial; the next call continues it."""
         with self._lock:
             project = self.project()
-            if self._graph is None:
-                graph = scan_project(project, known=self._known, stop=stop, progress=progress)
-                has_news = graph.is_partial or len(graph.scans) != len(self._known) or self._differs(graph)
-                self._known = {**self._known, **graph.scans} if graph.is_partial else dict(graph.scans)
-                if not graph.is_partial:
-                    self._graph = graph
-                if has_news:
-                    self._save(project)
-                return graph
-            return self._graph
+            if self._graph is not None:
+                return self._graph
+            limit = self._now_ns() - _SETTLED_NS
+            graph = scan_project(project, known=self._known, stop=stop, progress=progress)
+            settled = {path: each for path, each in graph.scans.items() if each.stamp.changed_ns < limit}
+            kept = {**self._known, **settled} if graph.is_partial else settled
+            has_news = kept.keys() != self._known.keys() or any(kept[path] is not self._known[path] for path in kept)
+            self._known = kept
+            if not graph.is_partial and len(settled) == len(graph.scans):
+                self._graph = graph
+            if has_news:
+                self._save(project, limit)
+            return graph
 
     def close(self) -> None:
         """Let go of the project."""
@@ -103,20 +108,16 @@ class ProjectIndex:
         if not is_same or project.packages != old.packages or project.obstacles != old.obstacles:
             self._project, self._graph = project, None
 
-    def _differs(self, graph: Graph) -> bool:
-        return any(self._known.get(path) is not scanned for path, scanned in graph.scans.items())
-
-    def _save(self, project: Project) -> None:
+    def _save(self, project: Project, limit: int) -> None:
         """A full disk or a read-only folder costs time on the next start and nothing else."""
         if self._file is None:
             return
-        limit = self._now_ns() - _SETTLED_NS
         metas = {**project.metas, **project.foreign_metas}
         saved = _Saved(
             _VERSION,
             os.fspath(project.root),
             {path: record for path, record in metas.items() if record.stamp.changed_ns < limit},
-            {path: scanned for path, scanned in self._known.items() if scanned.stamp.changed_ns < limit},
+            self._known,
         )
         with suppress(OSError):
             _write(self._file, saved)

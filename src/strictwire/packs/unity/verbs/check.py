@@ -46,9 +46,9 @@ def run_check(options: CheckOptions, progress: Callable[[int, int], None]) -> Ve
     with open_projects(options.path, folder=options.index_folder) as projects:
         for each in projects:
             graph = each.index.graph(progress=progress)
-            found, told = check_project(graph, policy, prefix=each.prefix, scope=each.scope)
-            findings += found
-            notes += told
+            checked = check_project(graph, policy, prefix=each.prefix, scope=each.scope)
+            findings += checked.findings
+            notes += checked.notes
             assets += len(graph.project.assets)
     known = Counter[str]() if options.write_baseline else _read_baseline(baseline)
     report = make_unity_report(findings, policy, subject=str(options.path), assets=assets, notes=notes, baseline=known)

@@ -49,6 +49,8 @@ def maybe_simple_flow(text: str) -> Node | None:
         return None
     if "[" in text or "]" in text or "'" in text or '"' in text:
         return None
+    if text[1] == " " or text[-2] == " ":  # padding, which Unity never writes and other tools do
+        return None
     with suppress(ValueError):  # a part that is not `key: value`
         pairs: Any = [part.split(": ") for part in text[1:-1].split(", ")]
         return dict(pairs)

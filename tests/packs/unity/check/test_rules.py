@@ -28,7 +28,8 @@ POLICY = CheckPolicy(limits=Limits(max_bytes=MappingProxyType({"*": 50_000})))
 def check(root: Path, policy: CheckPolicy = POLICY) -> tuple[list[Finding], list[str]]:
     project = open_project(root)
     try:
-        return check_project(scan_project(project), policy)
+        checked = check_project(scan_project(project), policy)
+        return checked.findings, checked.notes
     finally:
         project.close()
 
