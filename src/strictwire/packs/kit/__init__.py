@@ -1,1 +1,1 @@
-"""What packs share: a path jail, a file watch, snapshot paging, text limits. Nothing here knows a tool, a transport or a pack."""
+"""What packs share: a path jail, a file watch, snapshot paging, text limits. It knows no tool, no transport and no pack."""
