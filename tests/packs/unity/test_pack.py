@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
+import time
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fixtures.live import wait_for
 from tests.packs.unity.tools.desk import Context, contracts, opened
 from tests.packs.unity.writer import ProjectBuilder
 from tests.packs.unity.writer_model import Node, Scene
@@ -22,9 +24,10 @@ from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Refused
 from strictwire.packs.pack import EditorFacts, Environment, PackRefused
 from strictwire.packs.unity.pack import UnityPack
+from strictwire.packs.unity.references.index import SETTLED_NS
 from strictwire.packs.unity.tools.wildcard import matches
 from strictwire.packs.unity.watching import ProjectWatch
-from strictwire.pipeline.authorise import TIERS
+from strictwire.pipeline.stages import TIERS
 from strictwire.sources.shipped import SHIPPED
 
 SCENE = "Assets/S.unity"
@@ -72,9 +75,16 @@ def digest(root: Path) -> dict[str, tuple[str, int, int]]:
     }
 
 
+def settle(root: Path) -> None:
+    """Return when the files are old enough to be kept in the index: a young one may change within its time stamp."""
+    newest = max(path.stat().st_ctime_ns for path in root.rglob("*"))
+    wait_for(lambda: time.time_ns() - newest > 2 * SETTLED_NS)
+
+
 def test_the_project_is_never_written_to(tmp_path: Path) -> None:
     root = random_project(3).save(tmp_path / "project")
     before = digest(root)
+    settle(root)
     with opened(root, state=tmp_path / "state") as desk:
         desk.call("project.assets.summary")
         desk.call("project.references.missing")

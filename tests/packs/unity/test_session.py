@@ -13,7 +13,8 @@ from tests.interop.test_unity import CALLS
 from tests.packs.unity.writer_random import random_project
 
 from strictwire.canon.json import render
-from strictwire.packs.unity.session import Recent
+from strictwire.packs.unity.project.project import Project, open_project
+from strictwire.packs.unity.session import Recent, Session
 
 CLIENTS = 8
 
@@ -37,6 +38,35 @@ def test_a_value_that_is_replaced_counts_once_and_one_too_heavy_is_not_kept() ->
     assert kept.put("c", "c" * 7) == "c" * 7
 
     assert kept.get("c") is None
+
+
+class FixedIndex:
+    """An index that sees no difference, as when two changes have one time stamp."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def project(self) -> Project:
+        return self._project
+
+
+class CountingWatch:
+    """A watch that the test moves."""
+
+    changes = 0
+
+
+@pytest.mark.parametrize(("seconds", "is_same"), [(3600, True), (0, False)])
+def test_a_change_without_a_new_time_stamp_counts_while_files_are_young(seconds: int, is_same: bool, tmp_path: Path) -> None:
+    project, watch = open_project(random_project(1).save(tmp_path)), CountingWatch()
+    now = max(asset.stamp.changed_ns for asset in project.assets.values()) + seconds * 10**9
+    session = Session(FixedIndex(project), watch, now_ns=lambda: now)  # type: ignore[arg-type]
+    first = session.snapshot()
+    assert session.snapshot() is first
+    watch.changes += 1
+
+    assert (session.snapshot() is first) is is_same
+    project.close()
 
 
 def bodies() -> list[bytes]:

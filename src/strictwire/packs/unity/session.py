@@ -6,6 +6,7 @@ call.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import PurePosixPath
@@ -19,7 +20,7 @@ from strictwire.packs.unity.project.kinds import type_of
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.project.walk import Stamp
 from strictwire.packs.unity.reading import FileDocuments, ReadBinary, Unreadable, load_documents, load_structure
-from strictwire.packs.unity.references.index import ProjectIndex
+from strictwire.packs.unity.references.index import SETTLED_NS, ProjectIndex
 from strictwire.packs.unity.scripts.names import TypeNames
 from strictwire.packs.unity.watching import ProjectWatch
 from strictwire.packs.unity.yaml.objects import Structure
@@ -70,8 +71,15 @@ class Recent(Generic[Key, Value]):
 class Session:
     """See the module."""
 
-    def __init__(self, index: ProjectIndex, watch: ProjectWatch, read_binary: ReadBinary | None = None) -> None:
+    def __init__(
+        self,
+        index: ProjectIndex,
+        watch: ProjectWatch,
+        read_binary: ReadBinary | None = None,
+        now_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
         self.index = index
+        self._now_ns = now_ns
         self._watch = watch
         self._read_binary = read_binary
         self._structures: Recent[tuple[str, Stamp], Structure | Unreadable] = Recent(MAX_RECORDS, _weigh_structure)
@@ -80,16 +88,28 @@ class Session:
 
     def snapshot(self) -> Snapshot:
         """The present state of the project."""
-        project = self.index.project()
+        project, changes = self.index.project(), self._watch.changes
         with self._lock:
-            if self._snapshot is None or self._snapshot.project is not project:
-                self._snapshot = Snapshot(project, self._load, self._read_binary)
-            return self._snapshot
+            known = self._snapshot
+            if known is None or known.project is not project or (known.changes != changes and not known.is_settled):
+                known = self._snapshot = Snapshot(
+                    project,
+                    self._load,
+                    read_binary=self._read_binary,
+                    changes=changes,
+                    is_settled=self._has_settled(project),
+                )
+            return known
 
     def close(self) -> None:
         """Let go of the project."""
         self.index.close()
         self._watch.close()
+
+    def _has_settled(self, project: Project) -> bool:
+        """Whether every file is older than a second change within the resolution of its time stamp could be."""
+        limit = self._now_ns() - SETTLED_NS
+        return all(asset.stamp.changed_ns < limit for asset in project.assets.values())
 
     def _load(self, project: Project, path: str) -> Structure:
         asset = project.assets.get(path) or project.foreign.get(path)
@@ -101,7 +121,8 @@ class Session:
                 found = load_structure(project, path, self._read_binary)
             except Unreadable as exc:
                 found = exc
-            self._structures.put((path, asset.stamp), found)
+            if asset.stamp.changed_ns < self._now_ns() - SETTLED_NS:
+                self._structures.put((path, asset.stamp), found)
         if isinstance(found, Unreadable):
             raise Unreadable(found.obstacle, found.reason)  # a new one: an exception keeps every traceback it had
         return found
@@ -115,9 +136,18 @@ class Snapshot:
     """One state of the project."""
 
     def __init__(
-        self, project: Project, load: Callable[[Project, str], Structure], read_binary: ReadBinary | None = None
+        self,
+        project: Project,
+        load: Callable[[Project, str], Structure],
+        *,
+        read_binary: ReadBinary | None = None,
+        changes: int = 0,
+        is_settled: bool = True,
     ) -> None:
+        """`changes` is what the watch had counted; `is_settled` whether another change is sure to show in a time stamp."""
         self.project = project
+        self.changes = changes
+        self.is_settled = is_settled
         self._read_binary = read_binary
         self.names = TypeNames(project)
         self._load = load

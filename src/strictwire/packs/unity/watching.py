@@ -29,6 +29,8 @@ class ProjectWatch:
         self._seen: set[tuple[int, int]] = set()
         self._is_full = False
         self._is_new = False
+        self.changes = 0
+        """How often something happened."""
         self._lock = Lock()
         self._add_one(root)
         self._add_one(root / _CACHE)
@@ -52,7 +54,9 @@ class ProjectWatch:
                 self._seen.clear()  # a folder that was moved keeps its identity and needs a watch under its new name
                 self.add_trees(appeared)
             is_new, self._is_new = self._is_new, False
-            return is_new or self._is_full or drained.overflow or bool(drained.changes)
+            has_changed = is_new or self._is_full or drained.overflow or bool(drained.changes)
+            self.changes += has_changed
+            return has_changed
 
     def close(self) -> None:
         """Let go of every folder."""

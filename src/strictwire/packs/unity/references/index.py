@@ -30,7 +30,7 @@ _DIGEST_BYTES: Final = 32
 MAX_SAVED: Final = 256 * 1024 * 1024
 """Bytes of an index file that are read. A project of 50 MB makes about 1 MB."""
 
-_SETTLED_NS: Final = 100_000_000
+SETTLED_NS: Final = 100_000_000
 """A file that changed this recently may change again within the resolution of its time stamp, so its scan is not kept."""
 
 
@@ -73,7 +73,7 @@ class ProjectIndex:
         """The present state of the project, without looking into assets."""
         with self._lock:
             if not self._is_fresh and self._has_changed():
-                settled, self._taken_ns = self._taken_ns - _SETTLED_NS, self._now_ns()
+                settled, self._taken_ns = self._taken_ns - SETTLED_NS, self._now_ns()
                 self._replace(refresh_project(self._project, settled_ns=settled))
             self._is_fresh = False
             return self._project
@@ -84,7 +84,7 @@ class ProjectIndex:
             project = self.project()
             if self._graph is not None:
                 return self._graph
-            limit = self._now_ns() - _SETTLED_NS
+            limit = self._now_ns() - SETTLED_NS
             graph = scan_project(project, known=self._known, stop=stop, progress=progress)
             settled = {path: each for path, each in graph.scans.items() if each.stamp.changed_ns < limit}
             kept = {**self._known, **settled} if graph.is_partial else settled
