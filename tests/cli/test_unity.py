@@ -251,9 +251,10 @@ def test_a_diff_ends_with_0_or_on_request_with_100(tmp_path: Path, capsys: pytes
     commit(tmp_path / "repo", before, "before")
     commit(tmp_path / "repo", {**before, scene: before[scene].replace(b"m_Fog: 0", b"m_Fog: 1")}, "after")
 
+    listed = f"{scene} (modified)\n  (settings)\n      ~ RenderSettings.m_Fog: 0 → 1\n\n"
     assert run(capsys, "diff", "before", "after", "repo") == (
         0,
-        f"{scene} (modified)\n  (settings)\n      ~ RenderSettings.m_Fog: 0 → 1\n\nbefore → after: 1 file: 1 field changed\n",
+        listed + "before → after: 1 file: 1 field changed\n",
         "",
     )
     assert run(capsys, "diff", "before", "after", "repo", "--exit-code")[0] == 100
