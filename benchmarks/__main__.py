@@ -28,7 +28,7 @@ MEASURED: Final[Mapping[str, Callable[[Effort], Found]]] = {
     "sweeps": sweeps.run,
     "instructions": counts.run,
 }
-PROGRAMS: Final = ("audit", "context", "context_ranking", "workspace", "lint")
+PROGRAMS: Final = ("audit", "context", "context_ranking", "workspace", "lint", "unity")
 """Parts that are files of their own beside this one; one that is missing is passed over."""
 
 ORDER: Final = (*MEASURED, *PROGRAMS)

@@ -68,11 +68,13 @@ def read_mixer(raw: bytes) -> Mixer:
     fields = controller.fields if controller else {}
     walked = list(_walk(documents, fields))
     exposed = {str(each.get("guid")): str(each.get("name")) for each in _mappings(fields.get("m_ExposedParameters"))}
-    parameters = {guid: found for path, group in walked for guid, found in _parameters(documents, path, group, exposed)}
+    parameters = {
+        guid: found for group, document in walked for guid, found in _parameters(documents, group, document, exposed)
+    }
     for guid, name in exposed.items():
         parameters.setdefault(guid, Parameter(name=name, group="", is_exposed=True))
     return Mixer(
-        groups=tuple(Group(name=path.rpartition("/")[2], path=path) for path, _ in walked),
+        groups=tuple(group for group, _ in walked),
         snapshots=tuple(
             Snapshot(name=str(each.fields.get("m_Name", "")), values=_floats(each)) for each in _snapshots(documents, fields)
         ),
@@ -80,8 +82,8 @@ def read_mixer(raw: bytes) -> Mixer:
     )
 
 
-def _walk(documents: Mapping[int, Document], controller: Mapping[str, Node]) -> Iterator[tuple[str, Document]]:
-    """Every group with its path, depth first from the master group."""
+def _walk(documents: Mapping[int, Document], controller: Mapping[str, Node]) -> Iterator[tuple[Group, Document]]:
+    """Every group, depth first from the master group."""
     waiting = [("", controller.get("m_MasterGroup"))]
     for _ in range(MAX_GROUPS):
         if not waiting:
@@ -92,7 +94,7 @@ def _walk(documents: Mapping[int, Document], controller: Mapping[str, Node]) -> 
             continue
         name = str(group.fields.get("m_Name", ""))
         path = f"{above}/{name}" if above else name
-        yield path, group
+        yield Group(name=name, path=path), group
         children = group.fields.get("m_Children")
         waiting += [(path, child) for child in reversed(children)] if isinstance(children, list) else []
 
@@ -106,10 +108,10 @@ def _snapshots(documents: Mapping[int, Document], controller: Mapping[str, Node]
 
 
 def _parameters(
-    documents: Mapping[int, Document], path: str, group: Document, exposed: Mapping[str, str]
+    documents: Mapping[int, Document], group: Group, document: Document, exposed: Mapping[str, str]
 ) -> Iterator[tuple[str, Parameter]]:
-    for guid, name in _group_guids(documents, group):
-        yield guid, Parameter(name=exposed.get(guid, name), group=path, is_exposed=guid in exposed)
+    for guid, name in _group_guids(documents, document):
+        yield guid, Parameter(name=exposed.get(guid, name), group=group.path, is_exposed=guid in exposed)
 
 
 def _group_guids(documents: Mapping[int, Document], group: Document) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from strictwire.packs.unity.tools.scenes import find_rows, load_tree
 def list_components(request: Request) -> Reply:
     """scene.components.list."""
     tree = load_tree(request)
-    row, others = _find(request, list_rows(tree), tree.path)
+    row, others = _find(request, list_rows(tree).rows, tree.path)
     names = request.snapshot.names
     read = cache(request.snapshot.documents)
     writer = FieldWriter(request.snapshot.project.path_of)

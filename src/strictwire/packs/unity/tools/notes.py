@@ -15,6 +15,8 @@ DERIVED_IDS: Final = (
     "Some instanceId values are derived from file ids; the Editor assigns its own. Set includeFileIds for the real ids."
 )
 
+TOO_DEEP: Final = "Objects that are nested too deeply are left out."
+
 
 def some(names: Sequence[str]) -> str:
     """A few names, and how many more there are."""

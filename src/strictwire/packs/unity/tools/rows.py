@@ -11,6 +11,12 @@ from strictwire.packs.unity.hierarchy.tree import Tree, TreeNode
 MAX_DEPTH: Final = 48
 """Levels of one answer. JSON nests two levels for each, and strict readers stop at 128."""
 
+MAX_LEVELS: Final = 256
+"""Levels of a tree that are looked at. The deepest of the open projects that were measured has 16."""
+
+MAX_PATHS: Final = 50_000_000
+"""Characters of all paths together: a path repeats the names of all objects above, so a deep tree has long ones."""
+
 _INT31: Final = 2**31 - 1
 _MIXER: Final = 0x9E3779B97F4A7C15
 """2^64 divided by the golden ratio: multiplying by it spreads ids evenly."""
@@ -35,17 +41,39 @@ def instance_id_of(file_id: int) -> int:
     return ((file_id * _MIXER) % 2**64 >> 33) or 1
 
 
-def list_rows(tree: Tree) -> list[Row]:
-    """Every object in the order of the hierarchy. No two have the same instance id."""
+class Rows(NamedTuple):
+    """The objects of a tree, in the order of the hierarchy."""
+
+    rows: list[Row]
+    is_cut: bool
+    """Whether objects are left out that are nested beyond MAX_LEVELS, or whose paths are longer than MAX_PATHS together."""
+
+
+def list_rows(tree: Tree) -> Rows:
+    """Every object with its path. No two have the same instance id."""
+    rows: list[Row] = []
     used: set[int] = set()
-    rows = []
-    for path, depth, node in tree.walk():
-        number = instance_id_of(node.file_id)
-        while number in used:
-            number = number % _INT31 + 1
-        used.add(number)
-        rows.append(Row(node, path, depth, number))
-    return rows
+    waiting = [(root.name, 0, root) for root in reversed(tree.roots)]
+    left, is_cut = MAX_PATHS, False
+    while waiting:
+        path, depth, node = waiting.pop()
+        left -= len(path)
+        if left < 0:
+            return Rows(rows, True)
+        rows.append(Row(node, path, depth, _unused(instance_id_of(node.file_id), used)))
+        if depth < MAX_LEVELS:
+            waiting += [(f"{path}/{child.name}", depth + 1, child) for child in reversed(node.children)]
+        else:
+            is_cut = is_cut or bool(node.children)
+    return Rows(rows, is_cut)
+
+
+def _unused(number: int, used: set[int]) -> int:
+    """The number, or the next one that is free; taken."""
+    while number in used:
+        number = number % _INT31 + 1
+    used.add(number)
+    return number
 
 
 def subtree(rows: Sequence[Row], start: int) -> Iterator[Row]:

@@ -11,11 +11,11 @@ from strictwire.packs.unity.hierarchy.expand import Limits
 from strictwire.packs.unity.hierarchy.tree import Tree
 from strictwire.packs.unity.reading import Unreadable
 from strictwire.packs.unity.scripts.names import Standing, TypeNames
-from strictwire.packs.unity.tools.notes import DERIVED_IDS, count, script_notes, tree_notes
+from strictwire.packs.unity.tools.notes import DERIVED_IDS, TOO_DEEP, count, script_notes, tree_notes
 from strictwire.packs.unity.tools.pages import cut_page
 from strictwire.packs.unity.tools.refusals import read_path, unity_error, unreadable
 from strictwire.packs.unity.tools.reply import Reply, Request, shorten
-from strictwire.packs.unity.tools.rows import MAX_DEPTH, Row, list_rows, nest, subtree, without_inactive
+from strictwire.packs.unity.tools.rows import MAX_DEPTH, Row, Rows, list_rows, nest, subtree, without_inactive
 from strictwire.packs.unity.tools.wildcard import matches
 
 _SCENES: Final = (".unity", ".prefab")
@@ -39,13 +39,14 @@ def dump(request: Request) -> Reply:
     """scene.hierarchy.dump."""
     arguments, tree = request.arguments, load_tree(request)
     types = _Types(request.snapshot.names)
-    rows = list(_narrow(list_rows(tree), arguments, tree.path))
+    found = list_rows(tree)
+    rows = list(_narrow(found.rows, arguments, tree.path))
     deepest = (rows[0].depth if rows else 0) + arguments.get("depth", MAX_DEPTH)
     wanted = [row for row in rows if row.depth <= deepest]
     page = cut_page("scene.hierarchy.dump", arguments, wanted, mark=_mark, size_of=partial(_size, types))
     show = partial(_show, types, keeps_ids=arguments.get("includeFileIds", False))
     output = {"scenePath": tree.path, "rootObjects": nest(page.items, show), **page.members}
-    notes = [*_notes(tree, types, page.items, arguments), *page.notes]
+    notes = [*_notes(tree, found, types, page.items, arguments), *page.notes]
     if len(wanted) < len(rows):
         left = count(len(rows) - len(wanted), "object")
         notes.append(f"{left} below the depth limit left out; pass rootPath to read further.")
@@ -59,16 +60,17 @@ def find(request: Request) -> Reply:
     arguments, tree = request.arguments, load_tree(request)
     types = _Types(request.snapshot.names)
     filters = [make(arguments[name]) for name, make in _FILTERS.items() if name in arguments]
-    found = [row for row in list_rows(tree) if all(fits(row, types) for fits in filters)]
-    found.sort(key=lambda row: row.path)
-    page = cut_page("scene.objects.find", arguments, found, mark=_mark, size_of=partial(_size, types))
+    found = list_rows(tree)
+    fitting = [row for row in found.rows if all(fits(row, types) for fits in filters)]
+    fitting.sort(key=lambda row: row.path)
+    page = cut_page("scene.objects.find", arguments, fitting, mark=_mark, size_of=partial(_size, types))
     show = partial(_show, types, keeps_ids=arguments.get("includeFileIds", False))
     matched = [{**show(row), "tag": row.node.tag, "layer": row.node.layer} for row in page.items]
     lines = [f"{row.path} [{', '.join(types.of(row))}]" for row in page.items]
     return Reply(
         output={"matches": matched, **page.members},
         text=shorten(lines, "... {} more objects; page with pageSize and cursor") or "No object matches.",
-        notes=(*_notes(tree, types, page.items, arguments), *page.notes),
+        notes=(*_notes(tree, found, types, page.items, arguments), *page.notes),
         is_final=not tree.findings.is_late,
     )
 
@@ -138,8 +140,10 @@ def _outline(row: Row, types: _Types, top: int) -> str:
     return f"{'  ' * (row.depth - top)}{row.node.name}{state} [{', '.join(types.of(row))}]"
 
 
-def _notes(tree: Tree, types: _Types, rows: Sequence[Row], arguments: JsonObject) -> Iterator[str]:
+def _notes(tree: Tree, found: Rows, types: _Types, rows: Sequence[Row], arguments: JsonObject) -> Iterator[str]:
     yield from tree_notes(tree.findings)
+    if found.is_cut:
+        yield TOO_DEEP
     yield from script_notes(types.unknown)
     if not arguments.get("includeFileIds") and any(row.instance_id != row.node.file_id for row in rows):
         yield DERIVED_IDS
