@@ -29,8 +29,8 @@ from rank_bm25 import BM25Okapi
 
 from strictwire.packs.context.build import Order, build
 from strictwire.packs.context.library import load_generation
-from strictwire.packs.context.search.answer import Search, Searcher
-from strictwire.packs.context.search.counters import ByteCounter
+from strictwire.packs.context.search.searcher import Search, Searcher
+from strictwire.packs.context.search.token_counters import ByteCounter
 from strictwire.packs.context.select import select
 
 PACKAGES = ("django", "sqlalchemy", "networkx")

@@ -24,9 +24,9 @@ from typing import Final
 
 from benchmarks.policy_bases import BASES, Base, install
 from benchmarks.policy_plants import CORPUS, HELD_OUT, Planted, is_found, plant_all, read_corpus
-from strictwire.packs.workspace.policy.judge import Policy
 from strictwire.packs.workspace.policy.languages import maybe_language
-from strictwire.packs.workspace.policy.rule import Finding
+from strictwire.packs.workspace.policy.policy import Policy
+from strictwire.packs.workspace.policy.rule import PolicyFinding
 
 SEED: Final = 7
 FOUND: Final = 0.95
@@ -61,7 +61,7 @@ class Rate:
     """What was found in one code base."""
 
     files: int
-    flagged: dict[str, list[Finding]]
+    flagged: dict[str, list[PolicyFinding]]
 
     @property
     def share(self) -> float:
@@ -69,11 +69,11 @@ class Rate:
         return len(self.flagged) / self.files if self.files else 0.0
 
 
-def _judge(folder: Path, path: Path) -> list[Finding]:
+def _judge(folder: Path, path: Path) -> list[PolicyFinding]:
     return Policy().findings(str(path.relative_to(folder)), path.read_bytes())
 
 
-def _judge_change(folder: Path, before: Path, path: Path) -> list[Finding] | None:
+def _judge_change(folder: Path, before: Path, path: Path) -> list[PolicyFinding] | None:
     """None for a file that did not change."""
     older = before / path.relative_to(folder)
     if not older.is_file():

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.peers import BENCH
-from strictwire.packs.workspace.policy.judge import MAX_JUDGED
 from strictwire.packs.workspace.policy.languages import maybe_language
+from strictwire.packs.workspace.policy.policy import MAX_CHECKED
 
 FOLDER: Final = BENCH / "policy"
 
@@ -59,7 +59,7 @@ class Base:
         for path in sorted(self.folder.rglob("*")):
             if path.is_symlink() or not path.is_file() or path.name.endswith(".d.ts"):
                 continue
-            if maybe_language(path.name) is not None and path.stat().st_size <= MAX_JUDGED:
+            if maybe_language(path.name) is not None and path.stat().st_size <= MAX_CHECKED:
                 yield path
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from strictwire.packs.workspace.policy.judge import Policy
+from strictwire.packs.workspace.policy.policy import Policy
 from strictwire.packs.workspace.policy.source import Source
 
 CORPUS: Final = Path(__file__).parent / "policy_corpus"

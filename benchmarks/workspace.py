@@ -33,7 +33,7 @@ from benchmarks.fixture import Question
 from benchmarks.process import Running, run
 from benchmarks.talk import Talk, Wire
 from strictwire.audit.event import render_body
-from strictwire.stores.jsonl import Trail, open_log
+from strictwire.stores.files.config import TrailConfig, open_writer
 
 RECORDS: Final = 1_000_000
 TURNS: Final = 15
@@ -62,10 +62,10 @@ class Desk:
     questions: dict[str, Question]
 
 
-def write_trail(root: Path, records: int) -> Trail:
+def write_trail(root: Path, records: int) -> TrailConfig:
     """A trail with so many records, signed as the server signs."""
-    trail = Trail(folder=root / "audit", key_path=root / "audit.key")
-    log = open_log(trail)
+    trail = TrailConfig(folder=root / "audit", key_path=root / "audit.key")
+    log = open_writer(trail)
     block = [render_body(event())] * 1_000
     for _ in range(records // 1_000):
         log.append_unsynced(block)

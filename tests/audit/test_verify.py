@@ -1,4 +1,4 @@
-"""Judging a stream of lines. The matrix of tampering on real folders is in tests/stores/test_judge.py."""
+"""Judging a stream of lines. The matrix of tampering on real folders is in tests/stores/files/test_verify.py."""
 
 from __future__ import annotations
 

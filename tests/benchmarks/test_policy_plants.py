@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from benchmarks.policy_plants import CORPUS, HELD_OUT, RULES_OF, is_found, plant_all, read_corpus
 
-from strictwire.packs.workspace.policy.judge import Policy
 from strictwire.packs.workspace.policy.languages import LANGUAGES
+from strictwire.packs.workspace.policy.policy import Policy
 from strictwire.packs.workspace.policy.rule import Severity
 from strictwire.packs.workspace.policy.rules import RULES
 

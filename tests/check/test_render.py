@@ -102,8 +102,10 @@ def test_junit_is_xml_with_a_case_for_each_finding(report: Report, counts: tuple
 
 def test_github_commands_cannot_be_broken_out_of() -> None:
     assert FORMATS["github"](REPORT).splitlines() == [
-        "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT"
-        "::a: bad a|b <b> \\u001b[31m\\u000a::error::%25. Mend it.",
+        (
+            "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT"
+            "::a: bad a|b <b> \\u001b[31m\\u000a::error::%25. Mend it."
+        ),
         "::error title=INPUT_BOUNDS_KEPT::b: less. Keep.",
         "::notice title=TOOL_ADDED::c: new. Nothing.",
     ]

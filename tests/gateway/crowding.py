@@ -17,7 +17,7 @@ from strictwire.pipeline.call import Caller
 from strictwire.server.guard import Guarding, open_guard
 from strictwire.server.guarded import Guarded
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from tests.fixtures.guards import PYTHON
 from tests.fixtures.live import legacy, modern
 from tests.gateway.driving import SHORT, Client

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from strictwire.canon.json import parse_object
-from strictwire.gateway.endpoint import GuardEndpoint
 from strictwire.gateway.terms import Terms
 from strictwire.gateway.upstream import Target
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers, Inbound, Reply
+from strictwire.profiles.endpoint import Headers, Inbound, Reply
+from strictwire.profiles.mcp.endpoint import McpEndpoint
 from strictwire.server.guard import Guarding, open_guard
 from strictwire.server.guarded import Guarded
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
+from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.guards import PYTHON
 from tests.fixtures.live import initialize, legacy, modern
 
@@ -53,7 +54,7 @@ class Heard:
 class Client:
     """A client of a guard, as a stdio transport would be one; with headers it is one of HTTP."""
 
-    def __init__(self, endpoint: GuardEndpoint, recorder: MemoryRecorder) -> None:
+    def __init__(self, endpoint: McpEndpoint, recorder: MemoryRecorder) -> None:
         self.endpoint = endpoint
         self.recorder = recorder
         self.heard = Heard()
@@ -63,7 +64,7 @@ class Client:
         pairs = None if headers is None else Headers(headers.items())
         inbound = Inbound(body=raw, transport="memory", caller=Caller(), headers=pairs)
         async with asyncio.timeout(PATIENCE):
-            return await self.endpoint.serve(inbound, self.heard)
+            return await ask_endpoint(self.endpoint, inbound, self.heard)
 
     async def ask(self, raw: bytes) -> dict[str, Any]:
         """One request, and its answer."""

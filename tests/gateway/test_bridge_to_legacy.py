@@ -15,7 +15,8 @@ from strictwire.gateway.link import Question
 from strictwire.gateway.terms import Terms
 from strictwire.gateway.upstream import Target
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Inbound
+from strictwire.profiles.endpoint import Inbound
+from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.live import modern
 from tests.gateway.driving import Client, Heard, fake, guarded, outcome
 from tests.gateway.test_misbehaviour import EXPECTED, FINE
@@ -33,7 +34,7 @@ def legacy_only(name: str) -> Target:
 async def ask_as(client: Client, principal: str, raw: bytes) -> dict[str, Any]:
     inbound = Inbound(body=raw, transport="memory", caller=Caller(principal=principal))
     async with asyncio.timeout(20):
-        reply = await client.endpoint.serve(inbound, Heard())
+        reply = await ask_endpoint(client.endpoint, inbound, Heard())
     return parse_object(reply.body or b"")
 
 
@@ -139,7 +140,7 @@ def test_a_call_that_nobody_comes_back_to_is_withdrawn(monkeypatch: pytest.Monke
     async def run() -> list[object]:
         async with guarded(legacy_only("asks_sampling"), Terms()) as client:
             state = (await begin(client))["requestState"]
-            bridge = next(iter(client.endpoint._modern._bridges._bridges.values()))[0]  # type: ignore[attr-defined]
+            bridge = next(iter(client.endpoint.backend._modern._bridges._bridges.values()))[0]  # type: ignore[attr-defined]
             async with asyncio.timeout(10):
                 while bridge.busy:
                     await asyncio.sleep(0.01)

@@ -72,7 +72,7 @@ def test_results_carry_nothing_of_the_stateless_era() -> None:
 def test_a_second_session_starts_no_process_for_nothing() -> None:
     async def run() -> list[object]:
         async with guarded(modern_only("good")) as client:
-            upstream = client.endpoint._modern._warden.upstream  # type: ignore[attr-defined]
+            upstream = client.endpoint.backend._modern._warden.upstream  # type: ignore[attr-defined]
             before = upstream.has_sessions
             await client.open_session()
             await client.open_session()

@@ -14,7 +14,7 @@ from strictwire.server.guard import Guarding, open_guard
 from strictwire.server.guarded import Guarded
 from strictwire.server.run import StartRefused
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from tests.fixtures.live import legacy, modern
 from tests.gateway.driving import Client, fake, outcome
 

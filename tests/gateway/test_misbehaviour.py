@@ -161,7 +161,7 @@ async def _until_running(client: Client) -> None:
 
 
 def _flights(client: Client) -> list[object]:
-    shared = client.endpoint.house.warden.upstream._shared
+    shared = client.endpoint.backend.warden.upstream._shared
     return list(shared._flights.values()) if shared is not None else []  # type: ignore[attr-defined]
 
 

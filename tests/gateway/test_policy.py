@@ -16,8 +16,9 @@ from strictwire.gateway.rates import Limit
 from strictwire.gateway.rules import Effect, Filter, Rule
 from strictwire.gateway.terms import Mode
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Inbound, Silent
+from strictwire.profiles.endpoint import Inbound, Silent
 from strictwire.server.guarded import Guarded
+from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.live import INITIALIZED, initialize, legacy, modern
 from tests.gateway.crowding import Talker, crowd, one
 from tests.gateway.driving import SHORT, Client, fake, outcome
@@ -70,7 +71,7 @@ async def call(client: Client, name: str, who: Caller | None = None, x: object =
 
 
 async def send(client: Client, raw: bytes, who: Caller | None) -> dict[str, Any]:
-    reply = await client.endpoint.serve(Inbound(body=raw, transport="memory", caller=who or Caller()), Silent())
+    reply = await ask_endpoint(client.endpoint, Inbound(body=raw, transport="memory", caller=who or Caller()), Silent())
     assert reply.body is not None
     return parse_object(reply.body)
 

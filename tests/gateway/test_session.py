@@ -8,7 +8,8 @@ from typing import Any
 
 from strictwire.canon.json import parse_object
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers, Inbound
+from strictwire.profiles.endpoint import Headers, Inbound
+from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.live import INITIALIZED, initialize, legacy
 from tests.gateway.driving import Client, Heard, fake, guarded, outcome
 
@@ -65,7 +66,7 @@ async def _open(client: Client) -> str:
 async def _verb(client: Client, verb: str, session: str) -> int:
     headers = Headers({**VERSION, "mcp-session-id": session}.items())
     inbound = Inbound(body=b"", transport="http", caller=Caller(), headers=headers, verb=verb)
-    return (await client.endpoint.serve(inbound, Heard())).status
+    return (await ask_endpoint(client.endpoint, inbound, Heard())).status
 
 
 def test_a_session_belongs_to_whoever_opened_it() -> None:
@@ -75,6 +76,6 @@ def test_a_session_belongs_to_whoever_opened_it() -> None:
             headers = Headers({**VERSION, "mcp-session-id": session}.items())
             caller = Caller(principal="somebody else")
             inbound = Inbound(body=legacy(1, "tools/list"), transport="http", caller=caller, headers=headers)
-            return (await client.endpoint.serve(inbound, Heard())).status
+            return (await ask_endpoint(client.endpoint, inbound, Heard())).status
 
     assert asyncio.run(run()) == 404

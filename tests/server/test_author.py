@@ -15,7 +15,7 @@ from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused
 from strictwire.server.hints import HintRefused
 from strictwire.settings.model import ServerSettings, Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import CallFailed, MemoryConnection
 
 
@@ -165,12 +165,12 @@ def test_a_tool_that_changes_something_is_recorded_before_it_runs() -> None:
     @server.tool(safety=Safety.MUTATING)
     def change() -> str:
         """Changes."""
-        seen.append([type(each).__name__ for each in recorder.events])
+        seen.append([each["kind"] for each in recorder.records])
         return "done"
 
     talk(server, lambda client: client.call_tool("change"), recorder=recorder)
 
-    assert (seen, [type(each).__name__ for each in recorder.events]) == ([["Intent"]], ["Intent", "Outcome"])
+    assert (seen, [each["kind"] for each in recorder.records]) == ([["intent"]], ["intent", "outcome"])
 
 
 def test_resources_and_templates_get_what_their_uris_say() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 from strictwire.transport.gatekeeper import Gatekeeper, Token, find_content_fault
 from tests.fixtures.live import HttpProcess, command, initialize, legacy, modern, modern_headers, request, run, serve_http
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 from strictwire.transport.http_head import Head
 from strictwire.transport.http_request import MAX_KNOWN_HEADS, Heads, Incoming
 from tests.fixtures.live import HttpProcess, modern, modern_headers, request

@@ -17,7 +17,7 @@ A consistency proof shows that a later checkpoint only added to an earlier one. 
 
     <earlier signed checkpoint><later signed checkpoint>
 
-Not here: where hashes and records come from (`stores.trail.proofs`).
+Not here: where hashes and records come from (`stores.files.proofs`).
 """
 
 from __future__ import annotations

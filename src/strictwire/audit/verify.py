@@ -11,7 +11,7 @@ ends the judgement with a Finding that names the record. Memory does not grow wi
     5  every record that was signed for is there                         TRUNCATED PRUNED_UNSAID
     6  the checkpoints themselves are whole and in order                 CHECKPOINT_ALTERED CHECKPOINT_MISSING
 
-Not here: reading files, and telling which record was replaced by a forger who chained the rest anew (`stores.trail.judge`
+Not here: reading files, and telling which record was replaced by a forger who chained the rest anew (`stores.files.verify`
 does that with the stored hashes).
 """
 

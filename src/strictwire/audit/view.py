@@ -1,6 +1,6 @@
 """The seam between tool packs and the audit store: what may be asked of a trail by those who never write it.
 
-A store implements this (`stores.trail.view`); the composition root hands it to the packs it opens. Only types live here.
+A store implements this (`stores.files.view`); the composition root hands it to the packs it opens. Only types live here.
 Every method raises Refused, with the code of the audit family, where the trail cannot be read or does not hold.
 """
 

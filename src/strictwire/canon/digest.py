@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Final
 
 from strictwire.canon.json import JsonValue, render_sorted
-from strictwire.native import speed
 
 PREFIX: Final = "sha256:"
 """Digests name their algorithm, so that a later one can stand beside it."""
 
 
-def sha256_in_python(*parts: bytes) -> bytes:
-    """The SHA-256 of some bytes one after the other."""
+def sha256(*parts: bytes) -> bytes:
+    """The SHA-256 of the concatenation of some bytes."""
     return hashlib.sha256(b"".join(parts)).digest()
-
-
-sha256: Final[Callable[..., bytes]] = getattr(speed, "sha256", sha256_in_python)
-"""`sha256_in_python`, by whoever is faster on short ones."""
 
 
 def digest_bytes(raw: bytes) -> str:
     """The digest of exact bytes."""
-    return PREFIX + sha256(raw).hex()
+    return PREFIX + hashlib.sha256(raw).hexdigest()
 
 
 def digest(value: JsonValue) -> str:

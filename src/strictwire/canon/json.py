@@ -18,8 +18,6 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from strictwire.native import speed
-
 JsonValue: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 """What JSON can say, as Python values."""
 
@@ -115,6 +113,17 @@ def parse(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue:
     if twice:
         raise NotStrict(Fault.DUPLICATE_KEY)
     return value
+
+
+def is_strict(raw: bytes, value: object, limits: Limits = DEFAULT_LIMITS) -> bool:
+    """Whether bytes that msgspec has read as a value, typed or not, are strict JSON too: not too deep, no duplicate key.
+
+    False also where that takes a closer look: `parse` takes it, and names the fault.
+    """
+    if len(raw) > limits.size or (len(raw) > limits.depth and is_too_deep(raw, limits.depth)):
+        return False
+    written = _encode(value)
+    return written == raw or keeps_colons(raw, written)
 
 
 def parse_object(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonObject:
@@ -284,21 +293,16 @@ def _has_duplicate_keys(raw: bytes, value: JsonValue) -> bool:
     3. Otherwise read the pairs one by one.
     """
     written = _encode(value)
-    if written == raw or keeps_colons(raw, written, 0):
-        return False
-    return _reads_a_key_twice(raw)
+    return written != raw and not keeps_colons(raw, written) and _reads_a_key_twice(raw)
 
 
-def keeps_colons_in_python(raw: bytes, written: bytes, others: int) -> bool:
-    """Whether raw has as many colons as what was written of it, and `others`, and none of its colons is escaped."""
-    return raw.count(b":") == written.count(b":") + others and _HIDDEN_COLON not in raw
+def keeps_colons(raw: bytes, written: bytes) -> bool:
+    """Whether raw has as many colons as what was written back of it, and none of its colons is escaped."""
+    return raw.count(b":") == written.count(b":") and _HIDDEN_COLON not in raw
 
 
 _HIDDEN_COLON: Final = b"\\u003"
 """What an escaped colon begins with: where it stands, colons cannot be counted."""
-
-keeps_colons: Final[Callable[[bytes, bytes, int], bool]] = getattr(speed, "keeps_colons", keeps_colons_in_python)
-"""`keeps_colons_in_python`, by whoever is faster."""
 
 
 class _KeyTwice(Exception):

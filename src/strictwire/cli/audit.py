@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 from strictwire.cli import sourcing
 
 if TYPE_CHECKING:
-    from strictwire.stores.jsonl import Trail
-    from strictwire.stores.trail.reading import Filters
-    from strictwire.stores.trail.replay import Recorded
+    from strictwire.stores.files.config import TrailConfig
+    from strictwire.stores.records import Filters
+    from strictwire.stores.replay import RecordedCall
 
 EXAMPLES: Final = """examples:
   strictwire audit verify                               exit 0 if the trail holds, 100 if not, naming the first bad record
@@ -97,10 +97,10 @@ def run(arguments: argparse.Namespace) -> int:
     from strictwire.audit.checkpoint import NoteRefused
     from strictwire.audit.proof import ProofRefused
     from strictwire.settings.read import SettingsRefused
-    from strictwire.stores.trail.export import NoParquet
-    from strictwire.stores.trail.fault import LogFault
-    from strictwire.stores.trail.keys import KeyUnsafe
-    from strictwire.stores.trail.proofs import NoProof
+    from strictwire.stores.export import NoParquet
+    from strictwire.stores.fault import LogFault
+    from strictwire.stores.files.keys import KeyUnsafe
+    from strictwire.stores.files.proofs import NoProof
 
     try:
         return _VERBS[arguments.verb](arguments, _trail(arguments))
@@ -123,7 +123,7 @@ def _fail(arguments: argparse.Namespace, text: str, exit_code: int) -> int:
     return exit_code
 
 
-def _trail(arguments: argparse.Namespace) -> Trail:
+def _trail(arguments: argparse.Namespace) -> TrailConfig:
     from dataclasses import replace
 
     from strictwire.server.compose import trail_of, worker_folder
@@ -137,24 +137,24 @@ def _trail(arguments: argparse.Namespace) -> Trail:
 
 
 def _filters(arguments: argparse.Namespace) -> Filters:
-    from strictwire.stores.trail.reading import Filters
+    from strictwire.stores.records import Filters
 
     names = ("since", "until", "tool", "code", "principal", "session", "kind")
     return Filters(**{name: getattr(arguments, name) for name in names})
 
 
-def _public_key(trail: Trail) -> Any:
-    from strictwire.stores.trail.keys import public_path, read_public_key
+def _public_key(trail: TrailConfig) -> Any:
+    from strictwire.stores.files.keys import public_path, read_public_key
 
     return read_public_key(public_path(trail.key_path))
 
 
-def _verify(_arguments: argparse.Namespace, trail: Trail) -> int:
+def _verify(_arguments: argparse.Namespace, trail: TrailConfig) -> int:
     """The trail, and those of the workers beside it: every one of them has to hold."""
     from dataclasses import replace
 
     from strictwire.server.compose import worker_folders
-    from strictwire.stores.trail.layout import ACTIVE
+    from strictwire.stores.files.layout import ACTIVE
 
     workers = [replace(trail, folder=folder) for folder in worker_folders(trail.folder)]
     if not workers:
@@ -166,8 +166,8 @@ def _verify(_arguments: argparse.Namespace, trail: Trail) -> int:
     return max(codes)
 
 
-def _verify_one(trail: Trail) -> int:
-    from strictwire.stores.trail.judge import verify_trail
+def _verify_one(trail: TrailConfig) -> int:
+    from strictwire.stores.files.verify import verify_trail
 
     anchor = trail.anchor_path
     verdict = verify_trail(
@@ -185,14 +185,14 @@ def _verify_one(trail: Trail) -> int:
     return 0
 
 
-def _prove(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.proofs import prove_record
+def _prove(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.proofs import prove_record
 
     return _write_proof(arguments, prove_record(trail.folder, _public_key(trail), arguments.record))
 
 
-def _prove_growth(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.proofs import prove_growth
+def _prove_growth(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.proofs import prove_growth
 
     proof = prove_growth(trail.folder, _public_key(trail), old=arguments.old, new=arguments.new)
     return _write_proof(arguments, proof)
@@ -206,9 +206,9 @@ def _write_proof(arguments: argparse.Namespace, proof: bytes) -> int:
     return 0
 
 
-def _check(arguments: argparse.Namespace, trail: Trail) -> int:
+def _check(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.audit.proof import CONSISTENCY, check_consistency, check_inclusion
-    from strictwire.stores.trail.keys import read_public_key
+    from strictwire.stores.files.keys import read_public_key
 
     key = read_public_key(arguments.public_key) if arguments.public_key else _public_key(trail)
     proof = arguments.proof.read_bytes()
@@ -222,16 +222,16 @@ def _check(arguments: argparse.Namespace, trail: Trail) -> int:
     return 0
 
 
-def _show(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import read_trail
+def _show(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import read_trail
 
     for entry in read_trail(trail.folder, _filters(arguments)):
         print(entry.line.decode())
     return 0
 
 
-def _follow(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import follow_trail
+def _follow(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import follow_trail
 
     for entry in follow_trail(trail.folder, _filters(arguments), wait=_pause):
         print(entry.line.decode(), flush=True)
@@ -243,10 +243,11 @@ def _pause() -> bool:
     return True
 
 
-def _stats(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import count_trail
+def _stats(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import read_trail
+    from strictwire.stores.records import count_records
 
-    stats = count_trail(trail.folder, _filters(arguments), progress=_show_bytes)
+    stats = count_records(read_trail(trail.folder, _filters(arguments), progress=_show_bytes))
     print(f"records      {stats.records} ({stats.size} bytes), {stats.first} to {stats.last}")
     print(f"malformed    {stats.malformed} inputs counted")
     print(f"unfinished   {stats.open_intents} calls with an intent and no outcome")
@@ -257,26 +258,25 @@ def _stats(arguments: argparse.Namespace, trail: Trail) -> int:
     return 0
 
 
-def _export(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.export import export_csv, export_jsonl, export_parquet
-    from strictwire.stores.trail.reading import read_trail
+def _export(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.export import EXPORTERS
+    from strictwire.stores.files.reading import read_trail
 
-    write = {"jsonl": export_jsonl, "csv": export_csv, "parquet": export_parquet}[arguments.format]
     with arguments.out.open("wb") as target:
-        number = write(read_trail(trail.folder, _filters(arguments), progress=_show_bytes), target)
+        number = EXPORTERS[arguments.format](read_trail(trail.folder, _filters(arguments), progress=_show_bytes), target)
     print(f"wrote {number} records to {arguments.out}", file=sys.stderr)
     return 0
 
 
-def _prune(arguments: argparse.Namespace, trail: Trail) -> int:
-    from strictwire.stores.trail.pruning import prune_trail
+def _prune(arguments: argparse.Namespace, trail: TrailConfig) -> int:
+    from strictwire.stores.files.prune import prune_trail
 
     pruned = prune_trail(trail, arguments.before, progress=_show_bytes)
     print(f"removed {pruned.removed} records; the trail begins with record {pruned.first}")
     return 0
 
 
-def _replay(arguments: argparse.Namespace, trail: Trail) -> int:
+def _replay(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.cli.serve import load_server
     from strictwire.server.run import StartRefused
 
@@ -287,39 +287,39 @@ def _replay(arguments: argparse.Namespace, trail: Trail) -> int:
     return asyncio.run(_replay_with(server, _filters(arguments), trail))
 
 
-async def _replay_with(server: Any, filters: Filters, trail: Trail) -> int:
-    from strictwire.stores.trail.reading import read_trail
-    from strictwire.stores.trail.replay import Verdict, replay_calls
+async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int:
+    from strictwire.stores.files.reading import read_trail
+    from strictwire.stores.replay import Comparison, replay_calls
 
     tools = server.catalog.offers.registry.tools
-    counts = dict.fromkeys(Verdict, 0)
+    counts = dict.fromkeys(Comparison, 0)
     async with _reissuer(server) as reissue:
         entries = read_trail(trail.folder, filters)
         async for line in replay_calls(
             entries, is_idempotent=lambda name: name in tools and tools[name].safety.value == "read-only", reissue=reissue
         ):
-            counts[line.verdict] += 1
-            if line.verdict is not Verdict.SAME:
-                print(f"{line.seq} {line.tool_name} {line.verdict.value} {line.reason}".rstrip())
-    print(", ".join(f"{number} {verdict.value}" for verdict, number in counts.items()))
-    return FINDINGS if counts[Verdict.DIFFERENT] else 0
+            counts[line.comparison] += 1
+            if line.comparison is not Comparison.SAME:
+                print(f"{line.seq} {line.tool_name} {line.comparison.value} {line.reason}".rstrip())
+    print(", ".join(f"{number} {comparison.value}" for comparison, number in counts.items()))
+    return FINDINGS if counts[Comparison.DIFFERENT] else 0
 
 
 @asynccontextmanager
-async def _reissuer(server: Any) -> AsyncIterator[Callable[[Recorded], Any]]:
+async def _reissuer(server: Any) -> AsyncIterator[Callable[[RecordedCall], Any]]:
     """Calls through the whole pipeline, recorded in memory, so that the digest is made the same way."""
     from strictwire.pipeline.call import Caller
     from strictwire.server.testing import MemoryClient
-    from strictwire.stores.memory import MemoryRecorder
-    from strictwire.stores.trail.replay import Answer
+    from strictwire.stores.memory.recorder import MemoryRecorder
+    from strictwire.stores.replay import CallResult
 
     recorder = MemoryRecorder()
     async with MemoryClient(server, recorder=recorder, caller=Caller(tier="enterprise")) as client:
 
-        async def reissue(call: Recorded) -> Answer:
+        async def reissue(call: RecordedCall) -> CallResult:
             await client.request("tools/call", {"name": call.tool_name, "arguments": call.arguments})
-            end: Any = getattr(recorder.events[-1], "end", None)
-            return Answer(result_digest=end.result_digest, error_code=end.error_code)
+            record = recorder.records[-1]
+            return CallResult(result_digest=record["result_digest"], error_code=record["error_code"])
 
         yield reissue
 

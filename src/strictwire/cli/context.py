@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -11,12 +12,12 @@ from typing import Any, Final
 import strictwire
 from strictwire.packs.context.build import V0_KINDS, Built, Order
 from strictwire.packs.context.extract import KINDS
-from strictwire.packs.context.follow import TreeChanges, follow
+from strictwire.packs.context.follow import Changes, TreeEvents, TreeLooks, follow
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.verbs import (
     EXIT_CODES,
     USAGE,
-    Answer,
+    CommandResult,
     render_built,
     run_build,
     run_inspect,
@@ -102,13 +103,26 @@ def _build(arguments: argparse.Namespace) -> int:
     if not arguments.watch:
         return _write(run_build(order, now=_now, progress=progress))
     try:
-        follow(order, changes=TreeChanges(order.sources), now=_now, report=_report, progress=progress)
+        follow(order, changes=_changes(order.sources), now=_now, report=_report, progress=progress)
     except NotBuilt as refused:
         _report(refused)
         return EXIT_CODES[refused.failure.code]
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _changes(root: Path) -> Changes:
+    """Kernel events where there are any, a look every two seconds elsewhere."""
+    try:
+        return TreeEvents(root)
+    except OSError:
+        return TreeLooks(root, pause=_pause)
+
+
+def _pause(seconds: float) -> bool:
+    time.sleep(seconds)
+    return True
 
 
 def _report(outcome: Built | NotBuilt) -> None:
@@ -119,7 +133,7 @@ def _report(outcome: Built | NotBuilt) -> None:
         print(f"error: {outcome.reason}{subject}", file=sys.stderr, flush=True)
 
 
-def _write(answer: Answer) -> int:
+def _write(answer: CommandResult) -> int:
     sys.stderr.buffer.write(answer.stderr)
     sys.stdout.buffer.write(answer.stdout)
     sys.stdout.flush()

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 import strictwire
-from strictwire.native import speed
 
 VERBS: Final = {
     "serve": "serve tools over stdio or HTTP",
@@ -58,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_help())
         return 0 if given else 2
     if given[0] == "--version":
-        print(f"strictwire {strictwire.__version__} ({'in Python alone' if speed is None else 'inner loops in C'})")
+        print(f"strictwire {strictwire.__version__}")
         return 0
     verb = given[0]
     if verb not in VERBS:

@@ -12,11 +12,11 @@ from typing import Any, Final
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.workspace.pack import KEY
 from strictwire.packs.workspace.verbs import (
-    Answer,
-    Place,
-    guarded,
+    CommandContext,
+    CommandResult,
     is_hash,
     run_approve,
+    run_command,
     run_diff,
     run_lint,
     run_list,
@@ -62,10 +62,10 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run one verb and write what it gives."""
-    return write(guarded(lambda: _run(arguments, place_of(arguments.root))))
+    return write(run_command(lambda: _run(arguments, place_of(arguments.root))))
 
 
-def _run(arguments: argparse.Namespace, place: Place) -> Answer:
+def _run(arguments: argparse.Namespace, place: CommandContext) -> CommandResult:
     match arguments.verb:
         case "new":
             draft = arguments.draft.read_text(encoding="utf-8") if arguments.draft else None
@@ -84,13 +84,13 @@ def _run(arguments: argparse.Namespace, place: Place) -> Answer:
             return run_show(place, plan_hash=arguments.hash)
 
 
-def _approve(place: Place, plan_hash: str) -> Answer:
+def _approve(place: CommandContext, plan_hash: str) -> CommandResult:
     """Only a person can: the plan is shown, and the answer must come from a terminal."""
     if not sys.stdin.isatty():
-        return Answer(exit_code=1, stderr="error: approving needs a person at a terminal\n")
+        return CommandResult(exit_code=1, stderr="error: approving needs a person at a terminal\n")
     write(run_show(place, plan_hash=plan_hash))
     if input(f"Type the first 8 characters of the hash ({plan_hash[:4]}…) to approve this plan: ").strip() != plan_hash[:8]:
-        return Answer(exit_code=1, stderr="not approved\n")
+        return CommandResult(exit_code=1, stderr="not approved\n")
     return run_approve(place, plan_hash=plan_hash, approver=_person())
 
 
@@ -105,13 +105,13 @@ def _person() -> str:
     return f"terminal:{getpass.getuser()}"
 
 
-def place_of(root: Path) -> Place:
+def place_of(root: Path) -> CommandContext:
     """A workspace with the key of this user's server."""
     state = state_folder() / "packs"
-    return Place(root=root, key=state / KEY, now=time.time, state=state)
+    return CommandContext(root=root, key=state / KEY, now=time.time, state=state)
 
 
-def write(answer: Answer) -> int:
+def write(answer: CommandResult) -> int:
     """Print an answer; its exit code."""
     sys.stdout.write(answer.stdout)
     sys.stdout.flush()

@@ -9,8 +9,8 @@ from typing import Final
 
 from strictwire.cli import sourcing
 from strictwire.cli.plan import place_of, write
-from strictwire.packs.workspace.attest.check import MAX_BUNDLE, Trusted
-from strictwire.packs.workspace.verbs import Answer, guarded, run_check, run_status
+from strictwire.packs.workspace.attest.check import MAX_BUNDLE, TrustedKeys
+from strictwire.packs.workspace.verbs import CommandResult, run_check, run_command, run_status
 
 EXAMPLES: Final = """examples:
   strictwire workspace status
@@ -38,28 +38,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb and write what it gives."""
     if arguments.verb == "check":
-        return write(guarded(lambda: _check(arguments)))
-    return write(guarded(lambda: _status(arguments)))
+        return write(run_command(lambda: _check(arguments)))
+    return write(run_command(lambda: _status(arguments)))
 
 
-def _status(arguments: argparse.Namespace) -> Answer:
+def _status(arguments: argparse.Namespace) -> CommandResult:
     from strictwire.server.compose import view_of
     from strictwire.settings.read import SettingsRefused, read_settings
 
     try:
         trail = view_of(read_settings(file=arguments.config).audit)
     except SettingsRefused as exc:
-        return Answer(exit_code=sourcing.USAGE, stderr=f"error: {exc}\n")
+        return CommandResult(exit_code=sourcing.USAGE, stderr=f"error: {exc}\n")
     return run_status(replace(place_of(arguments.root), trail=trail))
 
 
-def _check(arguments: argparse.Namespace) -> Answer:
-    from strictwire.stores.trail.keys import KeyUnsafe, read_public_key
+def _check(arguments: argparse.Namespace) -> CommandResult:
+    from strictwire.stores.files.keys import KeyUnsafe, read_public_key
 
     try:
         audit = read_public_key(arguments.audit_key).render() if arguments.audit_key else None
     except KeyUnsafe as exc:
-        return Answer(exit_code=1, stderr=f"error: {exc}\n")
+        return CommandResult(exit_code=1, stderr=f"error: {exc}\n")
     with arguments.bundle.open("rb") as file:
         raw = file.read(MAX_BUNDLE + 1)
-    return run_check(raw, Trusted(workspace=arguments.workspace_key, audit=audit))
+    return run_check(raw, TrustedKeys(workspace=arguments.workspace_key, audit=audit))

@@ -8,21 +8,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import jsonschema_rs
 from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
-from strictwire.contract.judge import Asked, Program, hasten, maybe_program, maybe_voucher
-from strictwire.contract.mistakes import MAX_MISTAKES, Mistake, finder
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
 
-MAX_VIOLATIONS: Final = MAX_MISTAKES
-"""Enough to mend a call in one round; more only repeats (A.6 names ten)."""
+MAX_VIOLATIONS: Final = 10
+"""Enough to correct a call in one round (A.6 names ten)."""
 
 CACHED: Final = 4096
 """Compiled validators kept. Two tools with equal schemas share one."""
@@ -51,56 +49,22 @@ class Violation(Struct, frozen=True):
         return details
 
 
-Cause: TypeAlias = tuple[Violation, ...] | tuple[Mistake, ...]
-"""Why a value does not fit, as the engine found it or as `mistakes` did."""
-
-
 class Conformer:
     """A compiled schema."""
 
-    def __init__(self, validator: Any, schema: JsonObject | None) -> None:
-        """The schema only where a program may be made of it; that is done when the first value comes."""
+    __slots__ = ("_validator", "accepts")
+
+    def __init__(self, validator: Any) -> None:
         self._validator = validator
-        self._schema = schema
-
-    @cached_property
-    def _program(self) -> Program | None:
-        return None if self._schema is None else maybe_program(self._schema)
-
-    @cached_property
-    def accepts(self) -> Asked:
-        """Whether the value fits; the fast question, asked first."""
-        return hasten(self._program, self._validator.is_valid)
-
-    @cached_property
-    def vouch(self) -> Asked | None:
-        """Whether the value fits and is plain JSON, to be written as it is: at most a yes. None if that cannot be told."""
-        return maybe_voucher(self._program, self._validator.is_valid)
-
-    @cached_property
-    def _find_mistakes(self) -> Callable[[JsonValue], list[Mistake] | None] | None:
-        return None if self._program is None else finder(self._program)
+        self.accepts: Callable[[JsonValue], bool] = validator.is_valid
+        """Whether a value conforms; the fast question, asked first."""
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
-        """Why the value does not fit, in a fixed order; empty if it does."""
-        return violations_of(self.find_cause(value))
-
-    def find_cause(self, value: JsonValue) -> Cause:
-        """The same as it was found: equal causes have equal violations."""
-        mistakes = None if self._find_mistakes is None else self._find_mistakes(value)
-        return self._ask_engine(value) if mistakes is None else tuple(mistakes)
-
-    def _ask_engine(self, value: JsonValue) -> tuple[Violation, ...]:
+        """Why a value does not conform, in a fixed order; empty if it does."""
         found: set[Violation] = set()
         for error in islice(self._validator.iter_errors(value), 4 * MAX_VIOLATIONS):
             found.update(_explain(error, value))
         return tuple(sorted(found, key=_order)[:MAX_VIOLATIONS])
-
-
-def violations_of(cause: Cause) -> tuple[Violation, ...]:
-    """What a cause comes to, in a fixed order."""
-    found = (each if isinstance(each, Violation) else Violation(*each) for each in cause)
-    return tuple(sorted(found, key=_order))
 
 
 def _order(violation: Violation) -> tuple[bool, str, str, str]:
@@ -127,7 +91,7 @@ def _compile(raw: bytes) -> Conformer:
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
         raise SchemaRefused(Problem.INVALID) from exc
-    return Conformer(compiled, schema if draft_of(schema) == jsonschema_rs.Draft202012 else None)
+    return Conformer(compiled)
 
 
 _ENGINES: Final[Mapping[int, Any]] = MappingProxyType(

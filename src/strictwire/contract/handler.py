@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -70,17 +70,3 @@ class CallContext(Protocol):
 
 Handler: TypeAlias = Callable[[JsonObject, CallContext], Awaitable[Any] | Any]
 """A coroutine function, or a plain function, which runs off the event loop."""
-
-
-@dataclass(frozen=True, slots=True)
-class Alone:
-    """A handler that does not look at its call: the function, and what becomes of what it returned."""
-
-    function: Callable[[JsonObject], Coroutine[Any, Any, Any]]
-    finish: Callable[[Any], Any]
-    keeps_objects: bool
-    """Whether a dict of plain values is finished as it is."""
-
-    async def __call__(self, arguments: JsonObject, _call: CallContext) -> Any:
-        """Run it like any other."""
-        return self.finish(await self.function(arguments))

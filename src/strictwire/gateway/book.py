@@ -14,7 +14,7 @@ from typing import Final
 from strictwire.canon.json import JsonObject, NotJson
 from strictwire.contract.conform import Conformer, compile_schema
 from strictwire.contract.fingerprint import fingerprint
-from strictwire.contract.handler import CallContext
+from strictwire.contract.handler import Handler
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused, check_schema, check_tool_input
 from strictwire.contract.tool import ToolContract
@@ -24,18 +24,29 @@ from strictwire.gateway.link import Era, Link
 from strictwire.gateway.roll import FRESH_SECONDS, RENEW_SECONDS, SHAPES, asking, fetch_all
 from strictwire.gateway.terms import Terms
 from strictwire.gateway.upstream import Upstream
-from strictwire.pipeline.call import Kind, Operation
-from strictwire.pipeline.caps import Gate
-from strictwire.profiles.mirror import Mirrored, mirrored_arguments
+from strictwire.pipeline.call import Kind
+from strictwire.pipeline.compiled import CompiledTool, Refuse, Verify
+from strictwire.pipeline.limits import ConcurrencyLimit
+from strictwire.profiles.mcp.header_echo import Mirrored, mirrored_arguments
 
 TOOLS: Final = "tools/list"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayStages:
+    """The stages of a call that is relayed, where they differ from those of our own tools."""
+
+    authorise: Refuse
+    accept: Refuse
+    relay: Handler
+    verify: Verify
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One tool of the list, ready to be judged by."""
 
-    operation: Operation
+    compiled: CompiledTool
     terms: Terms = field(default_factory=Terms)
     """How strictly it is held."""
     mirrored: tuple[Mirrored, ...] = ()
@@ -54,7 +65,8 @@ class Book:
         upstream: Upstream,
         *,
         era: Era,
-        gate_of: Callable[[str], Gate],
+        stages: RelayStages,
+        limit_of: Callable[[str], ConcurrencyLimit],
         terms: Terms,
         elapsed: Callable[[], float],
         drift: Drift | None = None,
@@ -62,7 +74,8 @@ class Book:
         self._upstream = upstream
         self._drift = drift
         self._era = era
-        self._gate_of = gate_of
+        self._stages = stages
+        self._limit_of = limit_of
         self._terms = terms
         self._elapsed = elapsed
         self._lock = asyncio.Lock()
@@ -117,33 +130,33 @@ class Book:
             contract = read_contract(entry)
             mirrored = mirrored_arguments(contract.input_schema)
             promises = None if contract.output_schema is None else compile_schema(contract.output_schema)
-            operation = self._bind(contract, compile_schema(contract.input_schema), promises)
+            compiled = self._bind(contract, compile_schema(contract.input_schema), promises)
         except (SchemaRefused, ContractRefused, NotJson, TypeError, RecursionError) as exc:
             reason = exc.problem.value if isinstance(exc, SchemaRefused) else "invalid"
-            return Tool(operation=self._bind(_nameless(entry), None, None), terms=terms, unusable=reason)
-        return Tool(operation=operation, terms=terms, mirrored=mirrored)
+            return Tool(compiled=self._bind(_nameless(entry), None, None), terms=terms, unusable=reason)
+        return Tool(compiled=compiled, terms=terms, mirrored=mirrored)
 
-    def _bind(self, contract: ToolContract, accepts: Conformer | None, promises: Conformer | None) -> Operation:
+    def _bind(self, contract: ToolContract, given: Conformer | None, promised: Conformer | None) -> CompiledTool:
         terms = self._terms.of_tool(contract.name)
-        return Operation(
+        return CompiledTool(
             kind=Kind.TOOL,
             name=contract.name,
-            handler=_relayed,
-            contract=contract,
-            accepts=accepts,
-            promises=promises,
-            caps=terms.caps,
-            gate=self._gate_of(contract.name),
+            handler=self._stages.relay,
             is_async=True,
+            authorise=self._stages.authorise,
+            accept=self._stages.accept,
+            verify=self._stages.verify,
+            limit=self._limit_of(contract.name),
+            contract=contract,
+            input=given,
+            output=promised,
+            caps=terms.caps,
+            seconds=None,
             tier=terms.tier,
             roles=terms.roles,
             read_only=contract.annotations.get("readOnlyHint") is True,
             fingerprint=fingerprint(contract).whole,
         )
-
-
-def _relayed(_arguments: JsonObject, _context: CallContext) -> None:
-    """Calls of an upstream are relayed; nothing runs here."""
 
 
 def read_contract(entry: JsonObject) -> ToolContract:

@@ -18,8 +18,8 @@ from strictwire.contract.handler import Ask
 from strictwire.gateway.bridge_terms import offers
 from strictwire.gateway.link import Answer, Deaf, Hearer, Link, Question
 from strictwire.gateway.rewrite import TOKEN, TOLD_TOKEN, replace_at, slice_at, value_at
-from strictwire.profiles.mcp_context import is_usable
-from strictwire.profiles.mcp_modern import ASKING
+from strictwire.profiles.mcp.context import is_usable
+from strictwire.profiles.mcp.modern import ASKING
 from strictwire.wire.envelope import Notification, Request, RequestId, render_error, render_result
 
 MAX_QUESTIONS: Final = 100
@@ -84,7 +84,7 @@ class Conversation:
                 await asyncio.wait({self._call, waiting}, return_when=asyncio.FIRST_COMPLETED)
                 waiting.cancel()
         except asyncio.CancelledError:
-            self._sent.reason = question.reason
+            self._sent.exchange = question.exchange
             await self.end()
             raise
         finally:

@@ -14,7 +14,7 @@ from strictwire.gateway.bridge_terms import server_capabilities
 from strictwire.gateway.link import Deaf, Era, Link
 from strictwire.gateway.rewrite import value_at
 from strictwire.gateway.upstream import OPENING_SECONDS, Upstream
-from strictwire.profiles.mcp_context import LEVELS
+from strictwire.profiles.mcp.context import LEVELS
 from strictwire.wire.envelope import Notification, Request, render_error, render_notification, render_result
 from strictwire.wire.revisions import LATEST_LEGACY, LEGACY_NAMES, MODERN_NAMES
 

@@ -13,8 +13,8 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue, join_members, render, slice_items, slice_members
 from strictwire.gateway.link import Answer, Question
 from strictwire.gateway.rewrite import ID, TOKEN, replace_at, slice_at, value_at
-from strictwire.profiles.era import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
-from strictwire.profiles.mcp_context import NEEDS
+from strictwire.profiles.mcp.context import NEEDS
+from strictwire.profiles.mcp.era import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
 from strictwire.wire.envelope import RequestId, render_error, render_result
 
 CLIENT_CAPABILITIES: Final = ("roots", "sampling", "elicitation", "experimental")
@@ -115,7 +115,7 @@ def legacy_question(question: Question, number: str) -> Question:
         decoded["_meta"] = {name: number if name == TOKEN[-1] else given.get(name) for name in meta}
     else:
         decoded.pop("_meta", None)
-    return Question(id=number, method=question.method, params=decoded, raw=raw)
+    return replace(question, id=number, params=decoded, raw=raw)
 
 
 # Answers to a client of the stateless era.

@@ -27,9 +27,9 @@ from strictwire.gateway.bridge_terms import (
 from strictwire.gateway.link import Answer, Era, Hearer, Question
 from strictwire.gateway.rewrite import SUBSCRIPTION, slice_at, value_at
 from strictwire.gateway.upstream import Upstream
-from strictwire.profiles.era import META_LOG_LEVEL, META_SERVER
-from strictwire.profiles.mcp_core import CALLS
-from strictwire.profiles.mcp_modern import ASKING
+from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SERVER
+from strictwire.profiles.mcp.modern import ASKING
+from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import Notification, render_notification, render_result
 
 PARKED_SECONDS: Final = 600.0

@@ -32,10 +32,10 @@ from strictwire.gateway.bridge_terms import (
 from strictwire.gateway.link import Answer, Era, Hearer, Link, Question
 from strictwire.gateway.rewrite import replace_at, slice_at, value_at
 from strictwire.gateway.upstream import NotSpoken, Upstream
-from strictwire.profiles.era import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
-from strictwire.profiles.mcp_context import LEVELS
-from strictwire.profiles.mcp_core import CALLS
-from strictwire.profiles.mcp_modern import ASKING
+from strictwire.profiles.mcp.context import LEVELS
+from strictwire.profiles.mcp.era import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
+from strictwire.profiles.mcp.modern import ASKING
+from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import (
     Notification,
     Request,
@@ -169,9 +169,9 @@ class OverModern:
     async def _converse(self, question: Question, hearer: Hearer) -> Answer:
         raw = with_meta(first_round(question.raw), self._stamp | self._log_stamp(question.method))
         params = {**question.params, "_meta": self._stamped(question)}
-        sent = Question(id=question.id, method=question.method, params=params, raw=raw, headers=question.headers)
+        sent = replace(question, params=params, raw=raw)
         for _ in range(MAX_ROUNDS):
-            answer = await self._ask(sent, question, hearer)
+            answer = await self._inner.ask(sent, hearer)
             if answer.result is None or answer.result.get("resultType") != "input_required":
                 return answer
             given = await self._put(answer, question, hearer)
@@ -181,17 +181,6 @@ class OverModern:
             raw = replace_at(with_params(sent.raw, given), ("id",), render(number))
             sent = replace(sent, id=number, raw=raw)
         raise NotUnderstood("a call asks without end")
-
-    async def _ask(self, sent: Question, question: Question, hearer: Hearer) -> Answer:
-        """Ask in a task of its own: when the client withdraws, its reason must be known before the link hears of it."""
-        asking = asyncio.ensure_future(self._inner.ask(sent, hearer))
-        try:
-            return await asyncio.shield(asking)
-        except asyncio.CancelledError:
-            sent.reason = question.reason
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
-            raise
 
     def _log_stamp(self, method: str) -> dict[str, bytes]:
         logs = method in CALLS and value_at(self._discovery, "capabilities", "logging") is not None

@@ -15,8 +15,8 @@ from strictwire.gateway.bridge_session import describe
 from strictwire.gateway.bridge_terms import client_capabilities
 from strictwire.gateway.bridge_to_legacy import OverLegacy
 from strictwire.gateway.upstream import Upstream
-from strictwire.profiles.era import META_CLIENT
-from strictwire.profiles.mcp_modern import Stated
+from strictwire.profiles.mcp.era import META_CLIENT
+from strictwire.profiles.mcp.modern import RequestMeta
 
 MAX_PROCESSES: Final = 50
 MAX_SESSIONS: Final = 200
@@ -38,7 +38,7 @@ class Bridges:
         self._closing: set[asyncio.Task[None]] = set()
         self._limit = MAX_PROCESSES if upstream.target.url is None else MAX_SESSIONS
 
-    def bridge_for(self, principal: str, stated: Stated) -> OverLegacy:
+    def bridge_for(self, principal: str, stated: RequestMeta) -> OverLegacy:
         """The bridge of this client."""
         return self._find(principal, describe(client_capabilities(stated.capabilities), stated.meta.get(META_CLIENT)))
 

@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 
 from strictwire.gateway.link import Deaf, Era
 from strictwire.gateway.rewrite import value_at
-from strictwire.profiles.exchange import Outlet
-from strictwire.profiles.mcp_context import LEVELS
+from strictwire.profiles.endpoint import Outlet
+from strictwire.profiles.mcp.context import LEVELS
 from strictwire.wire.envelope import Notification, Request
 
 Asked: TypeAlias = Callable[[bytes, Request, Outlet], None]

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import NotUnderstood
+from strictwire.fault.failure import Failure
+from strictwire.profiles.endpoint import Reply
+from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.wire.envelope import Notification, Request, RequestId, Response, render_notification
 
 
@@ -36,8 +39,13 @@ class Question:
     """Headers that repeat arguments, where the upstream speaks HTTP."""
     shown: str | None = None
     """What the client calls its target, where the upstream calls it otherwise."""
-    reason: JsonValue = None
-    """Why it was withdrawn, if the client said so."""
+    exchange: Exchange | None = None
+    """The exchange of the client that it belongs to, if it is one's."""
+
+    @property
+    def reason(self) -> JsonValue:
+        """Why the client cancelled it, if it did and said so."""
+        return None if self.exchange is None else self.exchange.cancel_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,24 @@ class Answer:
     error: JsonObject | None = None
     status: int | None = None
     """The HTTP status it came with, where it came by HTTP."""
+
+
+def question_of(exchange: Exchange) -> Question:
+    """The request of an exchange, as it is relayed."""
+    request = exchange.request
+    return Question(id=request.id, method=request.method, params=request.params or {}, raw=exchange.raw, exchange=exchange)
+
+
+Relayed: TypeAlias = Reply | Failure | None
+"""What became of a request: its answer, why it could not be relayed, or None where a call has answered it already."""
+
+
+def answer_exchange(exchange: Exchange, relayed: Relayed) -> None:
+    """Answer a request with what became of it."""
+    if isinstance(relayed, Failure):
+        exchange.refuse(relayed)
+    elif relayed is not None:
+        exchange.answer(relayed)
 
 
 class Hearer(Protocol):

@@ -14,21 +14,21 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.client.errors import ClientError
-from strictwire.fault.failure import Failure
+from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.hearing import Faucet
-from strictwire.gateway.link import Deaf, Era, Question
+from strictwire.gateway.link import Deaf, Era, Question, Relayed, answer_exchange, question_of
 from strictwire.gateway.merge import merge_capabilities, merge_hints, merge_instructions, read_hints
 from strictwire.gateway.modern import LISTEN, find_refusal
 from strictwire.gateway.rewrite import TOLD_SUBSCRIPTION, replace_at, value_at
 from strictwire.gateway.switch import Switch
 from strictwire.gateway.wing import ModernWing, Visit, Wing, name_of
-from strictwire.profiles.era import META_SUBSCRIPTION
-from strictwire.profiles.exchange import Inbound, Outlet
-from strictwire.profiles.listen import WANTS, honour
-from strictwire.profiles.mcp_core import malformed
-from strictwire.profiles.mcp_modern import read_meta
-from strictwire.profiles.mcp_results import Written
-from strictwire.wire.envelope import Notification, Request, RequestId, render_notification, render_result
+from strictwire.profiles.endpoint import Outlet, Reply
+from strictwire.profiles.mcp.era import META_SUBSCRIPTION
+from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.listen import WANTS, honour
+from strictwire.profiles.mcp.modern import read_meta
+from strictwire.profiles.mcp.targets import malformed
+from strictwire.wire.envelope import Notification, RequestId, render_notification, render_result
 from strictwire.wire.revisions import MODERN_NAMES
 
 DELAYS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
@@ -52,16 +52,17 @@ class ManyModern:
         self._ended = asyncio.Event()
         self._listeners: set[Callable[[], None]] = set()
 
-    async def serve(self, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+    async def serve(self, exchange: Exchange) -> None:
         """Answer one request."""
-        stated = read_meta(question.params)
-        if isinstance(stated, Failure):
-            return stated
-        refused = find_refusal(question, stated, inbound)
-        if refused is not None:
-            return refused
-        request = Request(question.id, question.method, question.params)
-        visit = Visit(request=request, inbound=inbound, outlet=outlet, stated=stated)
+        question = question_of(exchange)
+        meta = read_meta(question.params)
+        refused = meta if isinstance(meta, Failure) else find_refusal(question, meta, exchange.inbound)
+        if isinstance(meta, Failure) or refused is not None:
+            exchange.refuse(refused or fail("INTERNAL"))
+        else:
+            answer_exchange(exchange, await self._relay(question, Visit(exchange=exchange, meta=meta)))
+
+    async def _relay(self, question: Question, visit: Visit) -> Relayed:
         if question.method == "server/discover":
             return await self._discover(question, visit)
         if question.method == LISTEN:
@@ -86,7 +87,7 @@ class ManyModern:
     def _capabilities(self) -> JsonObject:
         return merge_capabilities([*(wing.offered for wing in self._wings), {"resources": {}}])
 
-    async def _discover(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _discover(self, question: Question, visit: Visit) -> Relayed:
         """What they offer together. While one is missing nobody may keep the answer."""
         await self._switch.see_ready(visit)
         openings = [(name_of(wing), wing.opening) for wing in self._wings]
@@ -96,16 +97,16 @@ class ManyModern:
         if instructions is not None:
             result["instructions"] = instructions
         result |= {"ttlMs": ttl, "cacheScope": scope}
-        return Written(body=render_result(question.id, render(result)[:-1] + self._tail))
+        return Reply(body=render_result(question.id, render(result)[:-1] + self._tail))
 
-    async def _listen(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _listen(self, question: Question, visit: Visit) -> Relayed:
         wanted = question.params.get("notifications")
         if not isinstance(wanted, dict):
             return malformed("notifications")
         await self._switch.see_ready(visit)
         granted = honour(wanted, self._capabilities())
         parts = await self._parts(granted, visit)
-        outlet, mark = visit.outlet, {META_SUBSCRIPTION: question.id}
+        outlet, mark = visit.exchange.outlet, {META_SUBSCRIPTION: question.id}
         outlet.open()
         acknowledged: JsonObject = {"_meta": mark, "notifications": granted}
         outlet.send(render_notification("notifications/subscriptions/acknowledged", acknowledged))
@@ -124,7 +125,7 @@ class ManyModern:
             for task in hearing:
                 task.cancel()
             await asyncio.gather(*hearing, return_exceptions=True)
-        return Written(body=render_result(question.id, render({"resultType": "complete", "_meta": mark})))
+        return Reply(body=render_result(question.id, render({"resultType": "complete", "_meta": mark})))
 
     async def _parts(self, granted: JsonObject, visit: Visit) -> list[tuple[ModernWing, JsonObject]]:
         """What each upstream is asked to tell: the lists that it has, and the resources that are its own."""
@@ -143,7 +144,7 @@ class ManyModern:
 
     async def _follow(self, wing: ModernWing, part: JsonObject, subscription: RequestId, visit: Visit) -> None:
         """Keep one upstream's part open, for as long as the client listens."""
-        hearer = FanHearer(visit.outlet, part, subscription, lambda: self._switch.forget(wing))
+        hearer = FanHearer(visit.exchange.outlet, part, subscription, lambda: self._switch.forget(wing))
         for seconds in itertools.chain(DELAYS, itertools.repeat(DELAYS[-1])):
             link = await wing.link(visit)
             if not isinstance(link, Failure):

@@ -19,21 +19,21 @@ from strictwire.client.errors import ClientError
 from strictwire.fault.failure import Failure
 from strictwire.gateway.health import State
 from strictwire.gateway.hearing import StreamHearer
-from strictwire.gateway.link import Answer, Question
+from strictwire.gateway.link import Answer, Question, answer_exchange, question_of
 from strictwire.gateway.merge import merge_capabilities, merge_instructions
 from strictwire.gateway.rewrite import replace_at
-from strictwire.gateway.session import GuardSession, Running
+from strictwire.gateway.session import GuardSession
 from strictwire.gateway.status import Status
 from strictwire.gateway.switch import Switch
 from strictwire.gateway.terms import timed_out
 from strictwire.gateway.upstream import OPENING_SECONDS
 from strictwire.gateway.warden import Warden
 from strictwire.gateway.wing import SessionWing, Visit, health_of, name_of
-from strictwire.profiles.exchange import Inbound, Outlet
-from strictwire.profiles.mcp_core import Identity
-from strictwire.profiles.mcp_results import Written
-from strictwire.profiles.streams import Streams
-from strictwire.wire.envelope import Notification, Request, Response, render_notification, render_result
+from strictwire.profiles.endpoint import Outlet
+from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.identity import Identity
+from strictwire.profiles.mcp.streams import Streams
+from strictwire.wire.envelope import Notification, Response, render_notification, render_result
 from strictwire.wire.revisions import LEGACY_NAMES, REVISIONS, Revision
 from strictwire.wire.session import InFlight
 
@@ -58,9 +58,12 @@ class ManySession:
         self.id = session_id
         self.principal = principal
         self.revision: Revision = REVISIONS[LEGACY_NAMES[-1]]
-        self.in_flight: InFlight[Running] = InFlight()
+        self.in_flight: InFlight[Exchange] = InFlight()
         self.streams = Streams()
         self.closed = asyncio.Event()
+        self.opening = b""
+        """The answer to `initialize`."""
+        self._closing: asyncio.Future[None] | None = None
         self._crowd = crowd
         self._opening = opening
         self._outlet: Outlet | None = None
@@ -99,7 +102,9 @@ class ManySession:
             wing.session.settle(self._worded(), self.revision)
             if wing not in opened:
                 self._revivals.append(asyncio.create_task(self._revive(wing)))
-        return self._answer()
+        answer = self._answer()
+        self.opening = answer.raw
+        return answer
 
     async def _start(self, wing: SessionWing, hearer: StreamHearer) -> Answer | Failure:
         try:
@@ -146,15 +151,15 @@ class ManySession:
     def _capabilities(self) -> JsonObject:
         return merge_capabilities([*(wing.offered for wing in self._wings), {"resources": {}}])
 
-    async def serve(self, request: Request, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+    async def serve(self, exchange: Exchange) -> None:
         """Answer one request of the session."""
-        return await self._switch.serve(question, Visit(request=request, inbound=inbound, outlet=outlet))
+        answer_exchange(exchange, await self._switch.serve(question_of(exchange), Visit(exchange=exchange)))
 
-    def hear_client(self, notification: Notification, raw: bytes) -> None:
+    def hear(self, notification: Notification, raw: bytes) -> None:
         """Everybody hears what a client says of itself; word of a question's progress is for those who ask something."""
         for wing in self._wings:
             if notification.method != "notifications/progress" or wing.session.has_asked:
-                wing.session.hear_client(notification, raw)
+                wing.session.hear(notification, raw)
 
     def take_answer(self, response: Response, raw: bytes) -> bool:
         """Hand an answer to the upstream that asked; False if none did."""
@@ -172,6 +177,13 @@ class ManySession:
             self._outlet = None
         for wing in self._wings:
             wing.session.detach(outlet)
+
+    def end_input(self) -> None:
+        """Questions of an upstream end with its link."""
+
+    def retire(self) -> None:
+        """Another session takes its place: end this one, and the upstream sessions behind it."""
+        self._closing = asyncio.ensure_future(self.close())
 
     def announce(self, warden: Warden) -> None:
         """An upstream is back: its lists may have changed."""

@@ -16,19 +16,19 @@ from strictwire.gateway.book import Book
 from strictwire.gateway.bridge_to_legacy import OverLegacy
 from strictwire.gateway.bridges import Bridges
 from strictwire.gateway.hearing import StreamHearer, Watcher
-from strictwire.gateway.link import Answer, Era, Link, Question
+from strictwire.gateway.link import Answer, Era, Link, Question, Relayed, answer_exchange, question_of
 from strictwire.gateway.rewrite import SUBSCRIPTION, replace_at, value_at
 from strictwire.gateway.shown import relayed_status
 from strictwire.gateway.terms import failure_of
 from strictwire.gateway.upstream import NotSpoken
 from strictwire.gateway.warden import Errand, Warden
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.era import META_LOG_LEVEL
-from strictwire.profiles.exchange import Inbound, Outlet
-from strictwire.profiles.mcp_core import CALLS, read_target
-from strictwire.profiles.mcp_modern import REVISION, Stated, find_meta_fault, read_meta
-from strictwire.profiles.mcp_results import Written
-from strictwire.profiles.mirror import find_mismatch
+from strictwire.profiles.endpoint import Inbound, Reply
+from strictwire.profiles.mcp.era import META_LOG_LEVEL
+from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.header_echo import find_mismatch
+from strictwire.profiles.mcp.modern import REVISION, RequestMeta, find_meta_fault, read_meta
+from strictwire.profiles.mcp.targets import CALLS, read_target
 from strictwire.wire.envelope import render_result
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
 
@@ -53,25 +53,27 @@ class ModernGuard:
         self._watch: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
 
-    async def serve(self, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+    async def serve(self, exchange: Exchange) -> None:
         """Relay one request."""
-        stated = read_meta(question.params)
-        if isinstance(stated, Failure):
-            return stated
-        refused = find_refusal(question, stated, inbound)
-        return refused or await self.relay(question, stated, inbound, outlet)
+        question = question_of(exchange)
+        meta = read_meta(question.params)
+        refused = meta if isinstance(meta, Failure) else find_refusal(question, meta, exchange.inbound)
+        if isinstance(meta, Failure) or refused is not None:
+            exchange.refuse(refused or fail("INTERNAL"))
+        else:
+            answer_exchange(exchange, await self.relay(question, meta, exchange))
 
-    async def relay(self, question: Question, stated: Stated, inbound: Inbound, outlet: Outlet) -> Written | Failure:
-        """Relay a request that may be relayed, as far as it alone can tell."""
-        link = await self.find_link(stated, inbound.caller)
+    async def relay(self, question: Question, meta: RequestMeta, exchange: Exchange) -> Relayed:
+        """Relay a question that may be relayed, as far as it alone can tell."""
+        link = await self.find_link(meta, exchange.inbound.caller)
         if isinstance(link, Failure):
             return link
-        hearer = StreamHearer(outlet, era=Era.MODERN, level=stated.meta.get(META_LOG_LEVEL))
+        hearer = StreamHearer(exchange.outlet, era=Era.MODERN, level=meta.meta.get(META_LOG_LEVEL))
         if question.method in CALLS:
-            return await self._call(question, stated, inbound, link, hearer)
+            return await self._call(question, meta, exchange, link, hearer)
         if question.method == LISTEN:
             return await self._listen(question, link, hearer)
-        answer = await self.ask(question, link, hearer, inbound.caller)
+        answer = await self.ask(question, link, hearer, exchange.inbound.caller)
         return answer if isinstance(answer, Failure) else self._shown(answer, question)
 
     def end_subscriptions(self) -> None:
@@ -99,7 +101,7 @@ class ModernGuard:
             self._shared = tuple(name for name in MODERN_NAMES if isinstance(offered, list) and name in offered)
         return self._shared
 
-    async def find_link(self, stated: Stated, caller: Caller) -> Link | Failure:
+    async def find_link(self, stated: RequestMeta, caller: Caller) -> Link | Failure:
         """The link that every client shares, if the upstream speaks what the request does."""
         try:
             link = await self._warden.upstream.modern()
@@ -115,24 +117,24 @@ class ModernGuard:
         return find_version_fault(stated, self._versions()) or find_meta_fault(stated.meta) or link
 
     async def _call(
-        self, question: Question, stated: Stated, inbound: Inbound, link: Link, hearer: StreamHearer
-    ) -> Written | Failure:
+        self, question: Question, meta: RequestMeta, exchange: Exchange, link: Link, hearer: StreamHearer
+    ) -> Relayed:
         called = read_target(question.method, question.params)
         if isinstance(called, Failure):
             return called
         errand = Errand(
+            exchange=exchange,
             question=question,
             called=called,
-            inbound=inbound,
-            revision=REVISION,
-            capabilities=stated.capabilities,
+            capabilities=meta.capabilities,
             link=link,
             book=self._book_of(link),
             hearer=hearer,
         )
-        return await self._warden.perform(errand)
+        await self._warden.perform(errand)
+        return None
 
-    async def _listen(self, question: Question, link: Link, hearer: StreamHearer) -> Written | Failure:
+    async def _listen(self, question: Question, link: Link, hearer: StreamHearer) -> Reply | Failure:
         """A subscription has no time limit: it ends when one of the two sides ends it, or we do."""
         asking = asyncio.ensure_future(link.ask(question, hearer))
         ended = asyncio.ensure_future(self._ended.wait())
@@ -141,7 +143,7 @@ class ModernGuard:
             if asking.done():
                 return self._shown(asking.result(), question)
             farewell: JsonObject = {"resultType": "complete", "_meta": {SUBSCRIPTION: question.id}}
-            return Written(body=render_result(question.id, render(farewell)))
+            return Reply(body=render_result(question.id, render(farewell)))
         except ClientError as exc:
             return failure_of(exc)
         finally:
@@ -156,12 +158,12 @@ class ModernGuard:
             return answer
         return await self._warden.screened(answer, question, self._book_of(link), link, caller)
 
-    def _shown(self, answer: Answer, question: Question) -> Written:
+    def _shown(self, answer: Answer, question: Question) -> Reply:
         shown = self._warden.masked(answer, question.params)
         raw = shown.raw
         if question.method == "server/discover" and answer.result is not None:
             raw = _with_versions(raw, answer.result)
-        return Written(body=raw, status=relayed_status(shown, REVISION), envelope=shown.error)
+        return Reply(body=raw, status=relayed_status(shown, REVISION), envelope=shown.error)
 
     def _begin_watch(self, link: Link) -> None:
         """Hear of changed tools from now on, where the upstream tells of them."""
@@ -179,7 +181,7 @@ class ModernGuard:
             await link.ask(question, Watcher(self._book.forget))
 
 
-def find_refusal(question: Question, stated: Stated, inbound: Inbound) -> Failure | None:
+def find_refusal(question: Question, stated: RequestMeta, inbound: Inbound) -> Failure | None:
     """What no upstream is asked about: headers that differ, a version or method that 2026-07-28 does not have."""
     if inbound.headers is not None:
         version = stated.version
@@ -192,7 +194,7 @@ def find_refusal(question: Question, stated: Stated, inbound: Inbound) -> Failur
     return fail("METHOD_NOT_FOUND") if question.method in REMOVED else None
 
 
-def find_version_fault(stated: Stated, supported: tuple[str, ...]) -> Failure | None:
+def find_version_fault(stated: RequestMeta, supported: tuple[str, ...]) -> Failure | None:
     """UNSUPPORTED_VERSION, naming the ones that are."""
     if stated.version in supported:
         return None

@@ -34,8 +34,8 @@ from strictwire.gateway.rewrite import (
     value_at,
     with_id,
 )
-from strictwire.profiles.era import META_LOG_LEVEL
-from strictwire.profiles.mcp_core import CALLS
+from strictwire.profiles.mcp.era import META_LOG_LEVEL
+from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import Notification, Request, Response, Unreadable
 
 MAX_UNSENT: Final = 16 * 1024 * 1024

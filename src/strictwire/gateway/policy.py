@@ -11,7 +11,8 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.rates import Limit, Rates, wait_ms
 from strictwire.gateway.rules import Effect, Filter, Rule, Subject, depends_on_caller, judge
-from strictwire.pipeline.call import Call, Caller, Kind, Operation
+from strictwire.pipeline.call import Call, Caller, Kind
+from strictwire.pipeline.compiled import CompiledTool
 
 DRY: Final = "dry-run:"
 """Stands before the version of a policy that is not enforced."""
@@ -38,7 +39,7 @@ class Statutes:
 
 
 class GuardPolicy:
-    """The statutes as they apply to one upstream. Implements the pipeline's `Policy`."""
+    """The statutes as they apply to one upstream."""
 
     def __init__(
         self,
@@ -70,11 +71,11 @@ class GuardPolicy:
             return False
         return not self._allows(self._subject(own, shown, caller, None))
 
-    def judge(self, operation: Operation, call: Call) -> Failure | None:
+    def judge(self, tool: CompiledTool, call: Call) -> Failure | None:
         """PERMISSION_DENIED, or RATE_LIMITED with `retryAfterMs`; the rule stands in the cause, for the record alone."""
-        if operation.kind is not Kind.TOOL or self._is_silent:
+        if tool.kind is not Kind.TOOL or self._is_silent:
             return None
-        subject = self._subject(operation.name, call.target, call.caller, call.arguments)
+        subject = self._subject(tool.name, call.target, call.caller, call.arguments)
         verdict = judge(self._statutes.rules, subject, chosen=self._chosen, default=self._statutes.default)
         if not verdict.allowed:
             return fail("PERMISSION_DENIED", cause={"name": "policy", "rule": verdict.rule})

@@ -17,17 +17,17 @@ from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.fault.failure import Failure
 from strictwire.gateway.bridge_to_modern import maybe_bridge, open_bridge, refuses_sessions
 from strictwire.gateway.hearing import Faucet, StreamHearer
-from strictwire.gateway.link import Answer, Deaf, Era, Link, Question
+from strictwire.gateway.link import Answer, Deaf, Era, Link, Question, Relayed, answer_exchange, question_of
 from strictwire.gateway.rewrite import CANCELLED_ID, ID, replace_at, slice_at, value_at
 from strictwire.gateway.terms import broke, failure_of
 from strictwire.gateway.upstream import OPENING_SECONDS
 from strictwire.gateway.warden import Errand, Warden
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Inbound, Outlet, Silent
-from strictwire.profiles.mcp_context import NEEDS
-from strictwire.profiles.mcp_core import CALLS, read_target
-from strictwire.profiles.mcp_results import Written
-from strictwire.profiles.streams import Streams
+from strictwire.profiles.endpoint import Outlet, Reply, Silent
+from strictwire.profiles.mcp.context import NEEDS
+from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.streams import Streams
+from strictwire.profiles.mcp.targets import CALLS, read_target
 from strictwire.wire.envelope import Notification, Request, RequestId, Response, render_error
 from strictwire.wire.revisions import LEGACY_NAMES, REVISIONS, Revision
 from strictwire.wire.session import InFlight
@@ -44,15 +44,6 @@ SETTLE_SECONDS: Final = 10.0
 
 METHOD_NOT_FOUND: Final = -32601
 INTERNAL: Final = -32603
-
-
-@dataclass(slots=True, kw_only=True)
-class Running:
-    """A request of the client that is not answered yet."""
-
-    task: asyncio.Task[object]
-    question: Question
-    outlet: Outlet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +65,7 @@ class GuardSession:
         session_id: str | None,
         principal: str,
         opening: Question,
-        in_flight: InFlight[Running] | None = None,
+        in_flight: InFlight[Exchange] | None = None,
         mark: str = "strictwire",
         changed: Callable[[], None] = lambda: None,
     ) -> None:
@@ -83,7 +74,9 @@ class GuardSession:
         self.principal = principal
         """Who opened it; nobody else may use it."""
         self.revision: Revision = REVISIONS[LEGACY_NAMES[-1]]
-        self.in_flight: InFlight[Running] = InFlight() if in_flight is None else in_flight
+        self.in_flight: InFlight[Exchange] = InFlight() if in_flight is None else in_flight
+        self.opening = b""
+        """The upstream's answer to `initialize`."""
         self.opened: JsonObject = {}
         """What the upstream answered to `initialize`."""
         self.streams = Streams()
@@ -103,9 +96,11 @@ class GuardSession:
         self._asked: dict[str, _Asked] = {}
         self._counter = 0
         self._outlet: Outlet | None = None
+        self._stray = _Stray(self)
         self._faucet = Faucet()
         self._tasks: set[asyncio.Task[None]] = set()
         self._settling: asyncio.Task[None] | None = None
+        self._closing: asyncio.Future[None] | None = None
 
     # The client's side.
 
@@ -119,7 +114,7 @@ class GuardSession:
         version = answer.result.get("protocolVersion")
         if not isinstance(version, str) or version not in LEGACY_NAMES:
             return failure_of(NotUnderstood("initialize names a version we do not speak"))
-        self.revision, self.opened = REVISIONS[version], answer.result
+        self.revision, self.opened, self.opening = REVISIONS[version], answer.result, answer.raw
         return answer
 
     async def _introduce(self, hearer: StreamHearer) -> Answer | Failure:
@@ -128,7 +123,7 @@ class GuardSession:
         if bridges and not upstream.has_sessions:
             return await self._cross(broke("no_sessions"), hearer)
         try:
-            self._link = await upstream.legacy(self)
+            self._link = await upstream.legacy(self._stray)
         except ClientError as exc:
             return failure_of(exc)
         terms = self._warden.terms
@@ -139,7 +134,7 @@ class GuardSession:
 
     async def _cross(self, refusal: Answer | Failure, hearer: StreamHearer) -> Answer | Failure:
         """The upstream has no sessions: speak to it without, if it understands that."""
-        bridge = await maybe_bridge(self._warden.upstream, self)
+        bridge = await maybe_bridge(self._warden.upstream, self._stray)
         if bridge is None:
             return refusal
         if self._link is not None:
@@ -147,9 +142,13 @@ class GuardSession:
         self._link, self._bridged = bridge, True
         return await self._warden.relay(self._opening, bridge, hearer)
 
-    async def serve(self, request: Request, question: Question, inbound: Inbound, outlet: Outlet) -> Written | Failure:
+    async def serve(self, exchange: Exchange) -> None:
         """Relay one request of the session."""
-        hearer = StreamHearer(outlet, era=Era.LEGACY, asked=self._put)
+        answer_exchange(exchange, await self.relay(question_of(exchange), exchange))
+
+    async def relay(self, question: Question, exchange: Exchange) -> Relayed:
+        """Relay a question that belongs to an exchange."""
+        hearer = StreamHearer(exchange.outlet, era=Era.LEGACY, asked=self._put)
         if self._settling is not None and not self._settling.done():
             # The end of the opening must not be overtaken: before it a server may refuse every request.
             await asyncio.wait({self._settling}, timeout=SETTLE_SECONDS)
@@ -157,26 +156,26 @@ class GuardSession:
             link = await self.live_link()
         except ClientError as exc:
             return failure_of(exc)
-        if request.method in CALLS:
-            called = read_target(request.method, question.params)
+        if question.method in CALLS:
+            called = read_target(question.method, question.params)
             if isinstance(called, Failure):
                 return called
             errand = Errand(
+                exchange=exchange,
                 question=question,
                 called=called,
-                inbound=inbound,
-                revision=self.revision,
                 capabilities=self.capabilities,
                 link=link,
                 book=self._book,
                 hearer=hearer,
             )
-            return await self._warden.perform(errand)
-        answer = await self._ask(question, link, hearer, inbound.caller)
+            await self._warden.perform(errand)
+            return None
+        answer = await self._ask(question, link, hearer, exchange.inbound.caller)
         if isinstance(answer, Failure):
             return answer
         shown = self._warden.masked(answer, question.params)
-        return Written(body=shown.raw, envelope=shown.error)
+        return Reply(body=shown.raw, envelope=shown.error)
 
     async def _ask(self, question: Question, link: Link, hearer: StreamHearer, caller: Caller) -> Answer | Failure:
         """The answer to what is no call; of a list, what this caller may see."""
@@ -187,19 +186,17 @@ class GuardSession:
             self._remember(question)
         return await self._warden.screened(answer, question, self._book, link, caller)
 
-    async def list(self, question: Question, inbound: Inbound, outlet: Outlet) -> Answer | Failure:
+    async def list(self, question: Question, exchange: Exchange) -> Answer | Failure:
         """One page of a list."""
         try:
             link = await self.live_link()
         except ClientError as exc:
             return failure_of(exc)
-        return await self._ask(question, link, StreamHearer(outlet, era=Era.LEGACY, asked=self._put), inbound.caller)
+        hearer = StreamHearer(exchange.outlet, era=Era.LEGACY, asked=self._put)
+        return await self._ask(question, link, hearer, exchange.inbound.caller)
 
-    def hear_client(self, notification: Notification, raw: bytes) -> None:
-        """Pass on a notification of the client. A withdrawal is said by the link, under its own id."""
-        if notification.method == "notifications/cancelled":
-            self._cancel(notification.params or {})
-            return
+    def hear(self, notification: Notification, raw: bytes) -> None:
+        """Pass on a notification of the client."""
         told = self._tell(self._link, raw) if self._link is not None else None
         if notification.method == "notifications/initialized":
             self._initialized, self._settling = raw, told
@@ -225,8 +222,8 @@ class GuardSession:
         """End the session and what belongs to it upstream."""
         self.closed.set()
         self.streams.close()
-        for running in tuple(self.in_flight.values()):
-            running.task.cancel()
+        for exchange in tuple(self.in_flight.values()):
+            exchange.cancel()
         for task in tuple(self._tasks):
             task.cancel()
         if self._reopening is not None:
@@ -234,6 +231,13 @@ class GuardSession:
             await asyncio.gather(self._reopening, return_exceptions=True)
         if self._link is not None:
             await self._link.close()
+
+    def end_input(self) -> None:
+        """Questions of the upstream end with its link."""
+
+    def retire(self) -> None:
+        """Another session takes its place: end this one, and the upstream session behind it."""
+        self._closing = asyncio.ensure_future(self.close())
 
     @property
     def has_asked(self) -> bool:
@@ -250,12 +254,7 @@ class GuardSession:
         if dropped is not None:
             await dropped.close()
 
-    # The upstream's side: a Hearer of what belongs to no request.
-
-    def open(self) -> None:
-        """Nothing to open: streams of no request are opened by the client."""
-
-    def hear(self, raw: bytes, notification: Notification) -> None:
+    def hear_upstream(self, raw: bytes, notification: Notification) -> None:
         """Pass on what belongs to no request."""
         if notification.method == "notifications/tools/list_changed":
             self._book.forget()
@@ -266,7 +265,7 @@ class GuardSession:
         if raw and self._faucet.allows():
             self._loose_outlet().send(raw)
 
-    def asked(self, raw: bytes, request: Request) -> None:
+    def ask_client(self, raw: bytes, request: Request) -> None:
         """Put a question that belongs to no request to the client."""
         self._put(raw, request, self._loose_outlet())
 
@@ -311,14 +310,6 @@ class GuardSession:
         running = list(self.in_flight.values())
         return running[-1].outlet if running else Silent()
 
-    def _cancel(self, params: JsonObject) -> None:
-        request_id = params.get("requestId")
-        if isinstance(request_id, str | int) and not isinstance(request_id, bool):
-            running = self.in_flight.pop(request_id, None)
-            if running is not None:
-                running.question.reason = params.get("reason")
-                running.task.cancel()
-
     # The upstream's life.
 
     async def live_link(self) -> Link:
@@ -339,7 +330,7 @@ class GuardSession:
             await dead.close()
         self._asked = {mine: asked for mine, asked in self._asked.items() if asked.link is not dead}
         self._link = None
-        link = await (open_bridge(upstream, self) if self._bridged else upstream.legacy(self))
+        link = await (open_bridge(upstream, self._stray) if self._bridged else upstream.legacy(self._stray))
         try:
             async with asyncio.timeout(OPENING_SECONDS):
                 await self._repeat_opening(link)
@@ -389,3 +380,21 @@ def _see(reopening: asyncio.Task[Link]) -> None:
 async def _say(link: Link, raw: bytes) -> None:
     with contextlib.suppress(ClientError):
         await link.tell(raw)
+
+
+class _Stray:
+    """Hears what the upstream says of no request."""
+
+    def __init__(self, session: GuardSession) -> None:
+        self._session = session
+
+    def open(self) -> None:
+        """Nothing to open: streams of no request are opened by the client."""
+
+    def hear(self, raw: bytes, notification: Notification) -> None:
+        """A notification for the client."""
+        self._session.hear_upstream(raw, notification)
+
+    def asked(self, raw: bytes, request: Request) -> None:
+        """A question for the client."""
+        self._session.ask_client(raw, request)

@@ -6,8 +6,9 @@ from strictwire.canon.json import JsonObject, render
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.link import Question
 from strictwire.gateway.rewrite import replace_at
-from strictwire.pipeline.call import Call
-from strictwire.profiles.seal import Sealer
+from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.request_state import Sealer
+from strictwire.profiles.mcp.targets import Target
 
 
 class States:
@@ -17,30 +18,30 @@ class States:
         self._sealer = sealer
         self._upstream = upstream
 
-    def seal(self, raw: bytes, result: JsonObject, call: Call) -> bytes:
+    def seal(self, raw: bytes, result: JsonObject, called: Target, exchange: Exchange) -> bytes:
         """The answer with its state sealed, if it asks something and has one."""
         state = result.get("requestState")
         if result.get("resultType") != "input_required" or not isinstance(state, str):
             return raw
-        sealed = self._sealer.seal({"upstream": {"state": state}}, self._binding(call))
+        sealed = self._sealer.seal({"upstream": {"state": state}}, self._binding(called, exchange))
         return replace_at(raw, ("result", "requestState"), render(sealed))
 
-    def find_rejection(self, question: Question, call: Call) -> Failure | None:
+    def find_rejection(self, question: Question, called: Target, exchange: Exchange) -> Failure | None:
         """STATE_REJECTED: not sealed by us for this caller and request. Otherwise the question has the upstream's own."""
         state = question.params.get("requestState")
         if state is None:
             return None
-        opened = self._sealer.open(state, self._binding(call)) if isinstance(state, str) else None
+        opened = self._sealer.open(state, self._binding(called, exchange)) if isinstance(state, str) else None
         if opened is None:
             return fail("STATE_REJECTED")
         question.raw = replace_at(question.raw, ("params", "requestState"), render(opened["upstream"]["state"]))
         return None
 
-    def _binding(self, call: Call) -> JsonObject:
+    def _binding(self, called: Target, exchange: Exchange) -> JsonObject:
         return {
             "upstream": self._upstream,
-            "method": call.method,
-            "target": call.target,
-            "arguments": call.arguments,
-            "principal": call.caller.principal,
+            "method": exchange.request.method,
+            "target": called.name,
+            "arguments": called.arguments,
+            "principal": exchange.inbound.caller.principal,
         }

@@ -16,7 +16,7 @@ from strictwire.gateway.rewrite import value_at
 from strictwire.gateway.roll import SHAPES, asking, fetch_all
 from strictwire.gateway.upstream import OPENING_SECONDS, NotSpoken
 from strictwire.gateway.warden import Warden
-from strictwire.profiles.era import META_SERVER
+from strictwire.profiles.mcp.era import META_SERVER
 from strictwire.wire.envelope import render_notification
 
 KINDS: Final = {"tools/list": "tool", "prompts/list": "prompt"}

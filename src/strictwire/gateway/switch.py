@@ -18,7 +18,7 @@ from strictwire.client.errors import NotUnderstood
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.directory import Directory
 from strictwire.gateway.health import State
-from strictwire.gateway.link import Question
+from strictwire.gateway.link import Question, Relayed
 from strictwire.gateway.merge import (
     NOT_KEPT,
     Entry,
@@ -34,8 +34,8 @@ from strictwire.gateway.rewrite import NAMED, replace_at, slice_at, value_at
 from strictwire.gateway.roll import MAX_ENTRIES, MAX_PAGES, SHAPES
 from strictwire.gateway.status import STATUS_URI, Status
 from strictwire.gateway.wing import Visit, Wing, health_of, name_of, naming_of
-from strictwire.profiles.mcp_core import BEHIND, malformed, read_target
-from strictwire.profiles.mcp_results import Written
+from strictwire.profiles.endpoint import Reply
+from strictwire.profiles.mcp.targets import BEHIND, malformed, read_target
 from strictwire.wire.envelope import render_result
 
 log = logging.getLogger("strictwire.guard")
@@ -63,7 +63,7 @@ class Switch:
         self._modern = modern
         self._directory = Directory(self._wings, elapsed, PATIENCE)
         self._last: OrderedDict[tuple[object, ...], Listing] = OrderedDict()
-        self._methods: Mapping[str, Callable[[Question, Visit], Awaitable[Written | Failure]]] = {
+        self._methods: Mapping[str, Callable[[Question, Visit], Awaitable[Relayed]]] = {
             **dict.fromkeys(SHAPES, self._list),
             "tools/call": self._tool,
             "prompts/get": self._prompt,
@@ -83,7 +83,7 @@ class Switch:
         """The upstream that a resource belongs to."""
         return await self._directory.place(uri, visit)
 
-    async def serve(self, question: Question, visit: Visit) -> Written | Failure:
+    async def serve(self, question: Question, visit: Visit) -> Relayed:
         """Answer one request. A method that names no upstream is not found: nothing says where it should go."""
         serve = self._methods.get(question.method)
         await self.see_ready(visit)
@@ -103,13 +103,13 @@ class Switch:
 
     # One upstream. The question itself is changed and not copied: if it is withdrawn, the reason is put into it.
 
-    async def _tool(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _tool(self, question: Question, visit: Visit) -> Relayed:
         return await self._named(question, visit, "tools/list", fail("UNKNOWN_TOOL"))
 
-    async def _prompt(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _prompt(self, question: Question, visit: Visit) -> Relayed:
         return await self._named(question, visit, "prompts/list", fail("UNKNOWN_PROMPT"))
 
-    async def _named(self, question: Question, visit: Visit, listed: str, unknown: Failure) -> Written | Failure:
+    async def _named(self, question: Question, visit: Visit, listed: str, unknown: Failure) -> Relayed:
         target = read_target(question.method, question.params)
         if isinstance(target, Failure):
             return target
@@ -124,21 +124,21 @@ class Switch:
         question.shown = target.name
         return await wing.relay(question, visit)
 
-    async def _resource(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _resource(self, question: Question, visit: Visit) -> Relayed:
         uri = question.params.get("uri")
         if not isinstance(uri, str) or not uri:
             return malformed("uri")
         if uri == STATUS_URI and question.method == "resources/read":
-            return Written(body=render_result(question.id, self._status.contents(self._tail, modern=self._modern)))
+            return Reply(body=render_result(question.id, self._status.contents(self._tail, modern=self._modern)))
         return await self._placed(question, visit, uri)
 
-    async def _placed(self, question: Question, visit: Visit, uri: str) -> Written | Failure:
+    async def _placed(self, question: Question, visit: Visit, uri: str) -> Relayed:
         wing = await self._directory.place(uri, visit)
         if wing is None:
             return fail("RESOURCE_NOT_FOUND", details={"uri": uri})
         return await wing.relay(question, visit)
 
-    async def _completion(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _completion(self, question: Question, visit: Visit) -> Relayed:
         target = read_target(question.method, question.params)
         if isinstance(target, Failure):
             return target
@@ -155,18 +155,18 @@ class Switch:
 
     # All of them.
 
-    async def _level(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _level(self, question: Question, visit: Visit) -> Relayed:
         """To everybody who logs; one that takes it is enough."""
         wings = [wing for wing in self._wings if "logging" in wing.offered]
         answers = await asyncio.gather(*(self._bounded(wing.relay(question, visit)) for wing in wings))
-        taken = [each for each in answers if isinstance(each, Written)]
+        taken = [each for each in answers if isinstance(each, Reply)]
         fine = next((each for each in taken if each.envelope is None), None)
         return fine or next(iter(taken), None) or next((each for each in answers if each is not None), fail("UPSTREAM_GONE"))
 
-    async def _pong(self, question: Question, visit: Visit) -> Written | Failure:  # noqa: ARG002 - one of a table
-        return Written(body=render_result(question.id, b"{}"))
+    async def _pong(self, question: Question, visit: Visit) -> Relayed:  # noqa: ARG002 - one of a table
+        return Reply(body=render_result(question.id, b"{}"))
 
-    async def _list(self, question: Question, visit: Visit) -> Written | Failure:
+    async def _list(self, question: Question, visit: Visit) -> Relayed:
         cursor = question.params.get("cursor")
         if cursor is not None and not isinstance(cursor, str):
             return malformed("cursor")
@@ -179,7 +179,7 @@ class Switch:
         items, following = page
         more = b"" if following is None else b',"nextCursor":' + render(following)
         body = b"{%b:%b%b" % (render(SHAPES[question.method].member), items, more)
-        return Written(body=render_result(question.id, body + self._hints(listings) + self._tail))
+        return Reply(body=render_result(question.id, body + self._hints(listings) + self._tail))
 
     def _hints(self, listings: Sequence[Listing]) -> bytes:
         if not self._modern:
@@ -189,7 +189,7 @@ class Switch:
 
     async def _listing(self, wing: Wing, question: Question, visit: Visit) -> Listing:
         """What one upstream lists, or listed last to a caller like this one."""
-        caller = visit.inbound.caller
+        caller = visit.exchange.inbound.caller
         key = (name_of(wing), question.method, caller.principal, caller.role, caller.tier)
         found = await self._bounded(self._pages(wing, question, visit))
         if isinstance(found, Listing):
@@ -238,7 +238,7 @@ def _page_question(question: Question, cursor: str | None) -> Question:
     if cursor is not None:
         members["cursor"], params["cursor"] = render(cursor), cursor
     raw = replace_at(question.raw, ("params",), join_members(members))
-    return Question(id=question.id, method=question.method, params=params, raw=raw)
+    return replace(question, params=params, raw=raw)
 
 
 def _same(key: str) -> str:

@@ -9,9 +9,10 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.message import header_value
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.terms import broke
-from strictwire.pipeline.call import Call, Kind, Operation
-from strictwire.profiles.mcp_context import NEEDS
-from strictwire.profiles.mcp_modern import ASKING
+from strictwire.pipeline.call import Call, Kind
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.profiles.mcp.context import NEEDS
+from strictwire.profiles.mcp.modern import ASKING
 from strictwire.wire.revisions import Revision
 
 COMPLETE: Final = "complete"
@@ -19,7 +20,7 @@ INPUT_REQUIRED: Final = "input_required"
 
 
 def find_fault(
-    result: JsonObject, operation: Operation, call: Call, revision: Revision, capabilities: Mapping[str, JsonValue]
+    result: JsonObject, tool: CompiledTool, call: Call, revision: Revision, capabilities: Mapping[str, JsonValue]
 ) -> Failure | None:
     """The first way in which a result breaks the contract.
 
@@ -34,7 +35,7 @@ def find_fault(
             return find_question_fault(result, call.method, capabilities)
         if kind != COMPLETE:
             return None if "extensions" in capabilities else broke("result_type")
-    return find_output_fault(result, operation) if operation.kind is Kind.TOOL else None
+    return find_output_fault(result, tool) if tool.kind is Kind.TOOL else None
 
 
 def find_question_fault(result: JsonObject, method: str, capabilities: Mapping[str, JsonValue]) -> Failure | None:
@@ -49,11 +50,11 @@ def find_question_fault(result: JsonObject, method: str, capabilities: Mapping[s
     return None
 
 
-def find_output_fault(result: JsonObject, operation: Operation) -> Failure | None:
+def find_output_fault(result: JsonObject, tool: CompiledTool) -> Failure | None:
     """A tool's own error need not fit its output schema."""
     if not isinstance(result.get("content"), list):
         return fail("OUTPUT_INVALID", details={"reason": "content"})
-    promises = operation.promises
+    promises = tool.output
     if promises is None or result.get("isError") is True:
         return None
     if "structuredContent" not in result:

@@ -8,17 +8,19 @@ Nothing the upstream answered is rewritten unless it must be: a masked error, a 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, cast
 
 import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import CannotReach, ClientError
 from strictwire.contract.handler import CallContext
-from strictwire.fault.failure import Failure, fail
-from strictwire.gateway.book import Book, Tool
+from strictwire.fault.failure import Failure, Refused, fail
+from strictwire.gateway.book import Book, RelayStages, Tool
 from strictwire.gateway.drift import Drift
 from strictwire.gateway.health import reason_of
 from strictwire.gateway.hearing import Patience, StreamHearer
@@ -30,21 +32,21 @@ from strictwire.gateway.shown import mask_error, mask_result, relayed_status, wi
 from strictwire.gateway.states import States
 from strictwire.gateway.terms import Mode, Terms, broke, failure_of, timed_out
 from strictwire.gateway.upstream import Upstream
-from strictwire.gateway.verdict import argument_at, find_fault, header_text
-from strictwire.pipeline.accept import accept
-from strictwire.pipeline.admit import admit
-from strictwire.pipeline.authorise import allows_tier, authorise
-from strictwire.pipeline.call import Asking, Call, Caller, Done, Kind, Operation, Outcome
-from strictwire.pipeline.caps import Gate
+from strictwire.gateway.verdict import argument_at, find_fault, find_output_fault, header_text
+from strictwire.pipeline.call import Asking, Call, Caller, Done, Kind, Outcome
 from strictwire.pipeline.clock import Clock
-from strictwire.pipeline.record import Entry, Journal, facts_of
-from strictwire.profiles.exchange import Inbound
-from strictwire.profiles.mcp_core import PROFILE
-from strictwire.profiles.mcp_core import Target as Called
-from strictwire.profiles.mcp_results import Written, write_failure, write_tool_failure
-from strictwire.profiles.mirror import find_argument_mismatch
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.pipeline.limits import ConcurrencyLimit
+from strictwire.pipeline.perform import Pipeline
+from strictwire.pipeline.record import facts_of
+from strictwire.pipeline.stages import accept, allows_tier, authorise
+from strictwire.profiles.endpoint import Inbound, Reply
+from strictwire.profiles.mcp.exchange import PROFILE, Exchange
+from strictwire.profiles.mcp.header_echo import find_argument_mismatch
+from strictwire.profiles.mcp.request_state import Sealer
+from strictwire.profiles.mcp.results import write_failure, write_tool_failure
+from strictwire.profiles.mcp.targets import Target
 from strictwire.profiles.quiet_context import QuietContext
-from strictwire.profiles.seal import Sealer
 from strictwire.wire.revisions import Revision
 
 log = logging.getLogger("strictwire.guard")
@@ -61,25 +63,44 @@ _PROOFS: Final = {Era.MODERN: "server/discover", Era.LEGACY: "ping"}
 PLAIN: Final = Naming()
 
 
-class Errand(msgspec.Struct, frozen=True, kw_only=True):
-    """One call on its way, with everything that decides how it is judged."""
+class Errand(msgspec.Struct, kw_only=True):
+    """One call on its way to an upstream."""
 
+    exchange: Exchange
     question: Question
-    called: Called
-    inbound: Inbound
-    revision: Revision
+    called: Target
     capabilities: Mapping[str, JsonValue]
     """What this client declared; nothing else may be asked of it."""
     link: Link
     book: Book
     hearer: StreamHearer
+    tool: Tool | None = None
+    """What the upstream lists; set when it is found."""
+    misfit: Failure | None = None
+    """What is wrong with the arguments, by that."""
+    reply: Reply | None = None
+    """The upstream's answer as the client gets it; None if the client gets a failure of ours."""
+
+    @property
+    def revision(self) -> Revision:
+        """The one that the client speaks."""
+        return self.exchange.revision
 
 
-class _Found(NamedTuple):
-    """A tool, and what is wrong with the arguments of the call."""
+class RelayContext(QuietContext):
+    """The context of a relayed call: the stages find its errand here."""
 
-    tool: Tool
-    misfit: Failure | None
+    def __init__(self, errand: Errand) -> None:
+        inbound = errand.exchange.inbound
+        super().__init__(inbound.caller, transport=inbound.transport, revision=errand.revision.name)
+        self.errand = errand
+
+
+def _errand_of(call: Call) -> Errand:
+    context = call.context
+    if not isinstance(context, RelayContext):
+        raise TypeError("a relayed call has a RelayContext")
+    return context.errand
 
 
 class Warden:
@@ -90,7 +111,7 @@ class Warden:
         upstream: Upstream,
         terms: Terms,
         *,
-        journal: Journal,
+        pipeline: Pipeline,
         policy: GuardPolicy,
         clock: Clock,
         sealer: Sealer,
@@ -100,31 +121,25 @@ class Warden:
     ) -> None:
         self.upstream = upstream
         self.terms = terms
-        self.journal = journal
+        self.journal = pipeline.journal
+        self._pipeline = pipeline
         self.clock = clock
         self.drift = drift
         self.naming = naming
         self.resources = resources
         """Patterns of URIs that are this upstream's, whoever lists them."""
-        self.gate = Gate(terms.concurrency)
-        self._gates = {name: Gate(each.concurrency, self.gate) for name, each in terms.tools.items()}
+        self._limit = ConcurrencyLimit(terms.concurrency)
+        self._limits = {name: ConcurrencyLimit(each.concurrency, self._limit) for name, each in terms.tools.items()}
+        self._stages = RelayStages(authorise=self._authorise, accept=self._accept, relay=self._relay, verify=self._verify)
         self._policy = policy
         self._states = States(sealer, upstream.target.name)
         self._proofs: set[asyncio.Task[None]] = set()
 
-    async def perform(self, errand: Errand) -> Written:
-        """Relay one call and give its answer, which is recorded first. Raises CancelledError, recorded too."""
+    async def perform(self, errand: Errand) -> None:
+        """Relay one call through the stages and answer its exchange. Raises CancelledError, recorded too."""
         call = _call_of(errand)
-        found = await self._find(errand, call)
-        operation = None if isinstance(found, Failure) else found.tool.operation
-        entry = self.journal.open(call, operation)
-        try:
-            outcome, written = await self._decide(errand, call, found, entry)
-        except asyncio.CancelledError:
-            await asyncio.shield(entry.close(fail("CANCELLED"), None))
-            raise
-        unrecorded = await entry.close(outcome, written)
-        return written if unrecorded is None else self._write(errand, call, unrecorded, operation)
+        tool = await self._find(errand, call)
+        await self._pipeline.perform(call, tool, partial(self._render, errand, call), errand.exchange.answer)
 
     async def close(self) -> None:
         """Let go of the upstream."""
@@ -138,11 +153,19 @@ class Warden:
     def new_book(self, era: Era) -> Book:
         """The contracts as one session, or all clients of the stateless era, see them."""
         elapsed = self.clock.elapsed
-        return Book(self.upstream, era=era, gate_of=self._gate_of, terms=self.terms, elapsed=elapsed, drift=self.drift)
+        return Book(
+            self.upstream,
+            era=era,
+            stages=self._stages,
+            limit_of=self._limit_of,
+            terms=self.terms,
+            elapsed=elapsed,
+            drift=self.drift,
+        )
 
-    def _gate_of(self, own: str) -> Gate:
-        """A tool with terms of its own has a gate of its own, whoever calls it; it leads into that of the upstream."""
-        return self._gates.get(own, self.gate)
+    def _limit_of(self, own: str) -> ConcurrencyLimit:
+        """A tool with terms of its own has a limit of its own, under that of the upstream."""
+        return self._limits.get(own, self._limit)
 
     async def screened(self, answer: Answer, question: Question, book: Book, link: Link, caller: Caller) -> Answer | Failure:
         """A list of tools without those that this caller may not call."""
@@ -204,115 +227,136 @@ class Warden:
         """An error without what no client should see, where the terms say so."""
         return mask_error(answer, given) if self.terms.mask else answer
 
-    async def _find(self, errand: Errand, call: Call) -> _Found | Failure:
+    async def _find(self, errand: Errand, call: Call) -> CompiledTool | Failure:
+        """What the upstream lists under that name. Before a call is refused by a list, the list is fetched anew."""
         if call.kind is not Kind.TOOL:
-            return _Found(Tool(operation=_loose(call, self.gate, self.terms), terms=self.terms), None)
+            return self._without_contract(call)
         own = errand.called.name
         try:
-            found = _judged(await errand.book.find(own, errand.link), call)
-            if found is None or found.misfit is not None:
-                found = _judged(await errand.book.renew(own, errand.link), call)
+            errand.tool = await errand.book.find(own, errand.link)
+            errand.misfit = None if errand.tool is None else accept(errand.tool.compiled, call)
+            if errand.tool is None or errand.misfit is not None:
+                errand.tool = await errand.book.renew(own, errand.link)
+                errand.misfit = None if errand.tool is None else accept(errand.tool.compiled, call)
         except ClientError as exc:
             return failure_of(exc)
-        return found or fail("UNKNOWN_TOOL")
+        return fail("UNKNOWN_TOOL") if errand.tool is None else errand.tool.compiled
 
-    async def _decide(self, errand: Errand, call: Call, found: _Found | Failure, entry: Entry) -> tuple[Outcome, Written]:
-        if isinstance(found, Failure):
-            return found, self._write(errand, call, found, None)
-        operation = found.tool.operation
-        refused = admit(operation, call)
-        if refused is not None:
-            return refused, self._write(errand, call, refused, operation)
-        try:
-            refused = await self._find_denial(call, found.tool) or _find_refusal(errand, call, found)
-            if refused is None and not operation.read_only:
-                refused = await entry.intend()
-            if refused is not None:
-                return refused, self._write(errand, call, refused, operation)
-            return await self._relay(errand, call, found.tool)
-        finally:
-            operation.gate.leave()
+    def _without_contract(self, call: Call) -> CompiledTool:
+        """A prompt, a resource or a completion: an upstream lists no schema for them."""
+        return CompiledTool(
+            kind=call.kind,
+            name=call.target,
+            handler=self._relay,
+            is_async=True,
+            authorise=self._authorise,
+            accept=self._accept,
+            verify=self._verify,
+            limit=self._limit,
+            caps=self.terms.caps,
+            seconds=None,
+        )
 
-    async def _find_denial(self, call: Call, tool: Tool) -> Failure | None:
-        """What the policy says. In a dry run it is told and recorded, and the call goes on."""
-        denied = authorise(tool.operation, call, self._policy)
+    # The stages.
+
+    def _authorise(self, tool: CompiledTool, call: Call) -> Failure | None:
+        """Tier, role and policy. In a dry run a denial is logged and recorded, and the call goes on."""
+        denied = authorise(tool, call) or self._policy.judge(tool, call)
         if denied is None or not self._policy.dry_run:
             return denied
         log.warning("dry run: %s of %s would be %s", call.target, call.caller.principal, denied.code)
-        return await self.journal.open(call, tool.operation).close(denied, None)
+        self.journal.close(self.journal.open(call, tool), call, denied, None, _ignore)
+        return None
 
-    async def _relay(self, errand: Errand, call: Call, tool: Tool) -> tuple[Outcome, Written]:
-        question = errand.question
-        rejected = self._states.find_rejection(question, call) if errand.revision.modern else None
-        if rejected is not None:
-            return rejected, self._write(errand, call, rejected, tool.operation)
-        question.headers = mirrored_headers(tool, call.arguments, errand.inbound)
-        answer = await self.relay(question, errand.link, errand.hearer, tool.terms)
+    def _accept(self, tool: CompiledTool, call: Call) -> Failure | None:  # noqa: ARG002 - a stage's signature
+        """Headers or arguments that do not fit, or a tool that is not the one that was pinned."""
+        errand = _errand_of(call)
+        listed, headers = errand.tool, errand.exchange.inbound.headers
+        if listed is None:
+            return None
+        if headers is not None and errand.revision.modern:
+            differs = find_argument_mismatch(headers, listed.mirrored, call.arguments)
+            if differs is not None:
+                return differs
+        unusable = None if listed.unusable is None else broke(f"schema_{listed.unusable}")
+        return _enforce(listed.held or unusable or errand.misfit, call, listed.terms.mode)
+
+    async def _relay(self, _arguments: JsonObject, context: CallContext) -> Answer:
+        """Ask the upstream. Raises Refused: it did not answer."""
+        errand = cast("RelayContext", context).errand
+        question, tool = errand.question, errand.tool
+        terms = self.terms if tool is None else tool.terms
+        if errand.revision.modern:
+            rejected = self._states.find_rejection(question, errand.called, errand.exchange)
+            if rejected is not None:
+                raise Refused(rejected)
+        if tool is not None:
+            question.headers = mirrored_headers(tool, errand.called.arguments, errand.exchange.inbound)
+        answer = await self.relay(question, errand.link, errand.hearer, terms)
         if isinstance(answer, Answer) and (answer.error or {}).get("code") == HEADER_MISMATCH:
-            answer = await self._retry(errand, call, question, answer, tool.terms)
+            answer = await self._retry(errand, answer, terms)
         if isinstance(answer, Failure):
-            return answer, self._write(errand, call, answer, tool.operation)
-        if answer.error is not None:
-            return self._pass_error(errand, call, answer)
-        fault = await self._find_fault(errand, call, tool, answer.result or {})
-        return self._pass_result(errand, call, tool, answer, fault)
+            raise Refused(answer)
+        await self._renew_if_broken(errand, answer)
+        return answer
 
-    async def _find_fault(self, errand: Errand, call: Call, tool: Tool, result: JsonObject) -> Failure | None:
-        """What is wrong with a result, by a list of tools that is new."""
-        fault = find_fault(result, tool.operation, call, errand.revision, errand.capabilities)
-        if fault is None or tool.operation.promises is None:
-            return fault
-        try:
-            renewed = await errand.book.renew(errand.called.name, errand.link)
-        except ClientError:
-            return fault
-        operation = tool.operation if renewed is None else renewed.operation
-        return find_fault(result, operation, call, errand.revision, errand.capabilities)
+    async def _renew_if_broken(self, errand: Errand, answer: Answer) -> None:
+        """A result that breaks its contract is judged by a list that is new: the contract may have changed."""
+        tool = errand.tool
+        if tool is None or tool.compiled.output is None or answer.result is None:
+            return
+        if find_output_fault(answer.result, tool.compiled) is not None:
+            with contextlib.suppress(ClientError):
+                errand.tool = await errand.book.renew(errand.called.name, errand.link) or tool
 
-    async def _retry(
-        self, errand: Errand, call: Call, question: Question, refused: Answer, terms: Terms
-    ) -> Answer | Failure:
+    def _verify(self, tool: CompiledTool, call: Call, returned: object) -> Outcome:
+        """Whether an answer keeps the contract, and what the client gets of it."""
+        errand = _errand_of(call)
+        if not isinstance(returned, Answer):
+            return fail("INTERNAL")
+        if returned.error is not None:
+            shown = self.masked(returned, call.arguments)
+            status = relayed_status(shown, errand.revision)
+            errand.reply = Reply(body=shown.raw, status=status, envelope=shown.error)
+            return fail("UPSTREAM_ERROR", details={"code": returned.error.get("code")})
+        terms = self.terms if errand.tool is None else errand.tool.terms
+        result, raw = returned.result or {}, slice_at(returned.raw, ("result",)) or b"{}"
+        if len(raw) > terms.response_bytes:
+            return fail("CAP_EXCEEDED", details={"limitBytes": terms.response_bytes})
+        judged = tool if errand.tool is None else errand.tool.compiled
+        fault = _enforce(find_fault(result, judged, call, errand.revision, errand.capabilities), call, terms.mode)
+        if fault is not None:
+            return fault
+        body = mask_result(returned.raw, result, call.arguments) if terms.mask else returned.raw
+        if errand.revision.modern:
+            body = self._states.seal(body, result, errand.called, errand.exchange)
+        errand.reply = Reply(body=body)
+        return Asking(questions={}) if result.get("resultType") == "input_required" else Done(value=result, raw=raw)
+
+    def _render(self, errand: Errand, call: Call, outcome: Outcome, tool: CompiledTool | None) -> Reply:
+        """The upstream's own answer, or a failure of ours."""
+        if errand.reply is not None and (not isinstance(outcome, Failure) or outcome.code == "UPSTREAM_ERROR"):
+            return errand.reply
+        failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
+        facts, request_id = facts_of(call, self.clock), errand.question.id
+        if call.kind is Kind.TOOL and failure.code != "HEADER_MISMATCH":
+            tail = _TAILS[errand.revision.modern]
+            return write_tool_failure(request_id, failure, facts, errand.revision, tool, tail)
+        return write_failure(request_id, failure, facts)
+
+    async def _retry(self, errand: Errand, refused: Answer, terms: Terms) -> Answer | Failure:
         """The upstream misses a header that repeats an argument: its list has changed, and nothing has run yet."""
+        question = errand.question
         try:
             renewed = await errand.book.renew(errand.called.name, errand.link)
         except ClientError as exc:
             return failure_of(exc)
-        headers = {} if renewed is None else mirrored_headers(renewed, call.arguments, errand.inbound)
+        given = errand.called.arguments
+        headers = {} if renewed is None else mirrored_headers(renewed, given, errand.exchange.inbound)
         if headers == question.headers:
             return refused
         question.headers = headers
         return await self.relay(question, errand.link, errand.hearer, terms)
-
-    def _pass_error(self, errand: Errand, call: Call, answer: Answer) -> tuple[Outcome, Written]:
-        shown = self.masked(answer, call.arguments)
-        outcome = fail("UPSTREAM_ERROR", details={"code": (answer.error or {}).get("code")})
-        written = Written(body=shown.raw, status=relayed_status(shown, errand.revision), envelope=shown.error)
-        return outcome, written
-
-    def _pass_result(
-        self, errand: Errand, call: Call, tool: Tool, answer: Answer, fault: Failure | None
-    ) -> tuple[Outcome, Written]:
-        result = answer.result or {}
-        raw = slice_at(answer.raw, ("result",)) or b"{}"
-        if len(raw) > tool.terms.response_bytes:
-            too_large = fail("CAP_EXCEEDED", details={"limitBytes": tool.terms.response_bytes})
-            return too_large, self._write(errand, call, too_large, tool.operation)
-        fault = _hold(fault, call, tool.terms.mode)
-        if fault is not None:
-            return fault, self._write(errand, call, fault, tool.operation)
-        shown = mask_result(answer.raw, result, call.arguments) if tool.terms.mask else answer.raw
-        body = self._states.seal(shown, result, call) if errand.revision.modern else shown
-        if result.get("resultType") == "input_required":
-            return Asking(questions={}), Written(body=body)
-        return Done(value=result, raw=raw), Written(body=body)
-
-    def _write(self, errand: Errand, call: Call, outcome: Outcome, operation: Operation | None) -> Written:
-        failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
-        facts = facts_of(call, self.clock)
-        if call.kind is Kind.TOOL and failure.code != "HEADER_MISMATCH":
-            tail = _TAILS[errand.revision.modern]
-            return write_tool_failure(errand.question.id, failure, facts, errand.revision, operation, tail)
-        return write_failure(errand.question.id, failure, facts)
 
 
 def mirrored_headers(tool: Tool, arguments: JsonObject, inbound: Inbound) -> dict[str, str]:
@@ -327,26 +371,11 @@ def mirrored_headers(tool: Tool, arguments: JsonObject, inbound: Inbound) -> dic
     return passed | {PARAM_PREFIX + name: header_text(value) for name, value in found.items() if value is not None}
 
 
-def _judged(tool: Tool | None, call: Call) -> _Found | None:
-    return None if tool is None else _Found(tool, accept(tool.operation, call))
-
-
-def _find_refusal(errand: Errand, call: Call, found: _Found) -> Failure | None:
-    """Why a call that may be made is not: headers or arguments that do not fit, or a tool that cannot be trusted."""
-    tool = found.tool
-    if errand.inbound.headers is not None and errand.revision.modern:
-        differs = find_argument_mismatch(errand.inbound.headers, tool.mirrored, call.arguments)
-        if differs is not None:
-            return differs
-    unusable = None if tool.unusable is None else broke(f"schema_{tool.unusable}")
-    return _hold(tool.held or unusable or found.misfit, call, tool.terms.mode)
-
-
 def _may_use(terms: Terms, caller: Caller) -> bool:
     return allows_tier(caller.tier, terms.tier) and (not terms.roles or caller.role in terms.roles)
 
 
-def _hold(failure: Failure | None, call: Call, mode: Mode) -> Failure | None:
+def _enforce(failure: Failure | None, call: Call, mode: Mode) -> Failure | None:
     """What the mode makes of a broken contract."""
     if failure is None or mode is Mode.ENFORCE:
         return failure
@@ -355,17 +384,12 @@ def _hold(failure: Failure | None, call: Call, mode: Mode) -> Failure | None:
     return None
 
 
-def _loose(call: Call, gate: Gate, terms: Terms) -> Operation:
-    """What has no contract of its own: prompts, resources, completion."""
-    return Operation(kind=call.kind, name=call.target, handler=_relayed, caps=terms.caps, gate=gate, is_async=True)
-
-
-def _relayed(_arguments: JsonObject, _context: CallContext) -> None:
-    """Nothing runs here."""
+def _ignore(_unrecorded: Failure | None) -> None:
+    """A call goes on whether or not the record of its dry run is kept: its own record decides."""
 
 
 def _call_of(errand: Errand) -> Call:
-    inbound, called = errand.inbound, errand.called
+    inbound, called = errand.exchange.inbound, errand.called
     return Call(
         kind=called.kind,
         target=errand.question.shown or called.name,
@@ -375,6 +399,6 @@ def _call_of(errand: Errand) -> Call:
         profile=PROFILE,
         method=errand.question.method,
         revision=errand.revision.name,
-        context=QuietContext(inbound.caller, transport=inbound.transport, revision=errand.revision.name),
-        capabilities=frozenset(errand.capabilities),
+        context=RelayContext(errand),
+        capabilities=errand.capabilities,
     )

@@ -11,28 +11,24 @@ from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.health import Health
 from strictwire.gateway.hearing import StreamHearer
-from strictwire.gateway.link import Answer, Deaf, Era, Link, Question
+from strictwire.gateway.link import Answer, Deaf, Era, Link, Question, Relayed
 from strictwire.gateway.modern import ModernGuard
 from strictwire.gateway.naming import Naming
 from strictwire.gateway.roll import SHAPES, asking, fetch_all
 from strictwire.gateway.session import GuardSession
 from strictwire.gateway.warden import Warden
-from strictwire.profiles.era import META_LOG_LEVEL
-from strictwire.profiles.exchange import Inbound, Outlet
-from strictwire.profiles.mcp_modern import Stated
-from strictwire.profiles.mcp_results import Written
-from strictwire.wire.envelope import Request
+from strictwire.profiles.mcp.era import META_LOG_LEVEL
+from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.modern import RequestMeta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
     """One request of a client, apart from what it asks."""
 
-    request: Request
-    inbound: Inbound
-    outlet: Outlet
-    stated: Stated | None = None
-    """What it says of itself in the stateless era."""
+    exchange: Exchange
+    meta: RequestMeta | None = None
+    """What it states about itself in the stateless era."""
 
 
 class Wing(Protocol):
@@ -46,7 +42,7 @@ class Wing(Protocol):
     def offered(self) -> JsonObject:
         """Its capabilities, as it last told them."""
 
-    async def relay(self, question: Question, visit: Visit) -> Written | Failure:
+    async def relay(self, question: Question, visit: Visit) -> Relayed:
         """Have a request answered by it."""
 
     async def list(self, question: Question, visit: Visit) -> Answer | Failure:
@@ -104,22 +100,24 @@ class ModernWing:
 
     async def link(self, visit: Visit) -> Link | Failure:
         """The way to it for this client."""
-        return fail("INTERNAL") if visit.stated is None else await self.guard.find_link(visit.stated, visit.inbound.caller)
-
-    async def relay(self, question: Question, visit: Visit) -> Written | Failure:
-        """See Wing."""
-        if visit.stated is None:
+        if visit.meta is None:
             return fail("INTERNAL")
-        return await self.guard.relay(question, visit.stated, visit.inbound, visit.outlet)
+        return await self.guard.find_link(visit.meta, visit.exchange.inbound.caller)
+
+    async def relay(self, question: Question, visit: Visit) -> Relayed:
+        """See Wing."""
+        if visit.meta is None:
+            return fail("INTERNAL")
+        return await self.guard.relay(question, visit.meta, visit.exchange)
 
     async def list(self, question: Question, visit: Visit) -> Answer | Failure:
         """See Wing."""
         link = await self.link(visit)
         if isinstance(link, Failure):
             return link
-        level = None if visit.stated is None else visit.stated.meta.get(META_LOG_LEVEL)
-        hearer = StreamHearer(visit.outlet, era=Era.MODERN, level=level)
-        return await self.guard.ask(question, link, hearer, visit.inbound.caller)
+        level = None if visit.meta is None else visit.meta.meta.get(META_LOG_LEVEL)
+        hearer = StreamHearer(visit.exchange.outlet, era=Era.MODERN, level=level)
+        return await self.guard.ask(question, link, hearer, visit.exchange.inbound.caller)
 
     async def fetch(self, method: str, visit: Visit) -> frozenset[str]:
         """See Wing. Raises ClientError."""
@@ -142,13 +140,13 @@ class SessionWing:
         """See Wing."""
         return _object(self.session.opened.get("capabilities"))
 
-    async def relay(self, question: Question, visit: Visit) -> Written | Failure:
+    async def relay(self, question: Question, visit: Visit) -> Relayed:
         """See Wing."""
-        return await self.session.serve(visit.request, question, visit.inbound, visit.outlet)
+        return await self.session.relay(question, visit.exchange)
 
     async def list(self, question: Question, visit: Visit) -> Answer | Failure:
         """See Wing."""
-        return await self.session.list(question, visit.inbound, visit.outlet)
+        return await self.session.list(question, visit.exchange)
 
     async def open(self, visit: Visit) -> None:
         """See Wing: it tells when its session begins, and who did not open is tried again without anybody waiting."""

@@ -14,7 +14,7 @@ Choices where its document is silent:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -26,11 +26,13 @@ from strictwire.fault.dialects import editor_v01
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.fault.plain import plain_text
-from strictwire.pipeline.authorise import allows_tier
-from strictwire.pipeline.call import Done, Operation, Outcome
-from strictwire.pipeline.chain import Pipeline
+from strictwire.pipeline.call import Done, Kind, Outcome
+from strictwire.pipeline.catalog import Catalog
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import facts_of
-from strictwire.profiles.exchange import Inbound, Outlet, Reply
+from strictwire.pipeline.stages import allows_tier
+from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 from strictwire.profiles.quiet_context import QuietContext
 from strictwire.profiles.single import (
     NULL,
@@ -77,6 +79,19 @@ class EditorRequest:
     """None if there are none."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a request is refused, the tool that it names, and its HTTP status."""
+
+    failure: Failure
+    tool: str = ""
+    status: int = 200
+
+
+Answer: TypeAlias = Callable[[Sent], None]
+"""Takes the answer to one request, when it may leave."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoRequest:
     """A message that is no request, and its id if that could be read."""
@@ -117,40 +132,51 @@ class EditorEndpoint:
 
     answers_in = ("application/json",)
 
-    def __init__(self, pipeline: Pipeline, *, info: Callable[[], EditorInfo], limits: Limits | None = None) -> None:
+    def __init__(
+        self, catalog: Catalog, pipeline: Pipeline, *, info: Callable[[], EditorInfo], limits: Limits | None = None
+    ) -> None:
+        self._catalog = catalog
         self._pipeline = pipeline
         self._clock = pipeline.journal.clock
         self._info = info
         self._limits = limits or Limits()
         self._in_flight: set[IdKey] = set()
-        self._methods: Mapping[str, Callable[[EditorRequest, JsonObject, Inbound], Awaitable[Sent]]] = {
-            "tools/call": self._call,
+        self._lookups: Mapping[str, Callable[[JsonObject, Inbound], JsonObject | _Refusal]] = {
             "tools/list": self._list,
             "tools/describe": self._describe,
-            "server/info": self._tell_info,
+            "server/info": self._get_info,
         }
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:  # noqa: ARG002 - the seam's signature
         """Never; see the module."""
         return False
 
-    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:  # noqa: ARG002 - the seam's signature
+    async def serve(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:  # noqa: ARG002 - no interim messages
         """Answer one message."""
         if inbound.verb != "POST":
-            return refuse_verb()
+            deliver(refuse_verb())
+            return
         request = read_request(inbound.body, self._limits)
         if isinstance(request, NoRequest):
-            return self._refuse_unread(request)
+            deliver(self._refuse_unread(request))
+            return
         key = _key_of(request, inbound)
         if key in self._in_flight:
             failure = fail("DUPLICATE_ID")
-            sent = await self._refuse(request, failure, inbound, status=http_dialect.status_of(failure))
-            return sent.as_reply()
+            refusal = _Refusal(failure, status=http_dialect.status_of(failure))
+            self._refuse(request, refusal, inbound, lambda sent: deliver(sent.as_reply()))
+            return
+
+        def answer(sent: Sent) -> None:
+            self._in_flight.discard(key)
+            deliver(sent.as_reply())
+
         self._in_flight.add(key)
         try:
-            return (await self._answer(request, inbound)).as_reply()
-        finally:
+            await self._answer(request, inbound, answer)
+        except BaseException:
             self._in_flight.discard(key)
+            raise
 
     def refuse_oversized(self, inbound: Inbound) -> Reply:  # noqa: ARG002 - the seam's signature
         """The answer to a message that the transport would not keep."""
@@ -167,77 +193,84 @@ class EditorEndpoint:
     async def close(self) -> None:
         """Nothing is held."""
 
-    async def _answer(self, request: EditorRequest, inbound: Inbound) -> Sent:
-        answer = self._methods.get(request.method)
-        if answer is None:
-            return await self._refuse(request, fail("METHOD_NOT_FOUND"), inbound)
-        if not isinstance(request.params, dict):
-            return await self._refuse(request, _malformed("params"), inbound)
-        return await answer(request, request.params, inbound)
+    async def _answer(self, request: EditorRequest, inbound: Inbound, answer: Answer) -> None:
+        look_up = self._lookups.get(request.method)
+        if look_up is None and request.method != "tools/call":
+            self._refuse(request, _Refusal(fail("METHOD_NOT_FOUND")), inbound, answer)
+        elif not isinstance(request.params, dict):
+            self._refuse(request, _malformed("params"), inbound, answer)
+        elif look_up is None:
+            await self._call(request, request.params, inbound, answer)
+        else:
+            found = look_up(request.params, inbound)
+            if isinstance(found, _Refusal):
+                self._refuse(request, found, inbound, answer)
+            else:
+                answer(write_result(request.id_text, render(found)))
 
-    async def _call(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
-        tool, arguments = params.get("tool"), params.get("arguments")
+    async def _call(self, request: EditorRequest, params: JsonObject, inbound: Inbound, answer: Answer) -> None:
+        tool, arguments, offers = params.get("tool"), params.get("arguments"), self._catalog.offers
         if not isinstance(tool, str) or not tool:
-            return await self._refuse(request, _malformed("tool"), inbound)
+            self._refuse(request, _malformed("tool"), inbound, answer)
+            return
         if not isinstance(arguments, dict):
-            return await self._refuse(request, _malformed("arguments"), inbound)
-        registry = self._pipeline.catalog.offers.registry
-        if tool in registry.tools and find_tool(registry, tool) is None:
-            return await self._refuse(request, fail("UNKNOWN_TOOL"), inbound, tool=tool)
+            self._refuse(request, _malformed("arguments"), inbound, answer)
+            return
+        if tool in offers.registry.tools and find_tool(offers.registry, tool) is None:
+            self._refuse(request, _Refusal(fail("UNKNOWN_TOOL"), tool=tool), inbound, answer)
+            return
         context = QuietContext(inbound.caller, transport=inbound.transport, revision=PROFILE)
         call = make_call(tool, arguments, inbound=inbound, profile=PROFILE, method=request.method, context=context)
 
-        def write(outcome: Outcome, operation: Operation | None) -> Sent:
-            if isinstance(outcome, Done) and operation is not None:
+        def write(outcome: Outcome, compiled: CompiledTool | None) -> Sent:
+            if isinstance(outcome, Done) and compiled is not None:
                 return write_result(request.id_text, _write_call(tool, outcome, context.diagnostics))
             failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
             return _write_failure(request.id_text, failure, facts_of(call, self._clock))
 
-        return await self._pipeline.perform(call, write)
+        await self._pipeline.perform(call, offers.find(Kind.TOOL, tool), write, answer)
 
-    async def _list(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
-        """Filters must all match, letter by letter; a value that no tool has gives an empty list."""
+    def _list(self, params: JsonObject, _inbound: Inbound) -> JsonObject | _Refusal:
+        """Filters must all match exactly; a value that no tool has gives an empty list."""
         wanted = {name: params[name] for name in _FILTERS if name in params}
         for name, value in wanted.items():
             if not isinstance(value, str):
-                return await self._refuse(request, _malformed(name), inbound)
-        tools = list_tools(self._pipeline.catalog.offers.registry)
-        shown = [show_tool(each) for each in tools if all(_FILTERS[name](each) == wanted[name] for name in wanted)]
-        return write_result(request.id_text, render({"tools": shown}))
+                return _malformed(name)
+        tools = list_tools(self._catalog.offers.registry)
+        return {"tools": [show_tool(each) for each in tools if all(_FILTERS[name](each) == wanted[name] for name in wanted)]}
 
-    async def _describe(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
+    def _describe(self, params: JsonObject, _inbound: Inbound) -> JsonObject | _Refusal:
         name = params.get("tool")
         if not isinstance(name, str) or not name:
-            return await self._refuse(request, _malformed("tool"), inbound)
-        tool = find_tool(self._pipeline.catalog.offers.registry, name)
-        if tool is None:
-            return await self._refuse(request, fail("UNKNOWN_TOOL"), inbound, tool=name)
-        return write_result(request.id_text, render({"tool": describe_tool(tool)}))
+            return _malformed("tool")
+        tool = find_tool(self._catalog.offers.registry, name)
+        return _Refusal(fail("UNKNOWN_TOOL"), tool=name) if tool is None else {"tool": describe_tool(tool)}
 
-    async def _tell_info(self, request: EditorRequest, _params: JsonObject, inbound: Inbound) -> Sent:
-        tools, tier, info = list_tools(self._pipeline.catalog.offers.registry), inbound.caller.tier, self._info()
-        told: JsonObject = {
+    def _get_info(self, _params: JsonObject, inbound: Inbound) -> JsonObject | _Refusal:
+        tools, tier, info = list_tools(self._catalog.offers.registry), inbound.caller.tier, self._info()
+        return {
             "serverVersion": info.server_version,
             "unityVersion": info.unity_version,
             "platform": info.platform,
             "enabledToolCategories": sorted({each.category for each in tools if allows_tier(tier, each.tier)}),
             "tier": tier,
         }
-        return write_result(request.id_text, render(told))
 
-    async def _refuse(
-        self, request: EditorRequest, failure: Failure, inbound: Inbound, *, tool: str = "", status: int = 200
-    ) -> Sent:
-        """A request that never became a call: recorded, and told."""
-        told = await self._pipeline.journal.refuse(
-            failure,
+    def _refuse(self, request: EditorRequest, refusal: _Refusal, inbound: Inbound, answer: Answer) -> None:
+        """Record and answer a request that never became a call."""
+
+        def write(failure: Failure) -> None:
+            facts = Facts(tool=refusal.tool, timestamp=self._clock.timestamp())
+            answer(_write_failure(request.id_text, failure, facts, status=refusal.status))
+
+        self._pipeline.journal.refuse(
+            refusal.failure,
             transport=inbound.transport,
             profile=PROFILE,
             method=request.method,
             principal=inbound.caller.principal,
+            answer=write,
         )
-        facts = Facts(tool=tool, timestamp=self._clock.timestamp())
-        return _write_failure(request.id_text, told, facts, status=status)
 
     def _refuse_unread(self, message: NoRequest) -> Reply:
         """What is no request: counted, and told."""
@@ -257,8 +290,8 @@ def _key_of(request: EditorRequest, inbound: Inbound) -> IdKey:
     return inbound.transport, caller.session_id, caller.principal, isinstance(request.id, str), request.id
 
 
-def _malformed(parameter: str) -> Failure:
-    return fail("MALFORMED_PARAMS", details={"parameter": parameter})
+def _malformed(parameter: str) -> _Refusal:
+    return _Refusal(fail("MALFORMED_PARAMS", details={"parameter": parameter}))
 
 
 def _write_call(tool: str, done: Done, diagnostics: list[str]) -> bytes:

@@ -1,4 +1,4 @@
-"""What a handler sees of its call in the profiles that have one answer and nothing before it: no progress, no questions."""
+"""The context of a handler in profiles that have one answer and nothing before it: no progress, no questions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Facts
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.deadline import Deadline
-from strictwire.profiles.mcp_context import check_capabilities
+from strictwire.profiles.mcp.context import check_capabilities
 
 
 class QuietContext:
-    """Keeps diagnostics; everything else that a handler has to say has no place on these wires."""
+    """Keeps diagnostics; these profiles have no place for progress, logs or questions."""
 
     def __init__(self, caller: Caller, *, transport: str, revision: str) -> None:
         self.facts: Mapping[str, str | None] = {
@@ -30,10 +30,10 @@ class QuietContext:
         self.attributed: Facts | None = None
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Nobody can have asked for it."""
+        """Dropped: no client of these profiles can ask for it."""
 
     def log(self, level: str, data: JsonValue, logger: str | None = None) -> None:
-        """Nobody can have asked for it."""
+        """Dropped: no client of these profiles can ask for it."""
 
     def diagnose(self, note: str) -> None:
         """Kept for a profile that shows diagnostics."""

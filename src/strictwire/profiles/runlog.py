@@ -1,7 +1,7 @@
 """The run log of `envelope/v1` as values: one event a message, its ids, and the seam to whatever keeps it (V11-V14).
 
 An event says how a message ended, never what was in it: names, sizes, the canonical error, and the failure behind that
-error, which the wire does not show. Not here: files (`stores.runlog`).
+error, which the wire does not show. Not here: files (`stores.files.run_log`).
 
 Trace and span ids are made from the method, the route and the parameters where ids are deterministic, so that the same
 request has the same ids on every transport; elsewhere they are fresh. The request id is the caller's own, because that is
@@ -55,7 +55,7 @@ class NoRunLog:
 
 
 class MemoryRunLog:
-    """The twin of `stores.runlog`: keeps the events in a list."""
+    """The twin of `stores.files.run_log`: keeps the events in a list."""
 
     def __init__(self) -> None:
         self.events: list[JsonObject] = []

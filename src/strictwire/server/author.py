@@ -16,12 +16,12 @@ if __name__ == "__main__":
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.contract.handler import Alone, Answer, CallContext, Handler
+from strictwire.contract.handler import Answer, CallContext, Handler
 from strictwire.contract.tool import (
     NOTHING,
     Caps,
@@ -33,9 +33,10 @@ from strictwire.contract.tool import (
 )
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.pack import EditorFacts
-from strictwire.pipeline.offers import Catalog, Offers, template_pattern
-from strictwire.profiles.mcp_core import MAX_COMPLETIONS, Identity
-from strictwire.profiles.mirror import mirrored_arguments
+from strictwire.pipeline.catalog import Catalog, Offers, template_pattern
+from strictwire.profiles.mcp.header_echo import mirrored_arguments
+from strictwire.profiles.mcp.identity import Identity
+from strictwire.profiles.mcp.targets import MAX_COMPLETIONS
 from strictwire.server.content import CONTENT, Embedded, Text, resource_contents
 from strictwire.server.context import Context
 from strictwire.server.hints import RESULT, Signature, flatten_models, read_signature
@@ -204,36 +205,36 @@ def _adapt(function: Callable[..., Any], prepare: Prepare, finish: Callable[[Any
 
 
 def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> Handler:
-    if signature is None:
-        return _raw_handler(function)
-    read, wraps = signature.read, signature.wraps
-    if inspect.iscoroutinefunction(function) and not signature.context:
-        return Alone(lambda arguments: function(**read(arguments)), partial(as_answer, wraps=wraps), keeps_objects=not wraps)
+    """A handler that calls an author's function with what it declares: its parameters, or the arguments as one dict."""
+    wraps = signature is not None and signature.wraps
+    invoke = _invoke_raw(function) if signature is None else _invoke_typed(function, signature)
+    if inspect.iscoroutinefunction(function):
 
-    def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        named = read(arguments)
-        return (), named | ({signature.context: Context(call)} if signature.context else {})
+        async def run_async(arguments: JsonObject, call: CallContext) -> Any:
+            return as_answer(await invoke(arguments, call), wraps=wraps)
 
-    return _adapt(function, prepare, lambda returned, _: as_answer(returned, wraps=wraps))
+        return run_async
+    return lambda arguments, call: as_answer(invoke(arguments, call), wraps=wraps)
 
 
-def _raw_handler(function: Callable[..., Any]) -> Handler:
+def _invoke_raw(function: Callable[..., Any]) -> Handler:
     """A tool with schemas of its own takes the arguments as they are, and the Context if it has a second parameter."""
-    takes_context = len(inspect.signature(function).parameters) > 1
-    if inspect.iscoroutinefunction(function) and not takes_context:
-        return Alone(function, partial(as_answer, wraps=False), keeps_objects=True)
+    if len(inspect.signature(function).parameters) > 1:
+        return lambda arguments, call: function(arguments, Context(call))
+    return lambda arguments, _call: function(arguments)
 
-    def prepare(arguments: JsonObject, call: CallContext) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return ((arguments, Context(call)) if takes_context else (arguments,)), {}
 
-    return _adapt(function, prepare, lambda returned, _: as_answer(returned, wraps=False))
+def _invoke_typed(function: Callable[..., Any], signature: Signature) -> Handler:
+    read, context = signature.read, signature.context
+    if context is not None:
+        return lambda arguments, call: function(**read(arguments), **{context: Context(call)})
+    return lambda arguments, _call: function(**read(arguments))
 
 
 def as_answer(returned: Any, *, wraps: bool) -> Any:
     """What an author returned, as the pipeline takes it: content items, structured content, or plain text."""
-    if type(returned) is dict:
-        plain = flatten_models(returned)
-        return {RESULT: plain} if wraps else plain
+    if type(returned) is dict and "pydantic" not in sys.modules:  # no model can be inside
+        return {RESULT: returned} if wraps else returned
     if isinstance(returned, CONTENT):
         return Answer(content=(returned.as_item(),))
     if isinstance(returned, list | tuple) and _is_content_list(returned):

@@ -11,33 +11,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from strictwire.audit.event import Values
 from strictwire.audit.recorder import Recorder
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, Limits
 from strictwire.packs.pack import EditorFacts
-from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import Caller
-from strictwire.pipeline.chain import Pipeline
 from strictwire.pipeline.clock import Clock, deterministic_clock
+from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
-from strictwire.pipeline.workers import Workers
+from strictwire.pipeline.run import HandlerRunner
+from strictwire.pipeline.threads import DaemonThreads
+from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.editor_v01 import EditorEndpoint, EditorInfo
+from strictwire.profiles.endpoint import Endpoint
 from strictwire.profiles.envelope_v1 import EnvelopeEndpoint
-from strictwire.profiles.exchange import Endpoint
-from strictwire.profiles.mcp import McpEndpoint
-from strictwire.profiles.mcp_core import Core
+from strictwire.profiles.mcp.core import Core
+from strictwire.profiles.mcp.endpoint import McpEndpoint
+from strictwire.profiles.mcp.own import OwnBackend
+from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.runlog import Ids, RunLog
-from strictwire.profiles.seal import Sealer
-from strictwire.server.author import Server
+from strictwire.server.served import Served
 from strictwire.server.system_user import system_user
 from strictwire.settings.model import AuditSettings, ServerSettings, Settings
 from strictwire.settings.places import state_folder
-from strictwire.stores.jsonl import Clock as TrailClock
-from strictwire.stores.jsonl import Mode, Trail, open_recorder
-from strictwire.stores.memory import NoRecorder
-from strictwire.stores.runlog import FileRunLog
-from strictwire.stores.trail.view import FolderTrail
+from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.run_log import FileRunLog
+from strictwire.stores.files.trail import open_trail
+from strictwire.stores.files.view import FileTrailView
+from strictwire.stores.memory.recorder import NoRecorder
+from strictwire.stores.schedule import Clock as TrailClock
+from strictwire.stores.schedule import Mode
 from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
@@ -45,10 +48,10 @@ from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
 class Runtime:
     """A server that is ready to be put behind transports."""
 
-    server: Server
+    server: Served
     settings: Settings
     core: Core
-    pipeline: Pipeline
+    batch: WriteBatch
     run_log: RunLog
     deterministic: bool = False
     session_prefix: str = ""
@@ -87,12 +90,13 @@ def gatekeeper_of(server: ServerSettings) -> Gatekeeper:
 
 
 def _mcp(runtime: Runtime) -> Endpoint:
-    return McpEndpoint(runtime.core, limits=runtime.limits, session_prefix=runtime.session_prefix)
+    return McpEndpoint(OwnBackend(runtime.core), limits=runtime.limits, session_prefix=runtime.session_prefix)
 
 
 def _envelope(runtime: Runtime) -> Endpoint:
     ids = Ids.DETERMINISTIC if runtime.deterministic else Ids.FRESH
-    return EnvelopeEndpoint(runtime.pipeline, ids=ids, log=runtime.run_log, limits=runtime.limits)
+    core = runtime.core
+    return EnvelopeEndpoint(core.catalog, core.pipeline, ids=ids, log=runtime.run_log, limits=runtime.limits)
 
 
 def _editor(runtime: Runtime) -> Endpoint:
@@ -102,7 +106,7 @@ def _editor(runtime: Runtime) -> Endpoint:
         version = runtime.server.identity.version
         return EditorInfo(server_version=version, unity_version=facts.unity_version, platform=facts.platform)
 
-    return EditorEndpoint(runtime.pipeline, info=info, limits=runtime.limits)
+    return EditorEndpoint(runtime.core.catalog, runtime.core.pipeline, info=info, limits=runtime.limits)
 
 
 NO_UNITY: Final = "none"
@@ -141,7 +145,7 @@ PATHS: Mapping[str, str] = {"mcp": "/mcp", "envelope/v1": "/rpc/envelope", "edit
 
 @asynccontextmanager
 async def open_runtime(
-    server: Server,
+    server: Served,
     settings: Settings,
     *,
     deterministic: bool = False,
@@ -153,40 +157,41 @@ async def open_runtime(
     clock = deterministic_clock() if deterministic else Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
-        executor = Workers(settings.server.worker_threads, name="strictwire-handler")
+        executor = DaemonThreads(settings.server.worker_threads, name="strictwire-handler")
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
-        policy = AllowAll()
-        journal = Journal(recorder=keeper, clock=clock, policy_version=policy.version)
-        pipeline = Pipeline(
-            catalog=server.catalog,
-            policy=policy,
-            journal=journal,
-            executor=executor,
-            debug_stack=settings.debug_stack,
-        )
+        batch = WriteBatch(keeper)
+        stack.callback(batch.flush)
+        journal = Journal(recorder=keeper, batch=batch, clock=clock)
+        pipeline = Pipeline(journal, HandlerRunner(executor, debug_stack=settings.debug_stack))
         key = hashlib.sha256(b"deterministic").digest() if deterministic else seal_key or secrets.token_bytes(32)
-        core = Core(identity=server.identity, pipeline=pipeline, sealer=Sealer(key, clock.now), clock=clock)
+        core = Core(
+            identity=server.identity,
+            catalog=server.catalog,
+            pipeline=pipeline,
+            sealer=Sealer(key, clock.now),
+            clock=clock,
+        )
         run_log = LazyRunLog(Path(settings.server.run_logs), clock.now)
         stack.callback(run_log.close)
         yield Runtime(
             server=server,
             settings=settings,
             core=core,
-            pipeline=pipeline,
+            batch=batch,
             run_log=run_log,
             deterministic=deterministic,
             session_prefix=session_prefix,
         )
 
 
-def trail_of(audit: AuditSettings) -> Trail:
+def trail_of(audit: AuditSettings) -> TrailConfig:
     """Where the trail is and how it is kept."""
     state = state_folder()
-    return Trail(
+    return TrailConfig(
         folder=Path(audit.folder) if audit.folder else state / "audit",
         key_path=Path(audit.key) if audit.key else state / "keys" / "audit.key",
         mode=Mode.SYNC if audit.mode == "off" else Mode(audit.mode),
-        values=Values.STORED if audit.store_values else Values.DIGESTED,
+        keeps_values=audit.store_values,
         rotate_bytes=audit.rotate_bytes,
     )
 
@@ -204,13 +209,13 @@ def worker_folders(folder: Path) -> list[Path]:
 
 def view_of(audit: AuditSettings) -> TrailView | None:
     """The trail for those who only read it; None where none is kept."""
-    return None if audit.mode == "off" else FolderTrail(trail_of(audit))
+    return None if audit.mode == "off" else FileTrailView(trail_of(audit))
 
 
 async def open_recorder_of(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
     """The audit trail of the settings, closed with the stack. Raises LogFault."""
     if audit.mode == "off":
         return NoRecorder()
-    recorder = await open_recorder(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
+    recorder = await open_trail(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
     stack.push_async_callback(recorder.close)
     return recorder

@@ -14,7 +14,7 @@ from strictwire.fault.failure import Failure, fail
 from strictwire.packs.context.exact import MAX_LINE, ExactSurface
 from strictwire.packs.context.library import Library
 from strictwire.pipeline.record import Journal
-from strictwire.profiles.exchange import Inbound, Outlet, Reply
+from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 
 PROFILE: Final = "context/v0"
 ROOT_VARIABLE: Final = "CONTEXT_CACHE_ROOT"
@@ -45,13 +45,13 @@ class ExactEndpoint:
         self._turn = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="strictwire-exact")
 
-    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:  # noqa: ARG002 - v0 has no interim messages
+    async def serve(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:  # noqa: ARG002 - no interim messages
         """Answer one line when its turn has come; its record is durable before the answer leaves."""
         async with self._turn:
             loop = asyncio.get_running_loop()
             answer = await loop.run_in_executor(self._thread, self._surface.answer_line, inbound.body)
             unrecorded = await self._record(inbound, answer)
-        return Reply(body=self._surface.refuse_call(inbound.body, unrecorded) if unrecorded else answer)
+        deliver(Reply(body=self._surface.refuse_call(inbound.body, unrecorded) if unrecorded else answer))
 
     async def _record(self, inbound: Inbound, answer: bytes | None) -> Failure | None:
         """Record a tool call; the failure if that could not be done."""
@@ -59,17 +59,17 @@ class ExactEndpoint:
         if params is None or answer is None:
             return None
         name, arguments = params.get("name"), params.get("arguments")
-        origin = event.Origin(
+        call = event.Call(
+            timestamp=self._journal.clock.timestamp(),
             principal=inbound.caller.principal,
             transport=inbound.transport,
             profile=PROFILE,
             method="tools/call",
             tool_name=name if isinstance(name, str) else None,
             args_digest=digest(arguments),
+            result_digest=digest_bytes(answer),
         )
-        end = event.End(duration_us=0, result_digest=digest_bytes(answer))
-        call = event.Call(timestamp=self._journal.clock.timestamp(), origin=origin, end=end)
-        return await self._journal.recorder.record(call)
+        return await self._journal.record(call)
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:  # noqa: ARG002 - v0 has no cancellation
         """There is none."""

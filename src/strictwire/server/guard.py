@@ -8,7 +8,6 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 import strictwire
@@ -16,8 +15,7 @@ from strictwire.audit.recorder import Recorder
 from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
 from strictwire.gateway.drift import Drift
-from strictwire.gateway.endpoint import GuardEndpoint
-from strictwire.gateway.house import House, ManyHouse, OneHouse
+from strictwire.gateway.house import MultiUpstream, SingleUpstream
 from strictwire.gateway.policy import GuardPolicy, Statutes
 from strictwire.gateway.rates import Rates
 from strictwire.gateway.survey import Seen, clashes_of, survey
@@ -25,9 +23,15 @@ from strictwire.gateway.upstream import Upstream
 from strictwire.gateway.warden import Warden
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock
+from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
-from strictwire.profiles.mcp_core import Identity as ServerIdentity
-from strictwire.profiles.seal import Sealer
+from strictwire.pipeline.run import HandlerRunner
+from strictwire.pipeline.threads import DaemonThreads
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.mcp.endpoint import McpEndpoint
+from strictwire.profiles.mcp.exchange import Backend
+from strictwire.profiles.mcp.identity import Identity as ServerIdentity
+from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.server.compose import PATHS, gatekeeper_of, open_recorder_of
 from strictwire.server.guarded import Guarded
 from strictwire.server.run import (
@@ -44,12 +48,11 @@ from strictwire.server.run import (
 from strictwire.settings.model import Settings
 from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
-from strictwire.stores.memory import NoRecorder
-from strictwire.stores.trail.fault import LogFault
+from strictwire.stores.fault import LogFault
+from strictwire.stores.memory.recorder import NoRecorder
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio
-from strictwire.transport.wakeful import make_loop
 
 log = logging.getLogger("strictwire.guard")
 
@@ -75,22 +78,23 @@ class Guarding:
 @asynccontextmanager
 async def open_guard(
     guarding: Guarding, settings: Settings, *, recorder: Recorder | None = None
-) -> AsyncIterator[GuardEndpoint]:
+) -> AsyncIterator[McpEndpoint]:
     """The guard's endpoint with everything behind it. Raises LogFault: no audit trail; StartRefused."""
     clock = Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
-        house = await open_house(guarding, keeper, clock)
-        endpoint = GuardEndpoint(house, limits=Limits(size=settings.server.max_request_bytes))
+        backend = await open_backend(guarding, keeper, clock)
+        stack.callback(backend.journal.batch.flush)
+        endpoint = McpEndpoint(backend, limits=Limits(size=settings.server.max_request_bytes))
         stack.push_async_callback(endpoint.close)
         yield endpoint
 
 
-async def open_house(guarding: Guarding, recorder: Recorder, clock: Clock) -> House:
+async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> Backend:
     """One upstream under its own names is relayed as it is; anything else goes through a switch. Raises StartRefused."""
     wardens = wardens_of(guarding, recorder, clock)
     if len(wardens) == 1 and wardens[0].naming.is_plain:
-        return OneHouse(wardens[0])
+        return SingleUpstream(wardens[0])
     seen = await survey(wardens)
     clashes = clashes_of(seen)
     if clashes:
@@ -99,20 +103,22 @@ async def open_house(guarding: Guarding, recorder: Recorder, clock: Clock) -> Ho
     for each in seen:
         if each.problem is not None:
             log.warning("upstream %s is left out for now: %s", each.upstream, each.problem)
-    return ManyHouse(wardens, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
+    return MultiUpstream(wardens, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
 
 
 def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[Warden]:
     """What holds each upstream to its terms. Raises StartRefused: no lock file."""
     statutes = guarding.statutes
     version = statutes.version([each.chosen for each in guarding.upstreams])
-    journal = Journal(recorder=recorder, clock=clock, policy_version=version)
+    journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock, policy_version=version)
+    # Every handler relays and none is a plain function: the pool never starts a thread.
+    pipeline = Pipeline(journal, HandlerRunner(DaemonThreads(1, name="strictwire-guard")))
     rates, sealer = Rates(statutes.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
     return [
         Warden(
             Upstream(each.target, IDENTITY),
             each.terms,
-            journal=journal,
+            pipeline=pipeline,
             policy=GuardPolicy(statutes, rates, upstream=each.target.name, chosen=each.chosen, version=version),
             clock=clock,
             sealer=sealer,
@@ -151,18 +157,20 @@ async def guard(guarding: Guarding, settings: Settings) -> None:
         raise trail_refused(exc) from exc
 
 
-async def _guard_stdio(endpoint: GuardEndpoint, guarding: Guarding, settings: Settings) -> None:
+async def _guard_stdio(endpoint: McpEndpoint, guarding: Guarding, settings: Settings) -> None:
     log.info("guarding %s on stdio", ", ".join(each.target.name for each in guarding.upstreams))
     caller = Caller(tier=settings.server.tier)
-    await serve_stdio(endpoint, caller=caller, max_line=settings.server.max_request_bytes)
+    batch = endpoint.backend.journal.batch
+    await serve_stdio(endpoint, batch, caller=caller, max_line=settings.server.max_request_bytes)
 
 
-async def _guard_http(endpoint: GuardEndpoint, guarding: Guarding, settings: Settings, address: tuple[str, int]) -> None:
+async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Settings, address: tuple[str, int]) -> None:
     host, port = address
     site = Site(
         endpoints={PATHS["mcp"]: endpoint},
         gatekeeper=gatekeeper_of(settings.server),
         max_body=settings.server.max_request_bytes,
+        batch=endpoint.backend.journal.batch,
     )
     http = HttpServer(site)
     try:
@@ -178,8 +186,7 @@ def run_guard(guarding: Guarding, settings: Settings) -> int:
     """Guard and return the exit code: 0 after a clean end, 1 if it could not start."""
     set_up_logging(settings.log.level)
     try:
-        with asyncio.Runner(loop_factory=partial(make_loop, wakeful=False)) as runner:  # those behind it need the cores, too
-            runner.run(guard(guarding, settings))
+        asyncio.run(guard(guarding, settings))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

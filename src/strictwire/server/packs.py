@@ -16,7 +16,7 @@ from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused
 from strictwire.contract.tool import ToolContract
 from strictwire.packs.pack import ENTRY_POINTS, LOCAL, Environment, Pack, PackRefused
-from strictwire.server.author import Server
+from strictwire.server.served import Served
 from strictwire.server.system_user import system_user
 from strictwire.sources.shipped import SHIPPED, load_contract
 
@@ -37,7 +37,7 @@ def find_pack(name: str) -> Pack:
 
 @asynccontextmanager
 async def open_packs(
-    server: Server,
+    server: Served,
     names: Sequence[str],
     settings: Mapping[str, Mapping[str, Any]],
     state: Path | None = None,
@@ -76,7 +76,7 @@ def read_contracts(pack: Pack) -> list[ToolContract]:
         raise PackRefused(pack.name, str(exc)) from exc
 
 
-def _offer(server: Server, pack: Pack, contracts: list[ToolContract], handlers: Mapping[str, Handler]) -> None:
+def _offer(server: Served, pack: Pack, contracts: list[ToolContract], handlers: Mapping[str, Handler]) -> None:
     missing = sorted({contract.name for contract in contracts} - handlers.keys())
     extra = sorted(handlers.keys() - {contract.name for contract in contracts})
     if missing or extra:

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,20 +22,18 @@ from strictwire.fault.dialects.system_v1 import GovernedError
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
-from strictwire.server.author import Server
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
 from strictwire.server.crew import Crew, Share, open_share
 from strictwire.server.packs import open_packs
+from strictwire.server.served import Served
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
-from strictwire.stores.trail.fault import LogFault
-from strictwire.stores.trail.recovery import DAMAGED
+from strictwire.stores.fault import DAMAGED, LogFault
 from strictwire.transport.handover import SEPARATOR, elsewhere_of
 from strictwire.transport.http import HttpServer
 from strictwire.transport.http_connection import Site
 from strictwire.transport.stdio import serve_stdio
-from strictwire.transport.wakeful import make_loop
 
 COLLECT_AFTER: Final = 20_000
 """Containers made between two collections: a few megabytes at most."""
@@ -80,7 +77,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-async def serve(server: Server, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
+async def serve(server: Served, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
     if serving.share is not None:
         folder = worker_folder(trail_of(settings.audit).folder, serving.share.number)
@@ -113,7 +110,7 @@ async def serve(server: Server, settings: Settings, serving: Serving, packs: Seq
         raise trail_refused(exc) from exc
 
 
-def _open_runtime(server: Server, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
+def _open_runtime(server: Served, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
     if serving.share is None:
         return open_runtime(server, settings, deterministic=serving.deterministic)
     return open_runtime(
@@ -135,7 +132,7 @@ def rest_collector() -> None:
     gc.set_threshold(COLLECT_AFTER, 10, 10)
 
 
-def _check_lock(server: Server, lock: str) -> None:
+def _check_lock(server: Served, lock: str) -> None:
     # Imported here because a server without a lock file need not wait for the reading of lock files to load.
     from strictwire.server.selfcheck import SelfCheckFailed, check_lock
 
@@ -162,7 +159,10 @@ async def _serve_stdio(runtime: Runtime, serving: Serving) -> None:
         await _serve_exact(runtime)
         return
     await serve_stdio(
-        runtime.endpoint(serving.profile), caller=runtime.caller, max_line=runtime.settings.server.max_request_bytes
+        runtime.endpoint(serving.profile),
+        runtime.batch,
+        caller=runtime.caller,
+        max_line=runtime.settings.server.max_request_bytes,
     )
 
 
@@ -174,8 +174,8 @@ async def _serve_exact(runtime: Runtime) -> None:
         surface = open_surface(os.environ, runtime.settings.packs.get("context", {}))
     except ValueError as exc:
         raise StartRefused(str(exc)) from exc
-    endpoint = ExactEndpoint(surface, runtime.pipeline.journal)
-    await serve_stdio(endpoint, caller=runtime.caller, max_line=endpoint.max_line)
+    endpoint = ExactEndpoint(surface, runtime.core.pipeline.journal)
+    await serve_stdio(endpoint, runtime.batch, caller=runtime.caller, max_line=endpoint.max_line)
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
@@ -184,6 +184,7 @@ async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) 
         endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
         gatekeeper=runtime.gatekeeper(),
         max_body=runtime.settings.server.max_request_bytes,
+        batch=runtime.batch,
         elsewhere=None if share is None else elsewhere_of(share.doors, share.number),
     )
     http = HttpServer(site)
@@ -231,7 +232,7 @@ def cannot_listen(host: str, port: int, exc: OSError) -> str:
     return f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT"
 
 
-def _serve_with_crew(server: Server, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
+def _serve_with_crew(server: Served, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
     """Serve one address with several processes; the exit code. Raises StartRefused."""
     host, port = serving.http or (settings.server.host, settings.server.port)
     check_exposure(host, settings)
@@ -262,7 +263,7 @@ def set_up_logging(level: str) -> None:
     )
 
 
-def run_from_arguments(server: Server, argv: Sequence[str] | None = None) -> None:
+def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> None:
     """`server.run()`: what an author's own file does when it is started."""
     parser = argparse.ArgumentParser(description=f"{server.identity.name} {server.identity.version}, an MCP server")
     way = parser.add_mutually_exclusive_group()
@@ -280,7 +281,7 @@ def _say(url: str) -> None:
     sys.stderr.flush()
 
 
-def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tuple[str, ...] | None = ()) -> int:
+def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tuple[str, ...] | None = ()) -> int:
     """Serve and return the exit code: 0 after a clean end, 1 if it could not start.
 
     `packs` are offered besides; None means those of the settings.
@@ -301,10 +302,9 @@ def run_server(server: Server, *, file: Path | None, serving: Serving, packs: tu
     return _serve_until_stopped(server, settings, serving, offered)
 
 
-def _serve_until_stopped(server: Server, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
+def _serve_until_stopped(server: Served, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
     try:
-        with asyncio.Runner(loop_factory=partial(make_loop, wakeful=serving.share is None)) as runner:
-            runner.run(serve(server, settings, serving, packs))
+        asyncio.run(serve(server, settings, serving, packs))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

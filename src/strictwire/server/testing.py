@@ -9,10 +9,10 @@ from types import TracebackType
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.json import JsonValue
 from strictwire.pipeline.call import Caller
-from strictwire.server.author import Server
 from strictwire.server.compose import open_runtime
+from strictwire.server.served import Served
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import MemoryConnection
 
 
@@ -21,7 +21,7 @@ class MemoryClient:
 
     def __init__(
         self,
-        server: Server,
+        server: Served,
         *,
         capabilities: Mapping[str, JsonValue] | None = None,
         caller: Caller | None = None,

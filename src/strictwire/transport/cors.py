@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 
 _ALLOWED: Final = (
     "Authorization",

@@ -10,7 +10,7 @@ from typing import Final
 
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 """Names under which this machine reaches itself."""

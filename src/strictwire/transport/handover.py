@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, TypeAlias
 
-from strictwire.profiles.era import SESSION_HEADER
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
+from strictwire.profiles.mcp.era import SESSION_HEADER
 
 SEPARATOR: Final = "."
 """Between the number of a process and the rest of a session's id, where it never occurs."""

@@ -61,7 +61,7 @@ class HttpServer:
         for endpoint in self._site.endpoints.values():
             await endpoint.close()
         await asyncio.sleep(0)
-        self._listener.pump.close()
+        self._site.batch.flush()
         self._listener.send_all()
         for connection in tuple(self._connections):
             connection.drop()

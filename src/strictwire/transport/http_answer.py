@@ -9,7 +9,7 @@ from typing import Final
 from strictwire.canon.json import render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure
-from strictwire.profiles.exchange import Reply
+from strictwire.profiles.endpoint import Reply
 
 _PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _OK: Final = HTTPStatus.OK.value

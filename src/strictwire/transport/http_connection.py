@@ -11,7 +11,7 @@ import asyncio
 import logging
 import math
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -19,8 +19,8 @@ from typing import Any, Final
 import msgspec
 
 from strictwire.fault.failure import fail
-from strictwire.pipeline.soon import soon_of
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.endpoint import Endpoint, Inbound, Reply
 from strictwire.transport import cors
 from strictwire.transport.gatekeeper import Gatekeeper, find_content_fault
 from strictwire.transport.handover import Elsewhere
@@ -28,7 +28,7 @@ from strictwire.transport.http_answer import problem, write_answer
 from strictwire.transport.http_reader import RequestReader
 from strictwire.transport.http_request import Heads, Incoming, write_whole
 from strictwire.transport.http_stream import StreamOutlet
-from strictwire.transport.pump import Job, Pump
+from strictwire.transport.message_tasks import MessageTasks
 
 MAX_CONNECTIONS: Final = 2000
 """Open at once; past it a connection is told to come back later."""
@@ -56,6 +56,7 @@ class Site:
     """Path to endpoint."""
     gatekeeper: Gatekeeper
     max_body: int
+    batch: WriteBatch
     health: bytes = b'{"status":"ok"}'
     elsewhere: Elsewhere | None = None
     """Which requests belong to another process, where there are several."""
@@ -78,18 +79,17 @@ class Listener:
     """What the connections of one listener share."""
 
     def __init__(self, site: Site) -> None:
-        self.pump = Pump()
+        self.tasks = MessageTasks()
         self.heads = Heads()
         self.routes = {path.encode(): endpoint for path, endpoint in site.endpoints.items()}
-        self.answers = {endpoint: answering(endpoint) for endpoint in site.endpoints.values()}
         self.connections: set[HttpConnection] = set()
-        self._soon = soon_of(asyncio.get_running_loop())
+        self._batch = site.batch
         self._leaving: list[tuple[HttpConnection, bytes]] = []
 
     def send_soon(self, connection: HttpConnection, data: bytes) -> None:
         """Send a whole answer with those of other connections: a client that is woken once takes many."""
         if not self._leaving:
-            self._soon.call(self.send_all)
+            self._batch.add_send(self.send_all)
         self._leaving.append((connection, data))
 
     def send_all(self) -> None:
@@ -105,13 +105,11 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self, site: Site, listener: Listener) -> None:
         self._site = site
         self._listener = listener
-        self._pump = listener.pump
+        self._tasks = listener.tasks
         self._heads = listener.heads
         self._routes = listener.routes
-        self._answers = listener.answers
         self._connections = listener.connections
         self._loop = asyncio.get_running_loop()
-        self._soon = soon_of(self._loop)
         self._reader = RequestReader(self, site.gatekeeper, site.max_body)
         self._waiting: deque[Incoming] = deque()
         self._turn: _Turn | None = None
@@ -137,14 +135,7 @@ class HttpConnection(asyncio.Protocol):
         self._watch(IDLE_SECONDS)
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come. Where there are other connections too, what they bring may share a write with it."""
-        if len(self._connections) == 1:
-            with self._soon:
-                self._take(data)
-        else:
-            self._take(data)
-
-    def _take(self, data: bytes) -> None:
+        """Take what has come."""
         reader = self._reader
         fresh = not (reader.reading or reader.stopped or self._waiting)
         known = self._heads.find(data) if fresh else None
@@ -153,11 +144,11 @@ class HttpConnection(asyncio.Protocol):
             if fresh and len(self._waiting) == 1 and not reader.reading:
                 self._heads.learn(data, self._waiting[0])
         elif self._turn is None:
-            self._begin(known, self._pump.begin)
+            self._begin(known)
             return
         else:
             self._waiting.append(known)
-        self._next(self._pump.begin)
+        self._next()
 
     def connection_lost(self, _exc: Exception | None) -> None:
         """The client is gone; in the stateless era that cancels what it asked."""
@@ -193,7 +184,7 @@ class HttpConnection(asyncio.Protocol):
         incoming.keep_alive = False
         self._waiting.append(incoming)
         self._pause()
-        self._next(self._pump.submit)
+        self._loop.call_soon(self._next)
 
     # Answering.
 
@@ -222,22 +213,22 @@ class HttpConnection(asyncio.Protocol):
         self._close()
         self._transport.close()
 
-    def _next(self, start: Callable[[Job, Any], None]) -> None:
+    def _next(self) -> None:
         """Begin the next request, if none runs. Nothing more is read while one waits."""
         if not self._waiting or self._closing:
             return
         if self._turn is None:
-            self._begin(self._waiting.popleft(), start)
+            self._begin(self._waiting.popleft())
         if self._waiting:
             self._pause()
 
-    def _begin(self, incoming: Incoming, start: Callable[[Job, Any], None]) -> None:
+    def _begin(self, incoming: Incoming) -> None:
         if self._site.elsewhere is not None and self._moved(incoming, self._site.elsewhere):
             return
         self._expires = math.inf
         self._keep, self._verb = incoming.keep_alive, incoming.verb
         self._turn = turn = _Turn(incoming)
-        start(self._respond, turn)
+        self._respond(turn)
 
     def _pause(self) -> None:
         self._transport.pause_reading()
@@ -260,7 +251,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport.abort()
         return True
 
-    def _respond(self, turn: _Turn) -> Rest:
+    def _respond(self, turn: _Turn) -> None:
         incoming = turn.incoming
         endpoint = self._routes.get(incoming.url)
         if endpoint is None or incoming.refusal is not None or incoming.verb == "OPTIONS":
@@ -270,8 +261,8 @@ class HttpConnection(asyncio.Protocol):
             if reply is not None or endpoint is None:
                 self._send(reply or problem(fail("PATH_UNKNOWN")), b"" if incoming.refusal else incoming.head.extra)
                 self._finish()
-                return None
-        return self._serve(endpoint, turn)
+                return
+        self._serve(endpoint, turn)
 
     def _find_reply(self, path: str, incoming: Incoming) -> Reply | None:
         """The answer to what no endpoint is asked about."""
@@ -283,7 +274,7 @@ class HttpConnection(asyncio.Protocol):
             return Reply(body=self._site.health)
         return None
 
-    def _serve(self, endpoint: Endpoint, turn: _Turn) -> Rest:
+    def _serve(self, endpoint: Endpoint, turn: _Turn) -> None:
         incoming = turn.incoming
         head, body, verb = incoming.head, incoming.body, incoming.verb
         inbound = Inbound(
@@ -299,40 +290,23 @@ class HttpConnection(asyncio.Protocol):
             if too_large or fault is not None:
                 self._send(endpoint.refuse_oversized(inbound) if fault is None else problem(fault), head.extra)
                 self._finish()
-                return None
+                return
             head.asks = endpoint
         turn.endpoint, turn.inbound = endpoint, inbound
         outlet = turn.outlet = StreamOutlet(self, head.extra)
         if self.gone and _is_abandoned(turn):
-            return None
-        try:
-            rest = self._answers[endpoint](inbound, outlet, partial(self._deliver, turn))
-        except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
-            self._refuse_fault(exc, endpoint, inbound, turn)
-            return None
-        return None if rest is None else self._wait(rest, endpoint, inbound, turn)
+            return
+        task = self._tasks.start(endpoint, inbound, outlet, partial(self._deliver, turn))
+        turn.task = None if task.done() else task
 
-    async def _wait(self, rest: Coroutine[Any, Any, None], endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
-        turn.task = asyncio.current_task()
-        try:
-            await rest
-        except asyncio.CancelledError:
-            # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
-            if turn.outlet is not None:
-                turn.outlet.open()
-                turn.outlet.close()
-        except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
-            self._refuse_fault(exc, endpoint, inbound, turn)
-        finally:
-            turn.task = None
-
-    def _refuse_fault(self, exc: Exception, endpoint: Endpoint, inbound: Inbound, turn: _Turn) -> None:
-        log.error("a fault in %s", type(endpoint).__name__, exc_info=exc)
-        self._deliver(turn, endpoint.refuse_fault(inbound))
-
-    def _deliver(self, turn: _Turn, reply: Reply) -> None:
-        outlet = turn.outlet
+    def _deliver(self, turn: _Turn, reply: Reply | None) -> None:
+        outlet, turn.task = turn.outlet, None
         if outlet is None or outlet.closed:
+            return
+        if reply is None:
+            # Cancelled by its own client there is no answer: a stream that ends without one says so in HTTP.
+            outlet.open()
+            outlet.close()
             return
         if outlet.opened:
             if reply.body is not None:
@@ -357,7 +331,7 @@ class HttpConnection(asyncio.Protocol):
                 self._transport.resume_reading()
             self._watch(IDLE_SECONDS)
             if self._waiting:
-                self._next(self._pump.submit)
+                self._loop.call_soon(self._next)
 
     def _send(self, reply: Reply, extra: bytes) -> None:
         data = write_answer(reply, extra, keep=self._keep, verb=self._verb)

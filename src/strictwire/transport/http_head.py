@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strictwire.fault.failure import Failure
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Headers
+from strictwire.profiles.endpoint import Headers
 from strictwire.transport import cors
 from strictwire.transport.gatekeeper import Gatekeeper
 

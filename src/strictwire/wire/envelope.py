@@ -6,11 +6,11 @@ An id is a string or an integer; `1` and `"1"` are two ids. Not here: which meth
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from strictwire.canon.json import DEFAULT_LIMITS, Fault, JsonObject, JsonValue, Limits, NotStrict, parse, render
+from strictwire.canon.json import DEFAULT_LIMITS, Fault, JsonObject, JsonValue, Limits, NotStrict, is_strict, parse, render
 from strictwire.fault.failure import Failure, fail
 
 RequestId: TypeAlias = str | int
@@ -52,17 +52,40 @@ NOTIFICATION_PREFIX: Final = "notifications/"
 """MCP names every notification so. Any other method without an id is a request that lost it, and is told so."""
 
 
+class _Members(msgspec.Struct, kw_only=True, gc=False):
+    """The members of a request with their types, in the order in which clients write them: then `is_strict` is cheap."""
+
+    jsonrpc: Literal["2.0"]
+    id: int | str
+    method: str
+    params: JsonObject | msgspec.UnsetType = msgspec.UNSET
+
+
+_read_members: Final = msgspec.json.Decoder(_Members).decode
+
+
 def read_message(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
     """One message from bytes.
 
     1. strict JSON (NOT_JSON, REQUEST_TOO_LARGE)
     2. one object, `jsonrpc` "2.0", a readable id, a method or an answer (NOT_A_REQUEST)
     3. `params` an object if present (MALFORMED_PARAMS)
+
+    Nearly every message is a request that msgspec reads and checks in one go. Whatever is not is read again, step by step,
+    which also finds the reason why it is refused.
     """
+    try:
+        found = _read_members(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _read_stepwise(raw, limits)
+    if not found.method or not is_strict(raw, found, limits):
+        return _read_stepwise(raw, limits)
+    return Request(found.id, found.method, None if found.params is msgspec.UNSET else found.params)
+
+
+def _read_stepwise(raw: bytes, limits: Limits) -> Message:
     value = decode(raw, limits)
-    if isinstance(value, Unreadable):
-        return value
-    return classify(value)
+    return value if isinstance(value, Unreadable) else classify(value)
 
 
 def decode(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue | Unreadable:

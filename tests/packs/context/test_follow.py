@@ -11,10 +11,9 @@ from tests.packs.context.caches import write_sources
 
 from strictwire.packs.context import follow as follow_module
 from strictwire.packs.context.build import Built, Order
-from strictwire.packs.context.follow import TreeChanges, follow
+from strictwire.packs.context.follow import TreeEvents, TreeLooks, follow
 from strictwire.packs.context.ingest import NotBuilt
-from strictwire.packs.context.survey import find_violations
-from strictwire.packs.kit.watch import Watch
+from strictwire.packs.context.inspection import find_violations
 
 LATER = datetime.now(UTC) + timedelta(days=1)
 
@@ -66,32 +65,41 @@ def test_a_first_build_that_fails_ends_it(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("kernel", [True, False])
-def test_changes_in_every_folder_old_and_new_wake_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
+def test_the_kernel_tells_of_changes_in_every_folder_old_and_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow_module, "QUIET_SECONDS", 0.01)
-    monkeypatch.setattr(follow_module, "POLL_SECONDS", 0.01)
     write_sources(tmp_path, {"deep/er/a.md": "alpha"})
-    changes = TreeChanges(tmp_path, watch=Watch(kernel=kernel))
-    changes.arm()
+    events = TreeEvents(tmp_path)
+    events.arm()
     write_sources(tmp_path, {"deep/er/a.md": "changed"})
 
-    assert changes.wait()
+    assert events.wait()
 
     write_sources(tmp_path, {"new/b.md": "beta"})
-    changes.arm()
+    events.arm()
     write_sources(tmp_path, {"new/b.md": "changed"})
 
-    assert changes.wait()
+    assert events.wait()
 
-    changes.close()
+    events.close()
 
 
-@pytest.mark.parametrize("kernel", [True, False])
-def test_a_quiet_tree_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
+def test_a_quiet_tree_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follow_module, "POLL_SECONDS", 0.01)
-    changes = TreeChanges(tmp_path, watch=Watch(kernel=kernel), stop=lambda: True)
-    changes.arm()
+    events = TreeEvents(tmp_path, stop=lambda: True)
+    events.arm()
 
-    assert not changes.wait()
+    assert not events.wait()
 
-    changes.close()
+    events.close()
+
+
+def test_without_a_kernel_queue_the_tree_is_looked_at(tmp_path: Path) -> None:
+    write_sources(tmp_path, {"a.md": "alpha"})
+    steps = iter([lambda: None, lambda: write_sources(tmp_path, {"b.md": "beta"})])
+    looks = TreeLooks(tmp_path, pause=lambda _seconds: (next(steps)(), True)[1])
+    looks.arm()
+
+    assert looks.wait()
+    assert next(steps, None) is None
+
+    assert not TreeLooks(tmp_path, pause=lambda _seconds: False).wait()

@@ -34,7 +34,7 @@ from strictwire.packs.unity.tools import (
 )
 from strictwire.packs.unity.tools.higher_tiers import higher_tier_tools, refuse
 from strictwire.packs.unity.tools.platform import Platform, editor_facts
-from strictwire.packs.unity.tools.reply import Guard, Reply, Request, Tool
+from strictwire.packs.unity.tools.reply import Guard, Replies, Reply, Request, Tool
 from strictwire.packs.unity.watching import ProjectWatch
 
 _SETTINGS: Final = ("root", "boundary")
@@ -76,6 +76,7 @@ class UnityPack:
         """`clock` gives seconds that only go forward."""
         self._clock = clock
         self._session: Session | None = None
+        self._replies = Replies()
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
         """See Pack. Raises PackRefused: `root` is not the folder of a Unity project."""
@@ -118,13 +119,13 @@ class UnityPack:
 
         def handle(arguments: JsonObject, context: CallContext) -> Answer:
             snapshot, tier = session.snapshot(), context.facts.get("tier") or "core"
-            key = (name, render_sorted([tier, arguments]))
-            reply = snapshot.replies.get(key)
-            if not isinstance(reply, Reply):
+            replies, key = self._replies.of(snapshot), (name, render_sorted([tier, arguments]))
+            reply = replies.get(key)
+            if reply is None:
                 guard = Guard(self._clock, GUARDS.get(name, GUARD))
                 reply = tool(Request(arguments=arguments, session=session, snapshot=snapshot, guard=guard, tier=tier))
                 if reply.is_final:
-                    snapshot.replies.put(key, reply)
+                    replies.put(key, reply)
             for note in reply.notes:
                 context.diagnose(note)
             return answer(reply)

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from strictwire.fault.failure import Refused
-from strictwire.packs.unity.binary.structure import structure_of
 from strictwire.packs.unity.hierarchy.sources import Obstacle
 from strictwire.packs.unity.project.kinds import Form, form_of
 from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.yaml.decoded import structure_of
 from strictwire.packs.unity.yaml.document import Document, read_document
 from strictwire.packs.unity.yaml.faults import Fault, Malformed
 from strictwire.packs.unity.yaml.index import index_documents

@@ -24,25 +24,27 @@ from strictwire.packs.unity.scripts.names import TypeNames
 from strictwire.packs.unity.watching import ProjectWatch
 from strictwire.packs.unity.yaml.objects import Structure
 
-MAX_STRUCTURES: Final = 256
-"""Scenes and prefabs whose structure is kept: about 1 kB an object."""
+MAX_RECORDS: Final = 1_000_000
+"""Objects and components of all structures that are kept: about 300 bytes each."""
 
-MAX_TREES: Final = 8
-"""Expanded scenes that are kept."""
-
-MAX_REPLIES: Final = 64
-"""Answers that are kept."""
+MAX_OBJECTS: Final = 300_000
+"""Objects of all trees that are kept: about 1 kB each."""
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """A cache of the values used last. Any thread may call; a value that two threads make at once is made twice."""
+    """A cache of the values used last, within a total weight.
 
-    def __init__(self, limit: int) -> None:
+    Any thread may call; a value that two threads make at once is made twice.
+    """
+
+    def __init__(self, limit: int, weigh: Callable[[Value], int]) -> None:
         self._limit = limit
-        self._kept: OrderedDict[Key, Value] = OrderedDict()
+        self._weigh = weigh
+        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._weight = 0
         self._lock = Lock()
 
     def get(self, key: Key) -> Value | None:
@@ -51,14 +53,17 @@ class Recent(Generic[Key, Value]):
             if key not in self._kept:
                 return None
             self._kept.move_to_end(key)
-            return self._kept[key]
+            return self._kept[key][0]
 
     def put(self, key: Key, value: Value) -> Value:
-        """Keep a value; the one that was unused longest makes room."""
+        """Keep a value; those unused longest make room. One that is too heavy by itself is not kept."""
+        weight = self._weigh(value)
         with self._lock:
-            self._kept[key] = value
-            if len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
+            self._weight -= self._kept.pop(key, (value, 0))[1]
+            self._kept[key] = (value, weight)
+            self._weight += weight
+            while self._weight > self._limit:
+                self._weight -= self._kept.popitem(last=False)[1][1]
         return value
 
 
@@ -69,7 +74,7 @@ class Session:
         self.index = index
         self._watch = watch
         self._read_binary = read_binary
-        self._structures: Recent[tuple[str, Stamp], Structure | Unreadable] = Recent(MAX_STRUCTURES)
+        self._structures: Recent[tuple[str, Stamp], Structure | Unreadable] = Recent(MAX_RECORDS, _weigh_structure)
         self._snapshot: Snapshot | None = None
         self._lock = Lock()
 
@@ -102,6 +107,10 @@ class Session:
         return found
 
 
+def _weigh_structure(found: Structure | Unreadable) -> int:
+    return 1 if isinstance(found, Unreadable) else 1 + len(found.objects) + len(found.components) + len(found.stripped)
+
+
 class Snapshot:
     """One state of the project."""
 
@@ -111,9 +120,8 @@ class Snapshot:
         self.project = project
         self._read_binary = read_binary
         self.names = TypeNames(project)
-        self.replies: Recent[tuple[str, bytes], object] = Recent(MAX_REPLIES)
         self._load = load
-        self._trees: Recent[str, Tree] = Recent(MAX_TREES)
+        self._trees: Recent[str, Tree] = Recent(MAX_OBJECTS, lambda tree: tree.objects)
 
     def structure(self, path: str) -> Structure:
         """The structure of a scene or prefab. Raises Unreadable."""

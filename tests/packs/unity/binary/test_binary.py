@@ -9,8 +9,8 @@ import pytest
 from tests.packs.unity.binary.serialized import BinaryFile, Item
 
 from strictwire.packs.unity.binary.documents import is_serialized_file, read_binary
-from strictwire.packs.unity.binary.structure import structure_of
 from strictwire.packs.unity.reading import Unreadable
+from strictwire.packs.unity.yaml.decoded import structure_of
 from strictwire.packs.unity.yaml.objects import Component, GameObject, Instance, Override, Stripped, Transform
 from strictwire.packs.unity.yaml.values import Reference
 

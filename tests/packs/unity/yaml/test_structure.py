@@ -7,7 +7,7 @@ import random
 import pytest
 from tests.packs.unity.writer_random import random_project
 
-from strictwire.packs.unity.binary.structure import structure_of
+from strictwire.packs.unity.yaml.decoded import structure_of
 from strictwire.packs.unity.yaml.document import read_documents
 from strictwire.packs.unity.yaml.faults import Fault, Malformed
 from strictwire.packs.unity.yaml.objects import Added, Component, GameObject, Instance, Override, Stripped, Transform

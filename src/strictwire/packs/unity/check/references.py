@@ -11,6 +11,7 @@ from typing import Final
 from strictwire.check.finding import Level
 from strictwire.packs.unity.check.rule import Problem, Subject, unity_rule
 from strictwire.packs.unity.project.project import META
+from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.locate import Located
 from strictwire.packs.unity.references.missing import (
     SCRIPT,
@@ -21,7 +22,6 @@ from strictwire.packs.unity.references.missing import (
     lost_objects,
     missing_scripts,
 )
-from strictwire.packs.unity.references.resolve import Verdict
 from strictwire.packs.unity.references.scan import BUILD_SETTINGS, Scan
 from strictwire.packs.unity.yaml.values import Reference
 

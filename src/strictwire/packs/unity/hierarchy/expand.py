@@ -50,7 +50,7 @@ def build_tree(path: str, structure: Structure, sources: Sources, limits: Limits
         is_cut=work.is_cut,
         is_late=work.is_late,
     )
-    return Tree(path=path, roots=freeze(built.roots), findings=findings, guids=frozenset(work.guids))
+    return Tree(path=path, roots=freeze(built.roots), findings=findings, objects=len(built.nodes))
 
 
 class _Expansion:
@@ -61,7 +61,6 @@ class _Expansion:
         self._limits = limits
         self._objects = 0
         self.obstacles: dict[Obstacle, set[str]] = {}
-        self.guids: set[str] = set()
         self.is_cut = False
         self.is_late = False
 
@@ -80,7 +79,6 @@ class _Expansion:
 
     def _place(self, built: Built, instance: Instance, frame: Frame, above: tuple[str, ...]) -> None:
         """Build an instance and merge it into the file that holds it."""
-        self.guids.add(instance.source.guid)
         source = self._sources.find(instance.source.guid)
         obstacle, inner = self._find_obstacle(source, above), None
         if obstacle is None and source.structure is not None:

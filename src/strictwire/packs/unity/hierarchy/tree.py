@@ -109,8 +109,8 @@ class Tree:
     path: str
     roots: tuple[TreeNode, ...]
     findings: Findings
-    guids: frozenset[str]
-    """GUIDs of the assets the tree was made from."""
+    objects: int
+    """How many there are."""
 
     def walk(self) -> Iterator[tuple[str, int, TreeNode]]:
         """Every object with its path and depth, in the order of the hierarchy."""

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
+from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.locate import Located, locate
-from strictwire.packs.unity.references.resolve import Resolver, Verdict
+from strictwire.packs.unity.references.resolve import Resolver
 from strictwire.packs.unity.references.scan import Scan
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT
 from strictwire.packs.unity.yaml.values import Reference

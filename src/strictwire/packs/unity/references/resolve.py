@@ -1,22 +1,15 @@
-"""Whether a reference leads to something: resolved, certainly missing, or not to be told from the files at hand. Pure.
-
-A GUID that no .meta file has is missing only if nothing is hidden: every package is on disk and every folder was read.
-Otherwise it is unverifiable, and reporting it would be a false alarm for every script of every package.
-"""
+"""Whether a reference leads to an object: its asset, as `project.verdict` judges it, and the id in that asset. Pure."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Final, TypeAlias
 
 from strictwire.fault.failure import Refused
 from strictwire.packs.unity.hierarchy.tree import nested_id
 from strictwire.packs.unity.project.kinds import Form, extension_of
-from strictwire.packs.unity.project.meta import is_builtin_guid
-from strictwire.packs.unity.project.project import Project
+from strictwire.packs.unity.project.verdict import Verdict, judge_guid
 from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.scan import Remote, Scan, scan_file
-from strictwire.packs.unity.scripts.known import KNOWN_SCRIPTS, UI_DLL
 
 PREFAB_ASSET: Final = 100100000
 """The id that stands for a prefab as a whole."""
@@ -29,16 +22,6 @@ MAX_DEPTH: Final = 100
 
 _NATIVE: Final = 2
 """The `type` of references to files that Unity writes itself, whose ids are those in the file."""
-
-
-class Verdict(StrEnum):
-    """What is known about a reference."""
-
-    RESOLVED = "resolved"
-    MISSING_ASSET = "no asset has this GUID"
-    MISSING_OBJECT = "the asset has no object with this file id"
-    UNVERIFIABLE = "the asset may be in a package or folder that is not on disk"
-
 
 IdSet: TypeAlias = frozenset[int] | None
 """Ids of a file; None if they cannot be told."""
@@ -115,13 +98,3 @@ class Resolver:
 def _has_file_ids(path: str, kind: int) -> bool:
     """Whether the ids in a reference are those of the documents of its target; importers make up ids of their own."""
     return extension_of(path) == ".prefab" or kind == _NATIVE
-
-
-def judge_guid(project: Project, guid: str) -> Verdict:
-    """Whether an asset of a project has a GUID."""
-    if is_builtin_guid(guid) or project.path_of(guid) is not None:
-        return Verdict.RESOLVED
-    known = KNOWN_SCRIPTS.get(guid)
-    if guid == UI_DLL or (known is not None and any(name in project.packages.known for name in known.packages)):
-        return Verdict.RESOLVED
-    return Verdict.MISSING_ASSET if project.sees_everything else Verdict.UNVERIFIABLE

@@ -7,11 +7,12 @@ from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from strictwire.fault.failure import Refused
+from strictwire.packs.unity.project.known_scripts import KNOWN_SCRIPTS, UI_DLL
 from strictwire.packs.unity.project.project import Project
-from strictwire.packs.unity.references.resolve import Verdict, judge_guid
+from strictwire.packs.unity.project.verdict import Verdict, judge_guid
 from strictwire.packs.unity.scripts.assembly import ClassName, NotAnAssembly, list_classes
-from strictwire.packs.unity.scripts.known import KNOWN_SCRIPTS, UI_CLASSES, UI_DLL
 from strictwire.packs.unity.scripts.md4 import class_file_id
+from strictwire.packs.unity.scripts.ui_classes import UI_CLASSES
 from strictwire.packs.unity.yaml.objects import Component
 from strictwire.packs.unity.yaml.values import Reference
 

@@ -12,6 +12,7 @@ from strictwire.canon.json import JsonObject
 from strictwire.packs.unity.check.references import count_unverifiable
 from strictwire.packs.unity.check.rule import Limits, Subject, make_subject
 from strictwire.packs.unity.project.project import META
+from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.locate import Located
 from strictwire.packs.unity.references.missing import (
@@ -23,7 +24,6 @@ from strictwire.packs.unity.references.missing import (
     lost_objects,
     missing_scripts,
 )
-from strictwire.packs.unity.references.resolve import Verdict
 from strictwire.packs.unity.references.scan import BUILD_SETTINGS, Scan
 from strictwire.packs.unity.tools.notes import some, stopped
 from strictwire.packs.unity.tools.pages import MAX_ITEMS, cut_page

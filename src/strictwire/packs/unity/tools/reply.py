@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from strictwire.canon.json import JsonObject
-from strictwire.packs.unity.session import Session, Snapshot
+from strictwire.canon.json import JsonObject, render
+from strictwire.packs.unity.session import Recent, Session, Snapshot
+
+MAX_REPLIES: Final = 32 * 1024 * 1024
+"""Bytes of all replies that are kept, as JSON; in memory they take ten times as much."""
 
 _FIRST_STEP: Final = 0.8
 """Share of the time that reading may take in a tool that reads first and judges then."""
@@ -84,3 +87,22 @@ def _printable(line: str) -> str:
     if line.isprintable():
         return line
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
+
+
+class Replies:
+    """The replies to earlier calls, for as long as the project stays as it is. Any thread may call."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Snapshot | None, Recent[tuple[str, bytes], Reply]] = (None, _fresh())
+
+    def of(self, snapshot: Snapshot) -> Recent[tuple[str, bytes], Reply]:
+        """Replies by tool and arguments in one state of the project; those of the state before are dropped."""
+        known, replies = self._known
+        if known is not snapshot:
+            replies = _fresh()
+            self._known = (snapshot, replies)
+        return replies
+
+
+def _fresh() -> Recent[tuple[str, bytes], Reply]:
+    return Recent(MAX_REPLIES, lambda reply: len(render(reply.output)))

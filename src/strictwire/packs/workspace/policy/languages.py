@@ -1,4 +1,4 @@
-"""Which parser reads which file. Parsers come with the extra `workspace` and are loaded when a file first needs one."""
+"""Which parser handles which file. Parsers come with the `workspace` extra and are loaded on first use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRAMMARS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "cpp": ("tree_sitter_cpp", "language"),
     }
 )
-"""Language to the module of its grammar and the function there."""
+"""Language to the module of its grammar and the function in it."""
 
 _SUFFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -45,12 +45,12 @@ _SUFFIXES: Final[Mapping[str, str]] = MappingProxyType(
         ".hpp": "cpp",
     }
 )
-"""How a name ends to its language. A header may be of either; what is C is nearly always read as C++ too."""
+"""File name ending to language. A `.h` file may be C or C++; the C++ parser can read nearly all C headers."""
 
 LANGUAGES: Final = tuple(_GRAMMARS)
 
 MODULES: Final = ("tree_sitter", *dict.fromkeys(module for module, _ in _GRAMMARS.values()))
-"""What has to be installed."""
+"""The modules that must be installed."""
 
 COMMENTS: Final[Mapping[str, str]] = MappingProxyType(
     {name: "[(line_comment) (block_comment)] @hit" if name in ("rust", "java") else "(comment) @hit" for name in _GRAMMARS}
@@ -59,13 +59,13 @@ COMMENTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def maybe_language(path: str) -> str | None:
-    """The language of a file by its name; None if none of ours."""
+    """Return the language of a file by its name; None if it is not supported."""
     name = path.rpartition("/")[2]
     return _SUFFIXES.get(name[name.rfind(".") :]) if "." in name else None
 
 
 def find_missing() -> str | None:
-    """The first module that is not installed; None if all are."""
+    """Return the first module that is not installed; None if all are."""
     for module in MODULES:
         try:
             importlib.import_module(module)
@@ -83,7 +83,7 @@ def _language(name: str) -> Any:
 
 
 def parse(name: str, data: bytes) -> Any:
-    """The root of the syntax tree. A file with errors is read as far as it can be."""
+    """Return the root of the syntax tree. A file with syntax errors is parsed as far as possible."""
     import tree_sitter
 
     return tree_sitter.Parser(_language(name)).parse(data).root_node
@@ -97,7 +97,7 @@ def _query(name: str, text: str) -> Any:
 
 
 def find_hits(name: str, root: Any, query: str) -> list[Any]:
-    """The nodes a query captures as `hit`, in the order of the text."""
+    """Return the nodes that a query captures as `hit`, in the order of the text."""
     import tree_sitter
 
     found = tree_sitter.QueryCursor(_query(name, query)).captures(root).get("hit", [])

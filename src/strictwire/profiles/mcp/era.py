@@ -1,0 +1,61 @@
+"""Which era of MCP a message belongs to, from its header and its body together."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from strictwire.canon.json import JsonObject
+from strictwire.fault.failure import Failure, fail
+from strictwire.profiles.endpoint import Headers
+from strictwire.wire.revisions import LEGACY_NAMES
+
+META_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+META_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+META_CLIENT: Final = "io.modelcontextprotocol/clientInfo"
+META_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
+META_SERVER: Final = "io.modelcontextprotocol/serverInfo"
+META_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
+
+VERSION_HEADER: Final = "mcp-protocol-version"
+SESSION_HEADER: Final = "mcp-session-id"
+
+
+class Era(StrEnum):
+    """How a message is to be read."""
+
+    MODERN = "modern"
+    OPENING = "opening"
+    """A legacy `initialize`."""
+    LEGACY = "legacy"
+    UNBOUND = "unbound"
+    """Neither modern nor part of a session: only `ping` is answered."""
+
+
+def names_version(params: JsonObject | None) -> bool:
+    """Whether the body says which modern version it speaks."""
+    meta = params.get("_meta") if params is not None else None
+    return isinstance(meta, dict) and META_VERSION in meta
+
+
+def era_of(method: str, params: JsonObject | None, headers: Headers | None, *, has_session: bool) -> Era | Failure:
+    """Route one message.
+
+    1. a version header that is no legacy version: modern (which judges the version itself)
+    2. `initialize`: opens a legacy session
+    3. part of a session: legacy
+    4. a body that names its version without the header to match: HEADER_MISMATCH; without headers at all: modern
+    5. otherwise unbound
+    """
+    version = headers.get(VERSION_HEADER) if headers is not None else None
+    if version is not None and version not in LEGACY_NAMES:
+        return Era.MODERN
+    if headers is None and params is not None and "_meta" in params and names_version(params):
+        return Era.MODERN
+    if method == "initialize":
+        return Era.OPENING
+    if has_session:
+        return Era.LEGACY
+    if names_version(params):
+        return fail("HEADER_MISMATCH", details={"header": "MCP-Protocol-Version"})
+    return Era.UNBOUND

@@ -1,0 +1,168 @@
+"""The real disk and the forgetful one do the same, until the power fails."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from strictwire.stores.files.crash_disk import CrashDisk, PowerCut, Survival
+from strictwire.stores.files.disk import Disk, FileInfo, FolderDisk, ReadingDisk, replace_file
+
+
+@pytest.fixture(params=["real", "forgetful"])
+def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Disk:
+    return FolderDisk(tmp_path) if request.param == "real" else CrashDisk()
+
+
+def test_what_is_written_is_read(disk: Disk):
+    file = disk.open("a", create=True)
+    file.write(0, b"hello")
+    file.write(7, b"there")
+    file.truncate(10)
+    file.sync()
+
+    assert file.read(0, 99) == b"hello\x00\x00the"
+    assert (disk.stat("a"), file.size()) == (FileInfo(file.ident, 10), 10)
+    file.close()
+
+
+def test_one_process_at_a_time_has_a_file_locked(tmp_path: Path):
+    disk = FolderDisk(tmp_path)
+    first, second = disk.open("a", create=True), disk.open("a")
+
+    assert (first.try_lock(), second.try_lock()) == (True, False)
+    first.close()
+    assert second.try_lock()
+    second.close()
+
+
+def test_names_come_and_go(disk: Disk):
+    for name in ("a", "b"):
+        disk.open(name, create=True).close()
+    disk.rename("a", "c")
+    disk.remove("b")
+    disk.sync()
+
+    assert (disk.names(), disk.stat("a")) == (["c"], None)
+    assert disk.stat(".") is not None
+    with pytest.raises(FileNotFoundError):
+        disk.open("a")
+
+
+def test_a_whole_file_takes_the_place_of_another(disk: Disk):
+    replace_file(disk, "a", b"long text")
+    replace_file(disk, "a", b"short")
+    file = disk.open("a")
+
+    assert (file.read(0, 99), disk.names()) == (b"short", ["a"])
+    file.close()
+
+
+def test_a_reader_cannot_create_or_write(tmp_path: Path):
+    (tmp_path / "a").write_bytes(b"x")
+    disk = ReadingDisk(tmp_path)
+    file = disk.open("a")
+    with pytest.raises(OSError):
+        file.write(0, b"y")
+    with pytest.raises(PermissionError):
+        disk.open("b", create=True)
+    file.close()
+
+
+def test_a_link_in_place_of_a_file_is_not_written_through(tmp_path: Path):
+    (tmp_path / "victim").write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path / "victim")
+    with pytest.raises(OSError) as refused:
+        FolderDisk(tmp_path).open("link")
+
+    assert refused.value.errno == errno.ELOOP
+
+
+@pytest.mark.parametrize(
+    ("survival", "expected"),
+    [
+        (Survival.NOTHING, b"kept"),
+        (Survival.EVERYTHING, b"kept12345678"),
+        (Survival.PART, b"kept1234"),
+        (Survival.HOLE, b"kept\x00\x00\x00\x005678"),
+    ],
+)
+def test_what_was_not_synced_is_as_the_crash_left_it(survival: Survival, expected: bytes):
+    disk = CrashDisk()
+    file = disk.open("a", create=True)
+    disk.sync()
+    file.write(0, b"kept")
+    file.sync()
+    file.write(4, b"12345678")
+    disk.reboot(survival)
+
+    assert disk.open("a").read(0, 99) == expected
+
+
+@pytest.mark.parametrize(
+    ("survival", "expected"),
+    [
+        (Survival.NOTHING, b"12345678"),
+        (Survival.EVERYTHING, b"1abcdef8"),
+        (Survival.PART, b"1abc5678"),
+        (Survival.HOLE, b"1234def8"),
+    ],
+)
+def test_bytes_that_were_overwritten_and_not_synced_are_as_the_crash_left_them(survival: Survival, expected: bytes):
+    disk = CrashDisk()
+    file = disk.open("a", create=True)
+    disk.sync()
+    file.write(0, b"12345678")
+    file.sync()
+    file.write(1, b"abcdef")
+    disk.reboot(survival)
+
+    assert disk.open("a").read(0, 99) == expected
+
+
+def test_a_name_that_was_not_synced_is_gone_and_a_truncation_undone():
+    disk = CrashDisk()
+    disk.open("a", create=True).write(0, b"text")
+    disk.open("a").sync()
+    disk.sync()
+    disk.open("a").truncate(1)
+    disk.open("b", create=True)
+    disk.rename("a", "c")
+    disk.reboot(Survival.NOTHING)
+
+    assert (disk.names(), disk.open("a").read(0, 9)) == (["a"], b"text")
+
+
+def test_after_the_power_failed_nothing_works_until_it_is_back():
+    disk = CrashDisk()
+    disk.power.cut_after = 1
+    file = disk.open("a", create=True)
+    for _ in range(2):
+        with pytest.raises(PowerCut):
+            file.write(0, b"x")
+    disk.reboot(Survival.EVERYTHING)
+    file.write(0, b"x")
+
+    assert file.read(0, 9) == b"x"
+
+
+def test_a_full_disk_takes_what_fits():
+    disk = CrashDisk()
+    disk.room = 3
+    file = disk.open("a", create=True)
+    with pytest.raises(OSError) as refused:
+        file.write(0, b"12345")
+
+    assert (refused.value.errno, file.read(0, 9)) == (errno.ENOSPC, b"123")
+
+
+def test_a_folder_that_is_gone_has_nothing():
+    disk = CrashDisk()
+    disk.gone = True
+
+    assert disk.stat(".") is None
+    for use in (disk.names, disk.sync, lambda: disk.open("a", create=True)):
+        with pytest.raises(FileNotFoundError):
+            use()
