@@ -133,14 +133,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.check.finding import Level
     from strictwire.check.policy import PolicyRefused
-    from strictwire.packs.unity.check.policy import parse_check_policy
+    from strictwire.packs.unity.check.policy import parse_unity_settings
     from strictwire.packs.unity.verbs.check import CheckOptions, run_check
     from strictwire.packs.unity.verbs.outcome import USAGE, VerbResult
     from strictwire.settings.read import SettingsRefused
 
     try:
-        table = sourcing.read_table(arguments, "unity").get("check", {})
-        policy = parse_check_policy(table)
+        policy = parse_unity_settings(sourcing.read_table(arguments, "unity"))
     except (SettingsRefused, PolicyRefused) as exc:
         return VerbResult(exit_code=USAGE, error=str(exc))
     options = CheckOptions(

@@ -49,8 +49,17 @@ class CheckPolicy:
         return self.severity.get(rule, RULES[rule].severity)
 
 
+def parse_unity_settings(table: Mapping[str, Any]) -> CheckPolicy:
+    """Read the table `[unity]`. Raises PolicyRefused."""
+    _refuse_unknown(table, frozenset({"check"}), "[unity]")
+    check = table.get("check", {})
+    if not isinstance(check, Mapping):
+        raise PolicyRefused("[unity.check] is a table")
+    return parse_check_policy(check)
+
+
 def parse_check_policy(table: Mapping[str, Any]) -> CheckPolicy:
-    """Read the table. Raises PolicyRefused."""
+    """Read the table `[unity.check]`. Raises PolicyRefused."""
     _refuse_unknown(table, _KEYS, "[unity.check]")
     severity = _table(table, "severity")
     return CheckPolicy(
