@@ -64,4 +64,9 @@ def placed(node: Placed, id_of: Callable[[int], int] = lambda file_id: file_id) 
 
 def outline(tree: Tree) -> list[str]:
     """Paths in the order of the hierarchy."""
-    return [path for path, _, _ in tree.walk()]
+    names: list[str] = []
+    paths = []
+    for depth, node in tree.walk():
+        names[depth:] = [node.name]
+        paths.append("/".join(names))
+    return paths

@@ -50,7 +50,8 @@ def build_tree(path: str, structure: Structure, sources: Sources, limits: Limits
         is_cut=work.is_cut,
         is_late=work.is_late,
     )
-    return Tree(path=path, roots=freeze(built.roots), findings=findings, objects=len(built.nodes))
+    roots, objects = freeze(built.roots)
+    return Tree(path=path, roots=roots, findings=findings, objects=objects)
 
 
 class _Expansion:

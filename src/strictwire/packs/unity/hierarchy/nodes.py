@@ -70,8 +70,11 @@ class Built:
         return derived
 
 
-def freeze(roots: Sequence[Node]) -> tuple[TreeNode, ...]:
-    """The frozen tree. Not recursive: a damaged file can nest objects more deeply than the stack is."""
+def freeze(roots: Sequence[Node]) -> tuple[tuple[TreeNode, ...], int]:
+    """The frozen tree and the number of its objects.
+
+    Not recursive: a damaged file can nest objects more deeply than the stack is.
+    """
     order, waiting = [], list(roots)
     while waiting:
         node = waiting.pop()
@@ -90,4 +93,4 @@ def freeze(roots: Sequence[Node]) -> tuple[TreeNode, ...]:
             node.obstacle,
             node.is_instance,
         )
-    return tuple(frozen[id(root)] for root in roots)
+    return tuple(frozen[id(root)] for root in roots), len(order)

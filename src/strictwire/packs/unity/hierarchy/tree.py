@@ -112,10 +112,10 @@ class Tree:
     objects: int
     """How many there are."""
 
-    def walk(self) -> Iterator[tuple[str, int, TreeNode]]:
-        """Every object with its path and depth, in the order of the hierarchy."""
-        waiting = [(root.name, 0, root) for root in reversed(self.roots)]
+    def walk(self) -> Iterator[tuple[int, TreeNode]]:
+        """Every object with its depth, in the order of the hierarchy. Paths are left out: those of a deep tree are long."""
+        waiting = [(0, root) for root in reversed(self.roots)]
         while waiting:
-            path, depth, node = waiting.pop()
-            yield path, depth, node
-            waiting += [(f"{path}/{child.name}", depth + 1, child) for child in reversed(node.children)]
+            depth, node = waiting.pop()
+            yield depth, node
+            waiting += [(depth + 1, child) for child in reversed(node.children)]

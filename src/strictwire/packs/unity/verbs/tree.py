@@ -60,7 +60,7 @@ def _snapshot(project: Project) -> Snapshot:
             known[path] = load_structure(project, path, read_binary)
         return known[path]
 
-    return Snapshot(project, load, read_binary)
+    return Snapshot(project, load, read_binary=read_binary)
 
 
 class _Shown:
@@ -70,11 +70,11 @@ class _Shown:
         self._tree = tree
         self._names = names
         self._options = options
-        self.total = sum(1 for _ in tree.walk())
+        self.total = tree.objects
         self._left = options.limit
 
     def as_text(self) -> str:
-        lines = [self._line(node, depth) for _, depth, node in self._rows()]
+        lines = [self._line(node, depth) for depth, node in self._rows()]
         hidden = self.total - len(lines)
         lines += [f"... {count(hidden, 'more object')}; raise --depth or --limit to see them"] if hidden else []
         lines += [f"note: {printable(each)}" for each in tree_notes(self._tree.findings)]
@@ -92,8 +92,8 @@ class _Shown:
         }
         return indent(render(value)).decode() + "\n"
 
-    def _rows(self) -> list[tuple[str, int, TreeNode]]:
-        rows = [row for row in self._tree.walk() if row[1] < self._options.depth]
+    def _rows(self) -> list[tuple[int, TreeNode]]:
+        rows = [row for row in self._tree.walk() if row[0] < self._options.depth]
         return rows[: self._options.limit]
 
     def _take(self, nodes: tuple[TreeNode, ...]) -> list[TreeNode]:
