@@ -9,7 +9,17 @@ import pytest
 from tests.packs.unity.binary.test_binary import GUID, binary_scene
 from tests.packs.unity.tools.desk import Desk, opened
 from tests.packs.unity.writer import ProjectBuilder
-from tests.packs.unity.writer_model import Component, Instance, Node, Override, Prefab, Scene, nested_id
+from tests.packs.unity.writer_model import (
+    MODEL_OBJECT,
+    MODEL_TRANSFORM,
+    Component,
+    Instance,
+    Node,
+    Override,
+    Prefab,
+    Scene,
+    nested_id,
+)
 from tests.packs.unity.writer_yaml import Ref, vector
 
 SCENE = "Assets/S.unity"
@@ -200,3 +210,19 @@ def test_a_binary_scene_is_read_like_one_in_text(tmp_path: Path) -> None:
     assert (blade["path"], blade["components"]) == ("Größe #1/Sword", ["Transform"])
     values = {each["name"]: each["value"] for each in listed["components"][1]["serializedFields"]}
     assert (values["speed"], values["label"]) == (1.5, "it's")
+
+
+def test_of_a_model_what_is_overridden_is_known(tmp_path: Path) -> None:
+    builder = ProjectBuilder()
+    builder.add_model("Assets/Ship.fbx")
+    changes = (("m_LocalPosition.x", "1.5"), ("m_LocalPosition.y", "2"), ("m_RootOrder", "3"), ("m_A.Array.data[0]", "9"))
+    overrides = tuple(Override(target=MODEL_TRANSFORM, path=path, value=value) for path, value in changes)
+    named = Override(target=MODEL_OBJECT, path="m_Name", value="Boat")
+    ship = Instance(file_id=500, source="Assets/Ship.fbx", overrides=(*overrides, named))
+    builder.add_scene(Scene(path=SCENE, roots=(ship,)))
+    with opened(builder.save(tmp_path)) as desk:
+        called = desk.call("scene.components.list", scenePath=SCENE, gameObjectPath="Boat")
+        found = fields(desk, "Boat", 0)
+
+    assert found == {"m_LocalPosition": ("Vector2", {"x": 1.5, "y": 2}), "m_RootOrder": ("Integer", 3)}
+    assert "Only overridden values are known of Assets/Ship.fbx." in called.notes

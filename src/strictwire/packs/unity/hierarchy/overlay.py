@@ -30,13 +30,17 @@ class Change(NamedTuple):
 
 
 def read_fields(placed: PlacedComponent, read: ReadDocument) -> dict[str, Node]:
-    """The fields of a component with all overrides, outermost last. A component without a document has none."""
+    """The fields of a component with all overrides, outermost last.
+
+    Of a component without a document, such as that of a model, only what is overridden is known.
+    """
     document = read(placed.path, placed.file_id)
     fields = dict(document.fields) if document else {}
+    apply = apply_change if document else record_change
     file_id, frame = placed.file_id, placed.frame
     while frame is not None:
         for change in _changes(frame, file_id, read):
-            apply_change(fields, change)
+            apply(fields, change)
         file_id, frame = frame.lift(file_id), frame.outer
     return fields
 
@@ -81,6 +85,20 @@ def apply_change(fields: dict[str, Node], change: Change) -> None:
         # A reference that is overridden without another one is none.
         is_reference = change.value == "" and maybe_reference(_get(owner, last)) is not None
         _set(owner, last, {"fileID": "0"} if is_reference else change.value)
+
+
+def record_change(fields: dict[str, Node], change: Change) -> None:
+    """Set a field that nothing else is known of. Items of arrays are left out: their places mean nothing alone."""
+    *above, last = change.path.split(".")
+    if "Array" in above:
+        return
+    owner = fields
+    for name in above:
+        below = owner.setdefault(name, {})
+        if not isinstance(below, dict):
+            return
+        owner = below
+    owner[last] = change.value
 
 
 _Collection: TypeAlias = dict[str, Node] | list[Node]

@@ -7,7 +7,6 @@ from functools import cache
 
 from strictwire.canon.json import JsonObject
 from strictwire.packs.unity.hierarchy.overlay import read_fields
-from strictwire.packs.unity.hierarchy.tree import PlacedComponent
 from strictwire.packs.unity.reading import FileDocuments, Unreadable
 from strictwire.packs.unity.scripts.names import Standing
 from strictwire.packs.unity.tools.fields import FieldWriter
@@ -16,6 +15,7 @@ from strictwire.packs.unity.tools.refusals import unity_error, unreadable
 from strictwire.packs.unity.tools.reply import Reply, Request, shorten
 from strictwire.packs.unity.tools.rows import Row, instance_id_of, list_rows
 from strictwire.packs.unity.tools.scenes import find_rows, load_tree
+from strictwire.packs.unity.yaml.document import Document
 
 
 def list_components(request: Request) -> Reply:
@@ -23,7 +23,7 @@ def list_components(request: Request) -> Reply:
     tree = load_tree(request)
     row, others = _find(request, list_rows(tree).rows, tree.path)
     names = request.snapshot.names
-    read = cache(request.snapshot.documents)
+    documents = _Documents(request.snapshot.documents, tree.path)
     writer = FieldWriter(request.snapshot.project.path_of)
     shown, unknown = [], 0
     for placed in row.node.components:
@@ -34,12 +34,14 @@ def list_components(request: Request) -> Reply:
             {
                 "type": name.name,
                 "instanceId": 0 if missing else instance_id_of(placed.outer_id),
-                "serializedFields": writer.write(_fields(placed, read, tree.path)),
+                "serializedFields": writer.write(read_fields(placed, documents.read) if placed.component else {}),
             }
         )
     notes = [*tree_notes(tree.findings), *script_notes(unknown), _TYPES_NOTE]
     if others:
         notes.append(f"{count(others, 'more object')} with this path; pass instanceId to choose one.")
+    if documents.unread:
+        notes.append(f"Only overridden values are known of {some(sorted(documents.unread))}.")
     if writer.cuts:
         notes.append(f"Long values are cut in {some(sorted(writer.cuts))}.")
     return Reply(
@@ -66,13 +68,24 @@ def _find(request: Request, rows: list[Row], scene: str) -> tuple[Row, int]:
     raise unity_error("GameObject not found", reason, scenePath=scene, gameObjectPath=path)
 
 
-def _fields(placed: PlacedComponent, open_file: Callable[[str], FileDocuments], scene: str) -> JsonObject:
-    if placed.component is None:
-        return {}
-    try:
-        return read_fields(placed, lambda path, file_id: open_file(path)(file_id))
-    except Unreadable as exc:
-        raise unreadable("Scene file", "scenePath", scene, exc) from exc
+class _Documents:
+    """Documents of the scene and of the prefabs it is made of, each file opened once."""
+
+    def __init__(self, open_file: Callable[[str], FileDocuments], scene: str) -> None:
+        self._open = cache(open_file)
+        self._scene = scene
+        self.unread: set[str] = set()
+        """Prefabs and models whose values are not known."""
+
+    def read(self, path: str, file_id: int) -> Document | None:
+        """See hierarchy.overlay.ReadDocument. Raises Refused(UNITY_ERROR): the scene itself cannot be read."""
+        try:
+            return self._open(path)(file_id)
+        except Unreadable as exc:
+            if path == self._scene:
+                raise unreadable("Scene file", "scenePath", path, exc) from exc
+            self.unread.add(path)
+            return None
 
 
 def _lines(components: list[JsonObject]) -> list[str]:
