@@ -12,10 +12,14 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from benchmarks import unity_peers, unity_reader
+from benchmarks import unity_diff, unity_peers, unity_reader, unity_references
 from benchmarks.unity_figures import Figure, render
 
-PARTS: Final[tuple[Callable[[], Iterator[Figure]], ...]] = (unity_reader.measure,)
+PARTS: Final[tuple[Callable[[], Iterator[Figure]], ...]] = (
+    unity_reader.measure,
+    unity_references.measure,
+    unity_diff.measure,
+)
 
 
 def main() -> int:

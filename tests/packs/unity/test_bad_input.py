@@ -229,6 +229,17 @@ def test_what_cannot_be_read_is_a_finding(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_that_goes_away_during_the_check_is_a_finding(tmp_path: Path) -> None:
+    project = open_project(random_project(3).save(tmp_path))
+    graph = scan_project(project)
+    (tmp_path / SCENE).unlink()
+    found = check_project(graph, CheckPolicy()).findings
+
+    assert [(each.rule, each.file, each.message) for each in found] == [
+        ("FILE_READABLE", SCENE, "The file was not checked: it disappeared during the check")
+    ]
+
+
 def test_a_check_that_runs_out_of_time_says_so(tmp_path: Path) -> None:
     project = open_project(random_project(3).save(tmp_path))
     left = iter(range(30))

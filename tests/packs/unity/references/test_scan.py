@@ -72,7 +72,7 @@ def test_null_and_local_references_are_no_remotes() -> None:
     assert (scan.remotes, scan.dangling, list(scan.file_ids())) == ((), (6,), [-5])
 
 
-def test_scripts_instances_and_empty_entries_are_noted() -> None:
+def test_instances_and_empty_entries_are_noted() -> None:
     raw = HEAD + (
         b"--- !u!114 &1\nMonoBehaviour:\n  m_Script: {fileID: 11500000, guid: %s, type: 3}\n"
         b"--- !u!114 &2\nMonoBehaviour:\n  m_Script: {fileID: 0}\n"
@@ -81,7 +81,6 @@ def test_scripts_instances_and_empty_entries_are_noted() -> None:
     ) % (G1.encode(), G2.encode())
     scan = scan_file("Assets/a.prefab", raw)
 
-    assert scan.scripts == (Remote(G1, 11500000, 3),)
     assert (scan.has_null_script, scan.has_null_component) == (True, True)
     assert scan.instances == ((-4, G2),)
 
@@ -101,6 +100,12 @@ def test_text_formats_name_whole_assets(path: str, text: str) -> None:
     scan = scan_file(f"Assets/{path}", text.format(G1).encode())
 
     assert (scan.form, scan.assets) == (Form.TEXT, (G1,))
+
+
+def test_an_empty_component_is_noted_in_the_form_of_old_editors() -> None:
+    body = b"--- !u!1 &3\nGameObject:\n  m_Component:\n  - 4: {fileID: 3}\n  - 114: {fileID: 0}\n  m_Name: A\n"
+
+    assert scan_file("Assets/a.prefab", HEAD + body).has_null_component
 
 
 def test_addressables_and_build_scenes_name_assets_by_guid() -> None:

@@ -111,6 +111,10 @@ def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]
             yield Problem(file=path, message=f"The file refers to GUID {guid}, which no asset has", line=line, place=guid)
 
 
+_SOURCES: Final = ("m_SourcePrefab", "m_ParentPrefab")
+"""The property of an instance that names its prefab, since 2018.3 and before."""
+
+
 @unity_rule(
     id="OVERRIDE_TARGET_EXISTS",
     purpose="Checks that overrides of a prefab instance lead to an object of the prefab.",
@@ -119,11 +123,10 @@ def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]
 )
 def override_target_exists(subject: Subject) -> Iterator[Problem]:
     for path, scan in subject.scans():
-        broken = find_broken(scan, subject.resolver)
-        # A prefab that is missing altogether is one finding, at m_SourcePrefab.
-        lost = {guid for _, guid in scan.instances if subject.project.path_of(guid) is None}
-        wanted = {reference: verdict for reference, verdict in broken.items() if reference.guid not in lost}
-        into = filter(is_into_prefab, _located(subject, path, wanted))
+        located = list(_located(subject, path, find_broken(scan, subject.resolver)))
+        # A prefab that is missing altogether is one finding, at its source.
+        lost = {each.reference.guid for each in located if each.property in _SOURCES}
+        into = (each for each in located if is_into_prefab(each) and each.reference.guid not in lost)
         yield from _report(subject, path, into, partial(_describe_remote, subject))
 
 

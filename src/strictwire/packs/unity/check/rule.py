@@ -59,6 +59,8 @@ class Subject:
     """Asked before each file; True ends the check with what it has."""
     is_stopped: bool = False
     """Whether that happened."""
+    lost: set[str] = field(default_factory=set)
+    """Files that could be scanned and can no longer be read."""
     _last: tuple[str, bytes] = ("", b"")
     _names: tuple[str, Names | None] = ("", None)
 
@@ -76,11 +78,12 @@ class Subject:
             yield path, scanned.scan
 
     def read(self, path: str) -> bytes:
-        """The content of a file; empty if it has gone since the scan."""
+        """The content of a file; empty, and noted in `lost`, if it can no longer be read."""
         if self._last[0] != path:
             try:
                 self._last = (path, self.project.read(path))
             except Refused:
+                self.lost.add(path)
                 self._last = (path, b"")
         return self._last[1]
 

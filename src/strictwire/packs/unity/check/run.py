@@ -9,6 +9,7 @@ from typing import NamedTuple
 from strictwire.check.engine import STALE_WAIVER
 from strictwire.check.finding import Finding, Level, Report, Waived
 from strictwire.packs.unity.check.baseline import split_known
+from strictwire.packs.unity.check.files import file_readable
 from strictwire.packs.unity.check.policy import CheckPolicy
 from strictwire.packs.unity.check.references import count_unverifiable
 from strictwire.packs.unity.check.rule import Problem, Subject, UnityRule, make_subject
@@ -42,6 +43,7 @@ def check_project(graph: Graph, policy: CheckPolicy, *, prefix: str = "", scope:
         for problem in rule.check(subject)
         if _is_inside(problem.file, scope)
     ]
+    findings += [_lost(path, prefix) for path in sorted(subject.lost)]
     return Checked(findings, list(_notes(subject, prefix)), subject.is_stopped or graph.is_partial)
 
 
@@ -92,6 +94,12 @@ def _finding(rule: UnityRule, problem: Problem, severity: Level, prefix: str) ->
         column=1 if problem.line else 0,
         severity=severity,
     )
+
+
+def _lost(path: str, prefix: str) -> Finding:
+    """A file that went away while it was checked: whatever the severities, what was not checked is no pass."""
+    problem = Problem(file=path, message="The file was not checked: it disappeared during the check")
+    return _finding(file_readable, problem, Level.ERROR, prefix)
 
 
 def _stale_waiver(rule: str, path: str) -> Finding:

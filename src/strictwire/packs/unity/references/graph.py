@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -168,12 +169,16 @@ def _is_worth_reading(path: str, size: int) -> bool:
 
 def _read_stable(project: Project, path: str, place: str, stamp: Stamp) -> Scanned | Unread:
     """Read until size and time before and after agree, so that no half-written file is judged."""
-    before = (stamp.size, stamp.modified_ns)
     for _ in range(_ATTEMPTS):
-        raw = project.jail.read(place, limit=MAX_FILE)
-        look = project.jail.stat(place)
-        after = (look.size, look.modified_ns)
-        if before == after and len(raw) == look.size:
+        with project.jail.open(place) as (handle, look):
+            raw = _read_all(handle, look.size)
+            found = os.fstat(handle)
+        if (found.st_size, found.st_mtime_ns) == (look.size, look.modified_ns) and len(raw) == look.size:
             return Scanned(stamp._replace(size=look.size, modified_ns=look.modified_ns), scan_file(path, raw))
-        before = after
     return Unread.CHANGING
+
+
+def _read_all(handle: int, size: int) -> bytes:
+    """The content of an open file: one more byte than expected is asked for, to notice that it grew."""
+    with os.fdopen(handle, "rb", buffering=0, closefd=False) as file:
+        return file.read(min(size, MAX_FILE) + 1) or b""

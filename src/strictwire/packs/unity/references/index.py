@@ -22,7 +22,7 @@ from msgspec import Struct
 from strictwire.packs.unity.project.project import MetaRecord, Project, open_project, refresh_project
 from strictwire.packs.unity.references.graph import Graph, Progress, Scanned, Stop, never, scan_project, silent
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Raise it whenever a scan finds something else in the same file."""
 
 _MAGIC: Final = b"strictwire-unity-index\n"

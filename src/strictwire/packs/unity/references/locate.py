@@ -82,6 +82,8 @@ def _documents_with(raw: bytes, headers: tuple[Header, ...], hints: Iterable[byt
     starts = [header.start for header in headers]
     found: set[int] = set()
     for hint in hints:
+        if hint not in raw:
+            raw = raw.lower()  # GUIDs in capitals, which other tools write
         at = raw.find(hint)
         while at >= 0:
             number = bisect_right(starts, at) - 1

@@ -36,7 +36,7 @@ _META_REFERENCE: Final = re.compile(rb"([A-Za-z_]\w*): \{fileID: (-?\d{1,20}),\s
 
 def missing_scripts(scan: Scan, resolver: Resolver, read: Read) -> Iterator[Located]:
     """Scripts that are certainly gone, and empty references to a script."""
-    guids = {each.guid for each in scan.scripts if resolver.judge_guid(each.guid) is Verdict.MISSING_ASSET}
+    guids = {each.guid for each in scan.remotes if resolver.judge_guid(each.guid) is Verdict.MISSING_ASSET}
     if not guids and not scan.has_null_script:
         return iter(())
 
