@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from strictwire.packs.unity.yaml.faults import Fault, Problem
-from strictwire.packs.unity.yaml.index import Header, find_problems, index_documents, line_of
+from strictwire.packs.unity.yaml.index import MAX_PROBLEMS, Header, find_problems, index_documents, line_of
 
 HEAD = b"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n"
 ONE = b"--- !u!1 &123\nGameObject:\n  m_Name: a\n"
@@ -66,3 +68,12 @@ def test_damage_of_the_whole_file(raw: bytes, found: list[tuple[Fault, int, int 
 def test_a_problem_says_where_it_is() -> None:
     assert str(Problem(Fault.DUPLICATE_ID, 6, 123)) == "duplicate file id at line 6 (fileID 123)"
     assert str(Problem(Fault.TRUNCATED, 2)) == "truncated at line 2"
+
+
+def test_thousands_of_problems_take_little_time() -> None:
+    raw = HEAD + ONE * 50_000 + b"<<<<<<< HEAD\n" * 50_000
+    began = time.thread_time()
+    found = find_problems(raw, index_documents(raw))
+
+    assert len(found) == 2 * MAX_PROBLEMS
+    assert time.thread_time() - began < 5

@@ -1,5 +1,4 @@
-"""What a prefab instance changes about its source: overridden properties, removals, additions. Also stubs of sources
-that cannot be read."""
+"""What a prefab instance changes about its source, and stubs for sources that cannot be read."""
 
 from __future__ import annotations
 
@@ -80,9 +79,7 @@ def make_stub(source: Source, instance: Instance, frame: Frame, obstacle: Obstac
     """One object in the place of a source whose inside is not known."""
     built = Built()
     if obstacle is Obstacle.MODEL:
-        seen = {each.target for each in instance.overrides}
-        seen |= {source_id for instance_id, source_id in frame.handles if instance_id == frame.instance}
-        file_id, transform_id = next((pair for pair in _MODEL_ROOTS if seen & set(pair)), _MODEL_ROOTS[0])
+        file_id, transform_id = _model_root(instance, frame)
         components = [PlacedComponent(source.path, transform_id, Component("Transform", file_id), frame)]
     else:
         file_id, transform_id, components = _named_target(instance.overrides), 0, []
@@ -91,6 +88,15 @@ def make_stub(source: Source, instance: Instance, frame: Frame, obstacle: Obstac
     built.roots.append(node)
     built.objects[file_id] = node
     return built
+
+
+def _model_root(instance: Instance, frame: Frame) -> tuple[int, int]:
+    """Ids of the root of a model: those of the generation that the instance uses."""
+    targets = {each.target for each in instance.overrides}
+    for pair in _MODEL_ROOTS:
+        if any(each in targets or (frame.instance, each) in frame.handles for each in pair):
+            return pair
+    return _MODEL_ROOTS[0]
 
 
 def _named_target(overrides: tuple[Override, ...]) -> int:

@@ -79,10 +79,10 @@ def _unused(number: int, used: set[int]) -> int:
 def subtree(rows: Sequence[Row], start: int) -> Iterator[Row]:
     """A row and everything below it."""
     yield rows[start]
-    for row in rows[start + 1 :]:
-        if row.depth <= rows[start].depth:
+    for place in range(start + 1, len(rows)):
+        if rows[place].depth <= rows[start].depth:
             return
-        yield row
+        yield rows[place]
 
 
 def without_inactive(rows: Sequence[Row]) -> Iterator[Row]:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from msgspec import Struct
 
 from strictwire.packs.unity.yaml.faults import Fault, Problem
 from strictwire.packs.unity.yaml.values import maybe_file_id
+
+MAX_PROBLEMS: Final = 100
+"""Problems of one kind that are reported. The line of each is counted from the start of the file."""
 
 _MARK: Final = b"--- "
 _HEADER: Final = re.compile(rb"--- !u!(\d{1,10}) &(-?\d{1,20})( stripped)?[ \t]*\r?(?:\n|\Z)")
@@ -68,7 +71,9 @@ def find_problems(raw: bytes, headers: Sequence[Header]) -> tuple[Problem, ...]:
 
     Damage inside a document is found when the document is read.
     """
-    problems = [*_find_conflicts(raw), *_find_bad_headers(raw, headers), *_find_duplicates(raw, headers)]
+    problems: list[Problem] = []
+    for found in (_find_conflicts(raw), _find_bad_headers(raw, headers), _find_duplicates(raw, headers)):
+        problems += islice(found, MAX_PROBLEMS)
     last = headers[-1] if headers else None
     if not raw.endswith(b"\n") or (last is not None and last.body >= last.end):
         problems.append(Problem(Fault.TRUNCATED, line_of(raw, len(raw)), last.file_id if last else None))
