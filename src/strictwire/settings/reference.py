@@ -46,7 +46,8 @@ principal = "ci"
 mode = "sync"
 ```
 
-`[packs.NAME]` holds the settings of a pack, `[lint]` those of the linter; their own pages say what they know.
+`[packs.NAME]` holds the settings of a pack, `[lint]` those of the linter, `[unity.check]` those of `strictwire unity check`;
+their own pages say what they know.
 `DEBUG_STACK=true` in the environment adds a stack trace to `system/1.0` failures.
 """
 

@@ -133,6 +133,20 @@ def test_a_diff_follows_the_refs(tmp_path: Path) -> None:
     assert (first["changes"], len(second["changes"])) == ([], 1)
 
 
+def test_a_diff_that_runs_out_of_time_says_how_far_it_came(tmp_path: Path) -> None:
+    files = random_project(2).finish()
+    commit(tmp_path, {path: each for path, each in files.items() if not path.endswith(".unity")}, "before")
+    save_files(tmp_path, files)
+    seconds = iter([0.0, 0.0, 0.0, 99.0])
+    with opened(tmp_path, clock=lambda: next(seconds, 99.0)) as desk:
+        called = desk.call("scene.diff", before="before")
+
+    assert len(called.output["files"]) < 3
+    assert called.notes == [
+        f"Scan stopped after 99000ms. Processed {len(called.output['files'])} of 3 items. Results may be partial."
+    ]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -110,11 +110,13 @@ class ProjectDiff:
     """The versions as the user named them."""
     after: str
     files: tuple[FileDiff, ...]
+    skipped: int = 0
+    """Changed files that were not compared because time was up."""
 
     @property
     def is_complete(self) -> bool:
         """Whether every file was compared."""
-        return not any(each.problem for each in self.files)
+        return not self.skipped and not any(each.problem for each in self.files)
 
     def as_json(self) -> JsonObject:
         """The form of `--format json`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -13,6 +13,7 @@ from strictwire.packs.unity.diff.scene import SceneDiff
 from strictwire.packs.unity.diff.side import Side, find_obstacle
 from strictwire.packs.unity.diff.version import Version
 from strictwire.packs.unity.project.kinds import YAML_EXTENSIONS
+from strictwire.packs.unity.references.graph import Progress, Stop, never, silent
 
 SCENES: Final = (".unity", ".prefab")
 ALL_ASSETS: Final = tuple(sorted(YAML_EXTENSIONS))
@@ -22,8 +23,6 @@ MAX_CHANGES: Final = 10_000
 
 _EMPTY: Final = b"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n"
 """What a file is compared with that one version does not have."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +57,21 @@ def compare_versions(
     *,
     names: tuple[str, str],
     options: DiffOptions,
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = silent,
+    stop: Stop = never,
 ) -> ProjectDiff:
-    """The changes from one version to the other. `names` are the versions as the user named them."""
+    """The changes from one version to the other. `names` are the versions as the user named them.
+
+    `stop` is asked before each file; True ends the comparison with what is done so far.
+    """
     pairs = list(_changed(before, after, options))
-    files = []
-    for done, pair in enumerate(pairs):
+    files: list[FileDiff] = []
+    for pair in pairs:
+        if stop():
+            break
         files.append(_compare_file(before, after, pair, names, options.max_changes))
-        progress(done + 1, len(pairs))
-    return ProjectDiff(before=names[0], after=names[1], files=tuple(files))
+        progress(len(files), len(pairs))
+    return ProjectDiff(before=names[0], after=names[1], files=tuple(files), skipped=len(pairs) - len(files))
 
 
 def _changed(before: Version, after: Version, options: DiffOptions) -> Iterator[_Pair]:

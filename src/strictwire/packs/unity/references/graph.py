@@ -91,7 +91,9 @@ class Graph:
         """Assets on disk that an asset refers to, its importer settings included."""
         project = self.project
         scans = [found.scan for name in (path, path + META) if (found := self.scans.get(name)) is not None]
-        paths = {project.path_of(guid) for scan in scans for guid in scan.guids()}
+        guids = {guid for scan in scans for guid in scan.guids()}
+        paths = {project.path_of(guid) for guid in guids}
+        paths |= {owner for guid in guids & project.owners.keys() for owner in project.owners[guid]}
         paths |= {named for scan in scans for named in scan.paths if named in project.assets}
         return tuple(sorted(each for each in paths if each and each != path))
 

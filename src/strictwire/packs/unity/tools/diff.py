@@ -13,6 +13,7 @@ from strictwire.packs.unity.diff.render.lines import group_changes
 from strictwire.packs.unity.diff.run import DiffOptions, compare_versions
 from strictwire.packs.unity.diff.versions import open_versions
 from strictwire.packs.unity.project.find import NotAProject
+from strictwire.packs.unity.tools.notes import stopped
 from strictwire.packs.unity.tools.pages import MAX_ITEMS, cut_page
 from strictwire.packs.unity.tools.refusals import read_path, unity_error
 from strictwire.packs.unity.tools.reply import Reply, Request, shorten
@@ -27,14 +28,14 @@ class _Row(NamedTuple):
 
 def diff(request: Request) -> Reply:
     """scene.diff, by file and object. Raises Refused(UNITY_ERROR): no repository, no such commit, no such path."""
-    arguments = request.arguments
+    arguments, guard = request.arguments, request.guard
     before, after = arguments["before"], arguments.get("after", ".")
     scene = read_path("Scene", "scenePath", arguments["scenePath"]) if "scenePath" in arguments else ""
     root = request.snapshot.project.root
     try:
         with open_versions(before, after, root / scene) as opened:
             options = DiffOptions(scope=opened.scope, max_changes=MAX_ITEMS)
-            found = compare_versions(opened.before, opened.after, names=(before, after), options=options)
+            found = compare_versions(opened.before, opened.after, names=(before, after), options=options, stop=guard.is_late)
             prefix = root.relative_to(opened.root.resolve()).as_posix().removeprefix(".")
     except (GitRefused, NotAProject) as exc:
         raise _refusal(exc, before, after) from exc
@@ -45,7 +46,11 @@ def diff(request: Request) -> Reply:
         "changes": [{"path": _inside(row.file.path, prefix), **row.change.as_json()} for row in page.items],
         **page.members,
     }
-    notes = [f"{_inside(each.path, prefix)} was not fully compared: {each.problem}." for each in found.files if each.problem]
+    total = len(found.files) + found.skipped
+    notes = [stopped(guard.elapsed_ms, len(found.files), total)] if found.skipped else []
+    notes += [
+        f"{_inside(each.path, prefix)} was not fully compared: {each.problem}." for each in found.files if each.problem
+    ]
     notes += [
         f"{each.omitted} changes of {_inside(each.path, prefix)} are not listed." for each in found.files if each.omitted
     ]
