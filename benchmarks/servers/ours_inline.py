@@ -1,6 +1,6 @@
 """The two tools on strictwire over stdio, with audit records rendered, chained and kept in memory on the event loop.
 
-For counting instructions: the commit thread of the trail on disk makes counts depend on time. Nothing else differs.
+Used to count instructions: the commit thread of the trail on disk would make counts depend on timing.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def test_a_refusal_says_at_which_stage():
     )
 
 
-def test_the_records_of_the_log_itself():
+def test_flood_recovery_and_prune_records_have_their_fields():
     bodies = [
         parse_object(render_body(event))
         for event in (

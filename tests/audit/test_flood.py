@@ -1,4 +1,4 @@
-"""Counting instead of recording."""
+"""Malformed input is counted instead of recorded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_flood_becomes_one_record_with_counts_by_kind():
     assert gauge.drain("E") is None
 
 
-def test_counts_that_could_not_be_recorded_go_on():
+def test_counts_that_could_not_be_recorded_are_kept():
     gauge = FloodGauge()
     gauge.open("T0")
     gauge.count("a")
@@ -31,7 +31,7 @@ def test_counts_that_could_not_be_recorded_go_on():
     assert gauge.drain("E") == Flood(timestamp="E", since="T0", counts={"a": 2})
 
 
-def test_kinds_cannot_be_made_without_end():
+def test_the_number_of_kinds_is_bounded():
     gauge = FloodGauge()
     for number in range(MAX_KINDS + 50):
         gauge.count(f"kind{number}")

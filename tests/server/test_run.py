@@ -61,8 +61,8 @@ def envelope(errors: bytes) -> dict[str, object]:
     ("env", "words"),
     [
         ({"STRICTWIRE_SERVER_PROT": "1"}, b"did you mean 'STRICTWIRE_SERVER_PORT'?"),
-        ({"STRICTWIRE_SERVER_PORT": "many"}, b"expected a whole number"),
-        ({"STRICTWIRE_SERVER_PORT": "--5"}, b"expected a whole number"),
+        ({"STRICTWIRE_SERVER_PORT": "many"}, b"expected an integer"),
+        ({"STRICTWIRE_SERVER_PORT": "--5"}, b"expected an integer"),
         ({"STRICTWIRE_SERVER_PORT": "70000"}, b"from 0 to 65535"),
         ({"STRICTWIRE_SERVER_WORKER_THREADS": "0"}, b"from 1 to 1024"),
         ({"STRICTWIRE_AUDIT_MODE": "sync", "STRICTWIRE_AUDIT_FOLDER": "/dev/null/x"}, b"the audit trail cannot be kept"),

@@ -30,7 +30,7 @@ class CallRecord(Struct, frozen=True, kw_only=True, tag_field="kind"):
 
     timestamp: str
     call_id: str | None = None
-    """Joins an intent to its outcome."""
+    """Links an intent to its outcome."""
     principal: str | None = None
     role: str | None = None
     session_id: str | None = None
@@ -43,7 +43,7 @@ class CallRecord(Struct, frozen=True, kw_only=True, tag_field="kind"):
     policy: str | None = None
     """Version of the policy that the call was checked against."""
     args_digest: str | None = None
-    """`canon.digest.digest` over the full arguments."""
+    """`canon.digest.digest` of the complete arguments."""
     plan_hash: str | None = None
     phase_id: str | None = None
     workspace_root: str | UnsetType = UNSET
@@ -102,7 +102,7 @@ class Recovery(Struct, frozen=True, kw_only=True, tag_field="kind", tag="recover
     timestamp: str
     reason: str
     size: int
-    """How many bytes were set aside."""
+    """How many bytes were removed."""
     digest: str
     kept_as: str
 

@@ -33,7 +33,7 @@ class FloodGauge:
         self._since = timestamp
 
     def count(self, kind: str) -> None:
-        """Add one."""
+        """Count one input."""
         if kind not in self._counts and len(self._counts) >= MAX_KINDS:
             kind = "other"
         self._counts[kind] = self._counts.get(kind, 0) + 1

@@ -102,12 +102,12 @@ def stored_index(level: int, index: int) -> int:
 
 
 def read_frontier(size: int, read: ReadHash) -> Frontier:
-    """The frontier of a tree whose hashes are stored."""
+    """The frontier of a tree of `size` leaves, read from stored hashes."""
     return Frontier(size, [read(level, start >> level) for level, start in _perfect_parts(size)])
 
 
 def _perfect_parts(size: int) -> Iterator[tuple[int, int]]:
-    """(level, first leaf) of the perfect subtrees that make up a tree, largest first."""
+    """(level, first leaf) of the perfect subtrees of a tree, largest first."""
     start = 0
     for level in range(size.bit_length() - 1, -1, -1):
         if size >> level & 1:

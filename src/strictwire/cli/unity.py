@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from strictwire.cli import sourcing
+from strictwire.cli import shared
 
 if TYPE_CHECKING:
     from strictwire.packs.unity.verbs.outcome import VerbResult
@@ -63,7 +63,7 @@ def _configure_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--write-baseline", action="store_true", help="write the present findings to the baseline")
     parser.add_argument("--fail-on", choices=("error", "warning", "note"), help="least severe finding that fails the check")
     _add_no_index(parser)
-    sourcing.add_report(parser)
+    shared.add_report(parser)
 
 
 def _configure_diff(parser: argparse.ArgumentParser) -> None:
@@ -139,19 +139,19 @@ def _check(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.settings.read import SettingsRefused
 
     try:
-        policy = parse_unity_settings(sourcing.read_table(arguments, "unity"))
+        policy = parse_unity_settings(shared.read_table(arguments, "unity"))
     except (SettingsRefused, PolicyRefused) as exc:
         return VerbResult(exit_code=USAGE, error=str(exc))
     options = CheckOptions(
         path=arguments.path,
         policy=policy,
-        style=sourcing.style_of(arguments),
+        style=shared.format_of(arguments),
         baseline=arguments.baseline,
         write_baseline=arguments.write_baseline,
         fail_on=Level(arguments.fail_on) if arguments.fail_on else None,
         index_folder=_index_folder(arguments),
     )
-    return run_check(options, sourcing.show_progress)
+    return run_check(options, shared.show_progress)
 
 
 def _diff(arguments: argparse.Namespace) -> VerbResult:
@@ -161,12 +161,12 @@ def _diff(arguments: argparse.Namespace) -> VerbResult:
         before=arguments.before,
         after=arguments.after,
         path=arguments.path,
-        style=sourcing.style_of(arguments),
+        style=shared.format_of(arguments),
         all_assets=arguments.all_assets,
         limit=arguments.limit,
         exit_code=arguments.exit_code,
     )
-    return run_diff(options, sourcing.show_progress)
+    return run_diff(options, shared.show_progress)
 
 
 def _usages(arguments: argparse.Namespace) -> VerbResult:
@@ -179,7 +179,7 @@ def _usages(arguments: argparse.Namespace) -> VerbResult:
         is_json=arguments.format == "json",
         index_folder=_index_folder(arguments),
     )
-    return run_usages(options, sourcing.show_progress)
+    return run_usages(options, shared.show_progress)
 
 
 def _tree(arguments: argparse.Namespace) -> VerbResult:
@@ -206,7 +206,7 @@ def _unused(arguments: argparse.Namespace) -> VerbResult:
         is_json=arguments.format == "json",
         index_folder=_index_folder(arguments),
     )
-    return run_unused(options, sourcing.show_progress)
+    return run_unused(options, shared.show_progress)
 
 
 def _index_folder(arguments: argparse.Namespace) -> Path | None:

@@ -41,7 +41,7 @@ class RunningContext(CallContext, Protocol):
     deadline: Deadline | None
     """Set by the run stage, so that a question to the client does not use up the tool's time."""
     attributed: Facts | None
-    """What the handler said about the call."""
+    """What the handler reported about the call (`CallContext.attribute`)."""
 
 
 class Trace(msgspec.Struct, kw_only=True):

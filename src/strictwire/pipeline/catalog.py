@@ -215,21 +215,21 @@ class Catalog:
             watcher(changed, uri)
 
     def watch(self, watcher: Callable[[str, str | None], None]) -> Callable[[], None]:
-        """Be told of changes, on the event loop that asks, until the returned function is called."""
+        """Call a function on the running event loop for every change, until the returned function is called."""
         loop, home = asyncio.get_running_loop(), threading.get_ident()
 
         def deliver(changed: str, uri: str | None) -> None:
-            if tell in self._watchers:
+            if notify in self._watchers:
                 watcher(changed, uri)
 
-        def tell(changed: str, uri: str | None) -> None:
+        def notify(changed: str, uri: str | None) -> None:
             if threading.get_ident() == home:
                 deliver(changed, uri)
             elif not loop.is_closed():
                 loop.call_soon_threadsafe(deliver, changed, uri)
 
-        self._watchers.add(tell)
-        return lambda: self._watchers.discard(tell)
+        self._watchers.add(notify)
+        return lambda: self._watchers.discard(notify)
 
 
 def is_async(handler: Handler) -> bool:

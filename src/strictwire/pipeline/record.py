@@ -199,7 +199,7 @@ def _complete(
 
 
 def _found_out(known: Facts) -> dict[str, Any]:
-    """What a handler said about its call. An intent is written before it can: then only the outcome has it."""
+    """What a handler reported about its call. An intent is written before the handler runs, so only the outcome has it."""
     found = {
         "role": known.role,
         "session_id": known.session_id,

@@ -113,5 +113,5 @@ class HandlerRunner:
 
 
 def _leave_from_thread(loop: asyncio.AbstractEventLoop, limit: ConcurrencyLimit, _job: Future[object]) -> None:
-    with suppress(RuntimeError):  # the event loop is closed: nobody counts any more
+    with suppress(RuntimeError):  # the event loop is closed: the count no longer matters
         loop.call_soon_threadsafe(limit.leave)

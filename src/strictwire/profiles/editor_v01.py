@@ -2,7 +2,7 @@
 
 Choices where its document is silent:
 
-- An id is echoed as the text that came, so `1.0` stays `1.0` and `1e2` stays `1e2`. Ids are told apart by value: `1` and
+- An id is echoed as the client wrote it, so `1.0` stays `1.0` and `1e2` stays `1e2`. Ids are compared by value: `1` and
   `1.0` are one id, `1` and `"1"` are two.
 - An id is taken while its request is in flight, among the requests of one conversation: of the process on stdio, of the
   principal over HTTP. Callers without tokens are one principal there and had better use UUIDs.
@@ -52,7 +52,7 @@ ROUTE: Final = "/rpc/editor"
 """Where it is served over HTTP."""
 
 MAX_DIAGNOSTICS: Final = 50
-"""Notes in one answer. They inform a person or a model; more of them inform nobody."""
+"""Notes in one answer. A person or a model reads them, and reads no more than this."""
 
 IdKey: TypeAlias = tuple[str, str | None, str, bool, str | float]
 """What makes an id one and the same: the conversation, whether it is text, and its value."""
@@ -60,7 +60,7 @@ IdKey: TypeAlias = tuple[str, str | None, str, bool, str | float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorInfo:
-    """What `server/info` says of the server, besides what it offers."""
+    """What `server/info` reports, besides what is offered."""
 
     server_version: str
     unity_version: str
@@ -72,7 +72,7 @@ class EditorRequest:
     """A request of the profile; its parameters are not judged yet."""
 
     id_text: bytes
-    """The id as it came."""
+    """The id as the client wrote it."""
     id: str | float
     method: str
     params: JsonValue
@@ -273,7 +273,7 @@ class EditorEndpoint:
         )
 
     def _refuse_unread(self, message: NoRequest) -> Reply:
-        """What is no request: counted, and told."""
+        """Count and refuse what is no request."""
         failure = message.failure
         self._pipeline.journal.count_malformed(str(failure.details.get("reason", failure.code)))
         return _write_failure(message.id_text, failure, Facts(), status=http_dialect.status_of(failure)).as_reply()

@@ -28,7 +28,7 @@ from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.perform import Pipeline
 from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 from strictwire.profiles.quiet_context import QuietContext
-from strictwire.profiles.runlog import Ended, Heard, Ids, NoRunLog, RunLog, make_event
+from strictwire.profiles.runlog import Ended, Ids, NoRunLog, Received, RunLog, make_event
 from strictwire.profiles.single import (
     NULL,
     Sent,
@@ -186,7 +186,7 @@ class EnvelopeEndpoint:
         """Nothing waits for input."""
 
     async def close(self) -> None:
-        """Nothing is held; the run log belongs to whoever opened it."""
+        """Nothing is held; the composition root closes the run log."""
 
     async def _answer(self, message: Message, inbound: Inbound, answer: Answer) -> None:
         if isinstance(message, Invalid):
@@ -235,7 +235,7 @@ class EnvelopeEndpoint:
         )
 
     def _refuse_invalid(self, message: Invalid) -> Sent:
-        """What is no request: counted, and told."""
+        """Count and refuse what is no request."""
         self._pipeline.journal.count_malformed(str(message.failure.details.get("reason", message.failure.code)))
         return _write_failure(message.id, message.failure)
 
@@ -248,13 +248,13 @@ class EnvelopeEndpoint:
             size=size,
             failure=failure,
         )
-        heard = _describe(message, inbound)
-        self._log.write(make_event(heard, ended, ids=self._ids, next_id=self._clock.next_id))
+        received = _describe(message, inbound)
+        self._log.write(make_event(received, ended, ids=self._ids, next_id=self._clock.next_id))
 
 
-def _describe(message: Message, inbound: Inbound) -> Heard:
+def _describe(message: Message, inbound: Inbound) -> Received:
     params = message.params if isinstance(message, Envelope) else None
-    return Heard(
+    return Received(
         transport=inbound.transport,
         route=ROUTE,
         size=len(inbound.body),

@@ -15,7 +15,7 @@ VERSION: Final = "2026-07-28"
 
 
 class CallFailed(Exception):
-    """A JSON-RPC error came back; it is kept whole."""
+    """The server answered with a JSON-RPC error, which is kept whole."""
 
     def __init__(self, error: JsonObject) -> None:
         super().__init__(error.get("code"), error.get("message"))

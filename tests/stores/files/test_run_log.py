@@ -18,7 +18,7 @@ import pytest
 from strictwire.canon.json import parse_object
 from strictwire.fault.failure import fail
 from strictwire.pipeline.clock import FIXED_TIME, deterministic_clock
-from strictwire.profiles.runlog import Ended, Heard, Ids, MemoryRunLog, NoRunLog, RunLog, make_event
+from strictwire.profiles.runlog import Ended, Ids, MemoryRunLog, NoRunLog, Received, RunLog, make_event
 from strictwire.stores.files.run_log import FileRunLog
 from tests.profiles.wires import validator
 
@@ -234,7 +234,7 @@ def test_writing_after_the_end_does_nothing(tmp_path: Path) -> None:
 
 # The events themselves, and the twin in memory.
 
-HEARD = Heard(transport="http", route="/rpc/envelope", size=10, payload={}, request_id="r", method="tools/list")
+HEARD = Received(transport="http", route="/rpc/envelope", size=10, payload={}, request_id="r", method="tools/list")
 ENDED = Ended(timestamp="2026-01-01T00:00:00.000Z", duration_ms=1.23456, size=20)
 
 
@@ -268,7 +268,7 @@ def test_an_event_has_the_fields_of_the_contract(ids: Ids) -> None:
 
 def test_without_deterministic_ids_every_id_is_fresh() -> None:
     clock = deterministic_clock()
-    unread = Heard(transport="stdio", route="/rpc/envelope", size=1, payload={"digest": "sha256:0"})
+    unread = Received(transport="stdio", route="/rpc/envelope", size=1, payload={"digest": "sha256:0"})
 
     first, second = (make_event(unread, ENDED, ids=Ids.FRESH, next_id=clock.next_id) for _ in range(2))
 
@@ -277,7 +277,7 @@ def test_without_deterministic_ids_every_id_is_fresh() -> None:
 
 
 def test_a_callers_own_words_are_bounded_in_an_event() -> None:
-    long = Heard(
+    long = Received(
         transport="stdio",
         route="/rpc/envelope",
         size=1,

@@ -15,16 +15,16 @@ _COMMANDS: Final[Mapping[Level, str]] = MappingProxyType(
 
 
 def render_github(report: Report) -> str:
-    """One command a finding."""
+    """One workflow command per finding."""
     return "".join(_command(each) + "\n" for each in report.findings)
 
 
 def _command(finding: Finding) -> str:
-    place = [f"file={_property(finding.file)}"] if finding.file else []
-    place += [f"line={finding.line}", f"col={finding.column}"] if finding.line else []
-    place.append(f"title={_property(finding.rule)}")
+    location = [f"file={_property(finding.file)}"] if finding.file else []
+    location += [f"line={finding.line}", f"col={finding.column}"] if finding.line else []
+    location.append(f"title={_property(finding.rule)}")
     tool = f"{finding.tool}: " if finding.tool else ""
-    return f"::{_COMMANDS[finding.level]} {','.join(place)}::{_data(f'{tool}{finding.message}. {finding.advice}')}"
+    return f"::{_COMMANDS[finding.level]} {','.join(location)}::{_data(f'{tool}{finding.message}. {finding.advice}')}"
 
 
 def _data(text: str) -> str:

@@ -9,7 +9,7 @@ from strictwire.check.finding import Report
 
 
 def render_json(report: Report) -> str:
-    """Stable member order; two spaces."""
+    """The report with a stable order of keys, indented by two spaces."""
     value: JsonObject = {
         "check": report.check,
         "subject": report.subject,

@@ -1,4 +1,4 @@
-"""A report as JUnit XML: one test case a finding, and one that passes when there is none."""
+"""A report as JUnit XML: one failed test case per finding, or one passed test case if there are none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strictwire.check.render.text import printable
 
 
 def render_junit(report: Report) -> str:
-    """A suite named after the check."""
+    """One test suite, named after the check; waived findings are skipped test cases."""
     cases = [_case(each) for each in report.failing]
     cases += [_skipped(each.finding, each.reason) for each in report.waived]
     cases += [_skipped(each, "in the baseline") for each in report.known]
@@ -30,7 +30,7 @@ def _open(finding: Finding) -> str:
 
 def _case(finding: Finding) -> str:
     message = quoteattr(printable(finding.message))
-    text = escape(printable(f"{finding.place}: {finding.advice}"))
+    text = escape(printable(f"{finding.location}: {finding.advice}"))
     return f'{_open(finding)}>\n      <failure type="{finding.rule}" message={message}>{text}</failure>\n    </testcase>'
 
 

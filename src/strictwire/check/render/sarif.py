@@ -1,4 +1,4 @@
-"""A report as SARIF 2.1.0, for code scanning."""
+"""A report as SARIF 2.1.0, the format of code scanning services."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render_sarif(report: Report) -> str:
-    """One run; waived findings are there, suppressed, with their reasons."""
+    """One SARIF run; waived findings are suppressed results with their reasons."""
     advice = {
         each.rule: each.advice for each in (*report.findings, *report.known, *(waived.finding for waived in report.waived))
     }

@@ -57,14 +57,14 @@ class McpContext(msgspec.Struct):
     capabilities: Mapping[str, JsonValue]
     """What the client declared it can do."""
     token: str | int | None
-    """Names the call in progress notifications; None where nobody asked for them."""
+    """Names the call in progress notifications; None if the client asked for none."""
     level: str | None
     """The least severe log messages that the client wants."""
     deadline: Deadline | None = None
     """The time limit of the running stage, so that waiting for a person does not use it up."""
     attributed: Facts | None = None
     diagnostics: list[str] = msgspec.field(default_factory=list)
-    told: Progress | None = None
+    sent_progress: Progress | None = None
     over: bool = False
 
     @property
@@ -92,8 +92,8 @@ class McpContext(msgspec.Struct):
             raise ValueError("progress: expected a finite number")
         if self.token is None:
             return
-        self.told = self.told or Progress()
-        if not self.told.advances(progress):
+        self.sent_progress = self.sent_progress or Progress()
+        if not self.sent_progress.advances(progress):
             return
         params: JsonObject = {"progressToken": self.token, "progress": progress}
         params |= {name: value for name, value in (("total", total), ("message", message)) if value is not None}
@@ -138,10 +138,10 @@ class ModernContext(McpContext):
     """Questions end the round: the client comes back with the answers and the handler runs again."""
 
     answers: Mapping[str, JsonObject] = msgspec.field(default_factory=dict)
-    """Those that came with the request."""
+    """Those that the request carries."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
-        """Answers that came with the request; ends the round if one is missing or unusable."""
+        """The answers that the request carries; ends the round if one is missing or unusable."""
         check_capabilities(questions, self.capabilities)
         missing = {key: ask for key, ask in questions.items() if not is_usable(self.answers.get(key), ask)}
         if missing:

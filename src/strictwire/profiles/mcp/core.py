@@ -33,11 +33,11 @@ _ADVERTISED: Final[Mapping[Kind, JsonObject]] = {
     Kind.PROMPT: {"listChanged": True},
     Kind.COMPLETION: {},
 }
-"""What the capability of each kind says."""
+"""The members of each capability."""
 
 
 def _has(kind: Kind, revision: Revision) -> bool:
-    """Whether a revision knows a kind: completion came with the revision that brought annotations."""
+    """Whether a revision knows a kind: completion and annotations were added in the same revision."""
     return kind is not Kind.COMPLETION or revision.annotations
 
 

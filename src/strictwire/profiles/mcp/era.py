@@ -33,7 +33,7 @@ class Era(StrEnum):
 
 
 def names_version(params: JsonObject | None) -> bool:
-    """Whether the body says which modern version it speaks."""
+    """Whether the body names a version, as every message of the stateless era does."""
     meta = params.get("_meta") if params is not None else None
     return isinstance(meta, dict) and META_VERSION in meta
 

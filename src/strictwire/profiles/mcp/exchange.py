@@ -36,7 +36,7 @@ class Exchange(msgspec.Struct, eq=False):
     """The table that its id is in until it is answered; None where every request stands alone."""
     task: asyncio.Task[object] | None = None
     cancel_reason: JsonValue = None
-    """Why the client cancelled it, if it did and said so."""
+    """The reason in the client's cancellation, if there is one."""
 
     def leave(self) -> None:
         """Free the id."""

@@ -9,7 +9,7 @@ from strictwire.canon.json import JsonObject, render
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who the server says it is."""
+    """How a server introduces itself."""
 
     name: str
     version: str

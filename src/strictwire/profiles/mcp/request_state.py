@@ -1,6 +1,6 @@
 """`requestState`: what a stateless server needs to remember between two rounds, sealed against the client that carries it.
 
-Bound to the principal, the request and a time; not secret, because it only holds what that client said before.
+Bound to the principal, the request and a time; not secret, because it only holds earlier answers of that client.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def write_failure(request_id: RequestId | None, failure: Failure, facts: Facts) 
 def write_tool_failure(
     request_id: RequestId, failure: Failure, facts: Facts, revision: Revision, tool: CompiledTool | None, tail: bytes
 ) -> Reply:
-    """A failure of a tool: a result with `isError`, or what its dialect says instead."""
+    """A failure of a tool: a result with `isError`, or the error that its dialect gives instead."""
     if failure.code in PROTOCOL_CODES or tool is None:
         return write_failure(request_id, failure, facts)
     answer = mcp_dialect.answer_tool_failure(failure, facts, tool.dialect)
@@ -56,7 +56,7 @@ def write_tool_result(request_id: RequestId, done: Done, tool: CompiledTool, rev
     if done.content:
         content = render([_fit(item, revision) for item in done.content])
     elif done.structured:
-        # The content itself, where the contract says so or the revision has no other place for it; otherwise a summary.
+        # The content itself, where the contract asks for it or the revision has no other place for it; otherwise a summary.
         contract = tool.contract
         in_full = not structured or not isinstance(contract, ToolContract) or contract.text_json
         text = done.raw.decode() if in_full else summarise(done.value)

@@ -1,6 +1,6 @@
 """Legacy HTTP streams that a client can come back to (2025-11-25): events have ids, and are kept for a while.
 
-A stream belongs to one POST. What it said is kept, so that a GET with `Last-Event-ID` gets the rest.
+A stream belongs to one POST. Its events are kept, so that a GET with `Last-Event-ID` gets the rest.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Stream:
     count: int = 0
     opened: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the answer was sent, or nobody will send it any more."""
+    """Set when the answer was sent, or never will be."""
 
     def open(self) -> None:
         """Start with an event that has an id and nothing else, so that the client can come back to the very start."""
@@ -45,7 +45,7 @@ class Stream:
             self.outlet.send(b"", event_id=f"{self.name}.0", retry_ms=RETRY_MS)
 
     def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:  # noqa: ARG002
-        """Keep the message and send it to whoever listens."""
+        """Keep the message, and send it if a client listens."""
         self.open()
         self.count += 1
         self.events.append((self.count, message))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from strictwire.check.engine import STALE_WAIVER
-from strictwire.check.finding import Finding, Level, Report, Waived
+from strictwire.check.finding import Finding, Level, Report, WaivedFinding
 from strictwire.packs.unity.check.baseline import split_known
 from strictwire.packs.unity.check.files import file_readable
 from strictwire.packs.unity.check.policy import CheckPolicy
@@ -58,7 +58,7 @@ def make_unity_report(
 ) -> Report:
     """Set waived and known findings apart, report waivers that waive nothing, and sort."""
     kept: list[Finding] = []
-    waived: list[Waived] = []
+    waived: list[WaivedFinding] = []
     used = set()
     for finding in findings:
         waiver = next((each for each in policy.waivers if each.covers(finding)), None)
@@ -66,7 +66,7 @@ def make_unity_report(
             kept.append(finding)
         else:
             used.add(waiver)
-            waived.append(Waived(finding=finding, reason=waiver.reason))
+            waived.append(WaivedFinding(finding=finding, reason=waiver.reason))
     kept += [_stale_waiver(each.rule, each.path) for each in policy.waivers if each not in used]
     new, known, gone = split_known(sorted(kept, key=_order), baseline)
     fixed = [f"{gone} findings of the baseline no longer occur; update it with --write-baseline"] if gone else []

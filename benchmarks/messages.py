@@ -1,8 +1,7 @@
-"""What a client says and how every answer is judged: requests as bytes, answers checked against what must come back.
+"""Requests as bytes, and the check of every response against the expected result.
 
-Pure: no pipe, socket or clock. An answer that has been read once and found right becomes a pattern; later answers to the
-same question must be equal to it byte for byte except for the id, or are read in full again. So each answer is checked, and
-the check costs little.
+Pure: no pipes, sockets or clock. Checking is fast: the first correct response to a call becomes a pattern, and later
+responses to the same call must equal it byte for byte except for the id. Otherwise they are parsed and checked again.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from benchmarks.fixture import Question
+from benchmarks.fixture import ExpectedCall
 
 FIRST_ID: Final = 100_000_000
 WIDTH: Final = 9
-"""Ids are integers of nine digits, so that all requests for one question have one length, and all answers too."""
+"""Ids are integers of nine digits, so that all requests of one call have the same length, and so do all responses."""
 
 MODERN: Final = "2026-07-28"
 LEGACY: Final = "2025-11-25"
@@ -29,15 +28,15 @@ _META: Final = {
 _ID_TOKEN: Final = b'"id":'
 
 
-class Wire(StrEnum):
-    """Which era of the protocol is spoken."""
+class Revision(StrEnum):
+    """The protocol revision, one per era."""
 
     LEGACY = LEGACY
     MODERN = MODERN
 
 
-class WrongAnswer(Exception):
-    """An answer is not the right one, or answers nothing that was asked."""
+class WrongResponse(Exception):
+    """A response has the wrong result, or belongs to no request."""
 
 
 def _compact(value: object) -> bytes:
@@ -53,24 +52,24 @@ def initialize() -> bytes:
 INITIALIZED: Final = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
-def render_call(question: Question, wire: Wire) -> tuple[bytes, bytes]:
-    """A request in two parts; the id goes between them."""
-    params: dict[str, Any] = {"name": question.tool, "arguments": question.arguments}
-    if wire is Wire.MODERN:
+def render_call(call: ExpectedCall, revision: Revision) -> tuple[bytes, bytes]:
+    """The bytes of a request before and after its id."""
+    params: dict[str, Any] = {"name": call.tool, "arguments": call.arguments}
+    if revision is Revision.MODERN:
         params["_meta"] = _META
     return b'{"jsonrpc":"2.0","id":', b',"method":"tools/call","params":' + _compact(params) + b"}"
 
 
-def find_problem(answer: Any, question: Question) -> str | None:
-    """Why an answer is not the one that the question must have, or None."""
+def find_problem(answer: Any, call: ExpectedCall) -> str | None:
+    """Why a response is wrong, or None."""
     result = answer.get("result") if isinstance(answer, dict) else None
-    if question.expected is None:
+    if call.expected is None:
         refused = isinstance(answer, dict) and ("error" in answer or (result or {}).get("isError") is True)
         return None if refused else "a call that must be refused was accepted"
     if not isinstance(result, dict) or result.get("isError"):
         return "no result"
-    if result.get("structuredContent") != question.expected:
-        return "another result"
+    if result.get("structuredContent") != call.expected:
+        return "unexpected result"
     if not result.get("content"):
         return "no content"
     return None
@@ -78,13 +77,13 @@ def find_problem(answer: Any, question: Question) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An answer that was found right, around its id."""
+    """A correct response without its id."""
 
     before: bytes
     after: bytes
 
     def fits(self, raw: bytes) -> bool:
-        """Whether this is the same answer, whatever its id."""
+        """Whether a response equals the pattern, except for the id."""
         return (
             len(raw) == len(self.before) + WIDTH + len(self.after)
             and raw.startswith(self.before)
@@ -92,27 +91,27 @@ class Pattern:
         )
 
 
-class Talk:
-    """Asks questions in turn and judges the answers, in whatever order they come."""
+class CallStream:
+    """Requests for the expected calls in turn, and the check of the responses, which may come in any order."""
 
-    def __init__(self, questions: Sequence[Question], wire: Wire) -> None:
-        self.questions = questions
-        self.parts = [render_call(question, wire) for question in questions]
-        self.read_in_full = 0
-        """Answers that had to be parsed."""
+    def __init__(self, expected_calls: Sequence[ExpectedCall], revision: Revision) -> None:
+        self.expected_calls = expected_calls
+        self.parts = [render_call(call, revision) for call in expected_calls]
+        self.parsed = 0
+        """Number of responses that were parsed."""
         self._patterns: dict[int, Pattern] = {}
         self._next = FIRST_ID
         self._find_id: Callable[[bytes], int] | None = None
 
-    def ask(self) -> tuple[int, bytes]:
-        """The next request and its id."""
+    def next_request(self) -> tuple[int, bytes]:
+        """The id and the bytes of the next request."""
         number = self._next
         self._next = number + 1
         before, after = self.parts[number % len(self.parts)]
         return number, b"%b%d%b" % (before, number, after)
 
-    def judge(self, raw: bytes) -> int:
-        """The id that an answer answers. Raises WrongAnswer."""
+    def check(self, raw: bytes) -> int:
+        """Check a response and return its id. Raises WrongResponse."""
         if self._find_id is not None:
             try:
                 number = self._find_id(raw)
@@ -124,30 +123,30 @@ class Talk:
         return self._read(raw)
 
     def _read(self, raw: bytes) -> int:
-        self.read_in_full += 1
+        self.parsed += 1
         try:
             answer = json.loads(raw)
             number = answer["id"]
         except (ValueError, TypeError, KeyError) as exc:
-            raise WrongAnswer(f"not an answer: {raw[:200]!r}") from exc
+            raise WrongResponse(f"not a response: {raw[:200]!r}") from exc
         if not isinstance(number, int) or number < FIRST_ID:
-            raise WrongAnswer(f"not an id of ours: {raw[:200]!r}")
-        place = number % len(self.parts)
-        problem = find_problem(answer, self.questions[place])
+            raise WrongResponse(f"unknown id: {raw[:200]!r}")
+        index = number % len(self.parts)
+        problem = find_problem(answer, self.expected_calls[index])
         if problem is not None:
-            raise WrongAnswer(f"{problem}: {raw[:300]!r}")
-        self._learn(raw, number, place)
+            raise WrongResponse(f"{problem}: {raw[:300]!r}")
+        self._learn(raw, number, index)
         return number
 
-    def _learn(self, raw: bytes, number: int, place: int) -> None:
+    def _learn(self, raw: bytes, number: int, index: int) -> None:
         mark = _ID_TOKEN + str(number).encode()
         spaced = b'"id": ' + str(number).encode()
         used = mark if mark in raw else spaced
         at = raw.find(used) + len(used) - WIDTH
         if at < 0 or raw.count(used) != 1:
             return
-        self._patterns[place] = Pattern(before=raw[:at], after=raw[at + WIDTH :])
-        # Some servers write the id first, others last: its place is fixed from one of the two ends.
+        self._patterns[index] = Pattern(before=raw[:at], after=raw[at + WIDTH :])
+        # Some servers write the id first, others last: its distance from one of the two ends is constant.
         self._find_id = _from_start(at) if at < len(raw) - at else _from_end(len(raw) - at)
 
 
@@ -159,37 +158,37 @@ def _from_end(back: int) -> Callable[[bytes], int]:
     return lambda raw: int(raw[len(raw) - back : len(raw) - back + WIDTH])
 
 
-class Garbage:
-    """Sends bytes that are not JSON and expects to be told so. There is no id: answers are counted."""
+class MalformedStream:
+    """Requests that are not JSON; each must get a parse error. These have no id, so responses are counted."""
 
     BODY: Final = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}'
 
     def __init__(self) -> None:
-        self.read_in_full = 0
-        self._asked = self._answered = FIRST_ID
+        self.parsed = 0
+        self._sent = self._received = FIRST_ID
         self._known = b""
 
-    def ask(self) -> tuple[int, bytes]:
-        """The bytes."""
-        self._asked += 1
-        return self._asked, self.BODY
+    def next_request(self) -> tuple[int, bytes]:
+        """The number and the bytes of the next request."""
+        self._sent += 1
+        return self._sent, self.BODY
 
-    def judge(self, raw: bytes) -> int:
-        """Raises WrongAnswer unless it is the error -32700."""
-        self._answered += 1
+    def check(self, raw: bytes) -> int:
+        """Check that a response is the error -32700. Raises WrongResponse."""
+        self._received += 1
         if raw != self._known:
-            self.read_in_full += 1
+            self.parsed += 1
             if json.loads(raw).get("error", {}).get("code") != -32700:
-                raise WrongAnswer(f"not a parse error: {raw[:200]!r}")
+                raise WrongResponse(f"not a parse error: {raw[:200]!r}")
             self._known = raw
-        return self._answered
+        return self._received
 
 
-Speaker = Talk | Garbage
+RequestStream = CallStream | MalformedStream
 
 
 def http_head(*, port: int, path: str, length: int, fields: Mapping[str, str]) -> bytes:
-    """The head of one POST."""
+    """The request line and headers of one POST."""
     shown = {
         "Host": f"127.0.0.1:{port}",
         "Content-Type": "application/json",

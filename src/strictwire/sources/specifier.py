@@ -1,11 +1,11 @@
-"""Names of sources, as people write them, and reading what they name.
+"""Source specifiers, as users write them on the command line.
 
 schemas            a folder of schema files
-tools.json         a saved tools/list answer
+tools.json         a saved tools/list response
 strictwire.lock    a lock file
-git:main           the same folder at a commit; git:v1.2:schemas names the folder or file
+git:main           the same folder at a commit; git:v1.2:schemas also names the folder or file
 https://host/mcp   a running server
-stdio:CMD ...      a server that is started
+stdio:CMD ...      a server that strictwire starts with this command
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from strictwire.sources.refused import SourceRefused
 DEFAULT_SOURCE: Final = "schemas"
 
 
-def read_source(text: str, *, beside: str = DEFAULT_SOURCE) -> ToolSet:
-    """Read what a source names; `beside` is the folder that a bare `git:REF` means. Raises SourceRefused."""
+def read_source(text: str, *, git_path: str = DEFAULT_SOURCE) -> ToolSet:
+    """Read the tools of a source. `git_path` is the path for a `git:REF` without a path. Raises SourceRefused."""
     if text.startswith("git:"):
         ref, _, inside = text.removeprefix("git:").partition(":")
-        return read_git(ref, Path(inside or _folder_of(beside)))
+        return read_git(ref, Path(inside or _local_path(git_path)))
     if text.startswith(("http://", "https://")):
         return _live(text, "http")
     if text.startswith("stdio:"):
@@ -41,21 +41,21 @@ def read_source(text: str, *, beside: str = DEFAULT_SOURCE) -> ToolSet:
     return read_lock(path) if path.suffix == ".lock" else read_dump(path)
 
 
-def _folder_of(beside: str) -> str:
-    """A bare ref is compared with the same files; a live server has none, the usual folder stands for it."""
-    return DEFAULT_SOURCE if beside.startswith(("git:", "http:", "https:", "stdio:")) else beside
+def _local_path(source: str) -> str:
+    """The path of a source, or the default folder if the source has no local path."""
+    return DEFAULT_SOURCE if source.startswith(("git:", "http:", "https:", "stdio:")) else source
 
 
 def _live(target: str, kind: str) -> ToolSet:
-    # The network stack is loaded only when a server is asked: `strictwire lint --help` must start at once.
+    # Imported here because loading the network stack would slow down every other use of the CLI.
     from strictwire.sources.live import read_http, read_stdio
 
     try:
         command = shlex.split(target) if kind == "stdio" else []
     except ValueError as exc:
-        raise SourceRefused(target, "the command has an open quote") from exc
+        raise SourceRefused(target, "the command has an unclosed quote") from exc
     if kind == "stdio" and not command:
-        raise SourceRefused("stdio:", "name the command that starts the server")
+        raise SourceRefused("stdio:", "the command is missing; expected stdio:CMD ...")
     reading: Awaitable[ToolSet] = read_stdio(command) if kind == "stdio" else read_http(target)
     return asyncio.run(_wait(reading))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strictwire.check.place import locate, offset_place
+from strictwire.check.location import locate, offset_location
 from strictwire.contract.schema import escape_pointer
 
 TEXT = """{
@@ -21,7 +21,7 @@ TEXT = """{
 
 
 @pytest.mark.parametrize(
-    ("pointer", "place"),
+    ("pointer", "location"),
     [
         ("", (1, 1)),
         ("/a", (2, 3)),
@@ -33,20 +33,20 @@ TEXT = """{
         ("//1/0", (4, 13)),
     ],
 )
-def test_a_pointer_leads_to_the_name_of_a_member_or_to_an_item(pointer: str, place: tuple[int, int]) -> None:
-    assert locate(TEXT, pointer) == place
+def test_a_pointer_gives_the_location_of_a_member_name_or_of_an_item(pointer: str, location: tuple[int, int]) -> None:
+    assert locate(TEXT, pointer) == location
 
 
 @pytest.mark.parametrize(
-    ("pointer", "place"),
+    ("pointer", "location"),
     [("/none", (1, 1)), ("/a/none/x", (2, 3)), ("/a/b/9", (2, 9)), ("/a/b/x", (2, 9)), ("/d~1e/x", (3, 3))],
 )
-def test_a_pointer_that_leads_nowhere_gives_the_deepest_part_that_exists(pointer: str, place: tuple[int, int]) -> None:
-    assert locate(TEXT, pointer) == place
+def test_a_pointer_that_does_not_resolve_gives_the_deepest_part_that_exists(pointer: str, location: tuple[int, int]) -> None:
+    assert locate(TEXT, pointer) == location
 
 
-def test_an_offset_in_bytes_that_are_not_text_has_a_place() -> None:
-    assert offset_place(b"ab\ncd\xff", 5) == (2, 3)
+def test_a_byte_offset_has_a_location_even_in_invalid_utf_8() -> None:
+    assert offset_location(b"ab\ncd\xff", 5) == (2, 3)
 
 
 JSON = st.recursive(
@@ -63,8 +63,8 @@ def pointers(value: Any, base: str = "") -> list[str]:
 
 @settings(deadline=None)
 @given(value=JSON, indent=st.sampled_from([None, 1, 4]))
-def test_every_pointer_of_every_document_has_a_place_of_its_own(value: Any, indent: int | None) -> None:
+def test_every_pointer_of_every_document_has_a_distinct_location(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    places = [locate(text, pointer) for pointer in pointers(value)]
+    locations = [locate(text, pointer) for pointer in pointers(value)]
 
-    assert places[1:] == sorted(set(places[1:]))
+    assert locations[1:] == sorted(set(locations[1:]))

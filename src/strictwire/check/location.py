@@ -1,7 +1,7 @@
-"""Where in a JSON text pointers lead: lines and columns, for people and editors.
+"""Line and column of JSON pointers in a JSON text.
 
-Not a parser: the text was accepted by `canon` before. All pointers into one text are found in one walk, which skips what
-nobody asked for at native speed: a listing of ten thousand tools may have a finding in each of them.
+Not a validating parser: `canon` has already accepted the text. One walk resolves all pointers into a text and skips the
+other values with the standard library's C scanner, because a listing of ten thousand tools may have a finding in each.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-_skip = json.JSONDecoder().raw_decode
+_decode = json.JSONDecoder().raw_decode
 _SPACE: Final = " \t\r\n"
 
-Tree: TypeAlias = dict[str, Any]
-"""Wanted steps: each maps to the steps wanted below it."""
+StepTree: TypeAlias = dict[str, Any]
+"""The pointers to resolve, as a trie: each step maps to the steps below it."""
 
 
 def locate(text: str, pointer: str) -> tuple[int, int]:
-    """The line and column, from one, of the value at the pointer; of a member, the place of its name.
+    """The line and column, from 1, of the value at the pointer; for an object member, of its name.
 
-    A pointer that leads nowhere gives the place of the deepest part that exists.
+    A pointer that does not resolve gives the location of the deepest part that exists.
     """
     return locate_all(text, [pointer])[pointer]
 
 
 def locate_all(text: str, pointers: Iterable[str]) -> Mapping[str, tuple[int, int]]:
-    """`locate` for many pointers into one text."""
+    """`locate` for many pointers into one text, in one walk."""
     wanted = {pointer: _steps(pointer) for pointer in pointers}
-    tree: Tree = {}
+    tree: StepTree = {}
     for steps in wanted.values():
         below = tree
         for step in steps:
@@ -41,8 +41,8 @@ def locate_all(text: str, pointers: Iterable[str]) -> Mapping[str, tuple[int, in
     return {pointer: _line_and_column(starts, _deepest(found, steps)) for pointer, steps in wanted.items()}
 
 
-def offset_place(raw: bytes, offset: int) -> tuple[int, int]:
-    """The line and column of a byte offset in a text that may not be UTF-8."""
+def offset_location(raw: bytes, offset: int) -> tuple[int, int]:
+    """The line and column of a byte offset. The bytes need not be valid UTF-8."""
     text = raw[:offset].decode("utf-8", "replace")
     return _line_and_column(_line_starts(text), len(text))
 
@@ -68,17 +68,17 @@ def _line_and_column(starts: list[int], offset: int) -> tuple[int, int]:
     return line, offset - starts[line - 1] + 1
 
 
-def _walk(text: str, at: int, tree: Tree, path: tuple[str, ...], found: dict[tuple[str, ...], int]) -> int:
-    """Note the places of wanted parts of the value at an offset; gives the offset past the value."""
+def _walk(text: str, at: int, tree: StepTree, path: tuple[str, ...], found: dict[tuple[str, ...], int]) -> int:
+    """Record the offsets of the wanted parts of the value at `at`. Returns the offset after the value."""
     if not tree or text[at] not in "{[":
-        return _skip(text, at)[1]
+        return _decode(text, at)[1]
     is_object = text[at] == "{"
     index = 0
     at = _past_space(text, at + 1)
     while text[at] not in "}]":
         start = at
         if is_object:
-            name, at = _skip(text, at)
+            name, at = _decode(text, at)
             at = _past_space(text, _past_space(text, at) + 1)
         else:
             name = str(index)
