@@ -16,6 +16,7 @@ from typing import Final
 from strictwire.packs.unity.hierarchy.link import link
 from strictwire.packs.unity.hierarchy.nodes import Built, Node, freeze
 from strictwire.packs.unity.hierarchy.overrides import add_component, apply_instance, make_stub
+from strictwire.packs.unity.hierarchy.plan import NO_HANDLES, Plan, make_plan
 from strictwire.packs.unity.hierarchy.sources import Obstacle, Source, Sources
 from strictwire.packs.unity.hierarchy.tree import Findings, Frame, PlacedComponent, Tree
 from strictwire.packs.unity.yaml.objects import Instance, Structure
@@ -61,21 +62,24 @@ class _Expansion:
         self._sources = sources
         self._limits = limits
         self._objects = 0
+        self._plans: dict[str, Plan] = {}
         self.obstacles: dict[Obstacle, set[str]] = {}
         self.is_cut = False
         self.is_late = False
 
     def build(self, path: str, structure: Structure, frame: Frame | None, above: tuple[str, ...]) -> Built:
         """One file. `above` are the files it is nested in."""
+        plan = self._plans.get(path)
+        if plan is None:
+            plan = self._plans[path] = make_plan(structure)
         built = Built()
         self._objects += len(structure.objects)
         _add_objects(built, path, structure, frame)
-        handles = {(each.instance, each.source): file_id for file_id, each in structure.stripped.items()}
         for file_id, instance in structure.instances.items():
-            inner = Frame(path, file_id, frame, handles)
+            inner = Frame(path, file_id, frame, plan.handles.get(file_id, NO_HANDLES))
             self._place(built, instance, inner, (*above, path))
-        _add_components(built, path, structure, frame)
-        link(built, structure)
+        _add_components(built, path, plan, frame)
+        link(built, plan)
         return built
 
     def _place(self, built: Built, instance: Instance, frame: Frame, above: tuple[str, ...]) -> None:
@@ -118,18 +122,18 @@ def _add_objects(built: Built, path: str, structure: Structure, frame: Frame | N
             built.dangling += 1
 
 
-def _add_components(built: Built, path: str, structure: Structure, frame: Frame | None) -> None:
+def _add_components(built: Built, path: str, plan: Plan, frame: Frame | None) -> None:
     """Components that the file adds to objects of its instances."""
+    structure = plan.structure
     if not structure.stripped:
         return
-    places = {each.file_id: each.index for instance in structure.instances.values() for each in instance.added_components}
     for file_id, component in structure.components.items():
         owner = component.game_object
         if owner in structure.objects or not owner:
             continue
         node = built.objects.get(owner)
         if node is not None:
-            add_component(node, PlacedComponent(path, file_id, component, frame), places.get(file_id, -1))
+            add_component(node, PlacedComponent(path, file_id, component, frame), plan.places.get(file_id, -1))
         elif owner in structure.stripped:
             built.unplaced += 1
         else:

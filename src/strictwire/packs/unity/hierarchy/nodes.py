@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from strictwire.packs.unity.hierarchy.sources import Obstacle
-from strictwire.packs.unity.hierarchy.tree import Frame, PlacedComponent, TreeNode, nested_id
+from strictwire.packs.unity.hierarchy.tree import POSITIVE, Frame, PlacedComponent, TreeNode
 
 
 @dataclass(slots=True, eq=False)
@@ -46,28 +46,29 @@ class Built:
 
     def merge(self, inner: Built, frame: Frame) -> None:
         """Take over the objects of an instance, which is complete."""
+        instance, handles, objects, transforms = frame.instance, frame.handles, self.objects, self.transforms
         for node in inner.nodes:
-            node.file_id = self._take(self.objects, node, node.file_id, frame)
-            node.transform_id = self._take(self.transforms, node, node.transform_id, frame)
+            # Written out: with prefabs in prefabs every object passes here once for each level.
+            source = node.file_id
+            if source in handles:
+                node.file_id = handles[source]
+                objects[node.file_id] = node
+            elif source:
+                # A derived id is only a guess in scenes and may collide; the id of a document never gives way to one.
+                node.file_id = derived = (instance ^ source) & POSITIVE
+                objects.setdefault(derived, node)
+            source = node.transform_id
+            if source in handles:
+                node.transform_id = handles[source]
+                transforms[node.transform_id] = node
+            elif source:
+                node.transform_id = derived = (instance ^ source) & POSITIVE
+                transforms.setdefault(derived, node)
         self.nodes += inner.nodes
         self.instances[frame.instance] = inner.roots[0]
         self.dangling += inner.dangling
         self.unreachable += inner.unreachable
         self.unplaced += inner.unplaced
-
-    @staticmethod
-    def _take(known: dict[int, Node], node: Node, source: int, frame: Frame) -> int:
-        """Enter an object under its id in this file; the id."""
-        handle = frame.handles.get((frame.instance, source))
-        if handle is not None:
-            known[handle] = node
-            return handle
-        if not source:
-            return 0
-        # A derived id is only a guess in scenes and may collide; the id of a document never gives way to one.
-        derived = nested_id(frame.instance, source)
-        known.setdefault(derived, node)
-        return derived
 
 
 def freeze(roots: Sequence[Node]) -> tuple[tuple[TreeNode, ...], int]:

@@ -94,7 +94,7 @@ def _model_root(instance: Instance, frame: Frame) -> tuple[int, int]:
     """Ids of the root of a model: those of the generation that the instance uses."""
     targets = {each.target for each in instance.overrides}
     for pair in _MODEL_ROOTS:
-        if any(each in targets or (frame.instance, each) in frame.handles for each in pair):
+        if any(each in targets or each in frame.handles for each in pair):
             return pair
     return _MODEL_ROOTS[0]
 
