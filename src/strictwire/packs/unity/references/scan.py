@@ -27,7 +27,7 @@ from strictwire.packs.unity.yaml.values import Node, maybe_file_id, maybe_refere
 _HEADER: Final = re.compile(rb"\n--- (?:!u!\d{1,10} &(-?\d{1,20}))?")
 """Every document; the id is empty if its header is malformed."""
 
-_REFERENCE: Final = re.compile(rb"fileID: *([1-9-][^}]*)")
+_REFERENCE: Final = re.compile(rb"fileID: ([1-9-][^}]*)")
 """Every reference but `{fileID: 0}`, up to its closing brace. In another spelling than Unity's the rest is no reference."""
 
 _REMOTE: Final = re.compile(rb"(-?\d{1,20}),\s+guid: ([0-9a-fA-F]{32}),\s+type: (\d)\s*")
