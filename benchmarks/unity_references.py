@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -85,14 +86,24 @@ def _check(root: Path) -> None:
 
 def _measure_sentinel(root: Path, ours: float) -> Iterator[Figure]:
     text = "all references against prefab-sentinel"
-    if not CHECKOUT.is_dir():
+    version = _sentinel_version()
+    if version is None:
         wanted = f"at least {AGAINST_SENTINEL:g}x"
         yield Figure(text=text, found=f"not measured: no checkout in {CHECKOUT.name}", wanted=wanted, reached=False)
         return
     plain, places = _run_sentinel(root, "plain"), _run_sentinel(root, "places")
-    detail = f"{places['cpu']:.2f} s / {ours:.2f} s, {places['references']:,} references"
+    detail = f"version {version}, {places['cpu']:.2f} s / {ours:.2f} s, {places['references']:,} references"
     yield at_least(text, places["cpu"] / ours, AGAINST_SENTINEL, detail)
     yield Figure(text="the same without places", found=f"{plain['cpu'] / ours:.1f}x ({plain['cpu']:.2f} s)")
+
+
+def _sentinel_version() -> str | None:
+    """The version of the checkout; None if the folder is not the project itself, which its pyproject.toml tells."""
+    try:
+        project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        return None
+    return str(project.get("version")) if project.get("name") == "prefab-sentinel" else None
 
 
 def _run_sentinel(root: Path, mode: str) -> dict[str, Any]:
