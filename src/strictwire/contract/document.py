@@ -72,6 +72,7 @@ _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "dialect": ("dialect", _text),
     "textJson": ("text_json", lambda value: _of_type(value, bool)),
     "notes": ("notes", _text),
+    "listsOutput": ("lists_output", lambda value: _of_type(value, bool)),
     "icons": ("icons", lambda value: tuple(_of_type(value, list))),
     "meta": ("meta", lambda value: _of_type(value, dict)),
 }

@@ -47,7 +47,7 @@ class CallContext(Protocol):
 
     @property
     def facts(self) -> Mapping[str, str | None]:
-        """Who calls: principal, role, session, revision, transport."""
+        """Who calls: principal, role, tier, session, revision, transport."""
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report the progress of the call. Sent only if the client asked for it."""

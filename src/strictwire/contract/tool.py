@@ -59,6 +59,10 @@ class ToolContract:
     text_json: bool = False
     """Whether the JSON of the structured content is repeated as text in every revision."""
     notes: str = ""
+    listed: bool = True
+    """Whether MCP lists show it. A tool that no caller of this server can use is named by `editor/0.1` alone."""
+    lists_output: bool = True
+    """Whether MCP lists show the output schema. Answers are held to it either way."""
     icons: tuple[JsonObject, ...] = ()
     meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
 

@@ -19,6 +19,7 @@ class QuietContext:
         self.facts: Mapping[str, str | None] = {
             "principal": caller.principal,
             "role": caller.role,
+            "tier": caller.tier,
             "session": caller.session_id,
             "revision": revision,
             "transport": transport,

@@ -32,6 +32,7 @@ from strictwire.contract.tool import (
     ToolContract,
 )
 from strictwire.fault.failure import Refused, fail
+from strictwire.packs.pack import EditorFacts
 from strictwire.pipeline.catalog import Catalog, Offers, template_pattern
 from strictwire.profiles.mcp.header_echo import mirrored_arguments
 from strictwire.profiles.mcp.identity import Identity
@@ -49,6 +50,8 @@ class Server:
     def __init__(self, name: str, *, version: str, title: str | None = None, instructions: str | None = None) -> None:
         self.identity = Identity(name=name, version=version, title=title, instructions=instructions)
         self.catalog = Catalog(Offers())
+        self.editor: Callable[[], EditorFacts] | None = None
+        """What `server/info` of `editor/0.1` reports, if a pack knows."""
 
     def tool(
         self,

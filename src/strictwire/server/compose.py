@@ -14,6 +14,7 @@ from typing import Final
 from strictwire.audit.recorder import Recorder
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, Limits
+from strictwire.packs.pack import EditorFacts
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock, deterministic_clock
 from strictwire.pipeline.perform import Pipeline
@@ -99,7 +100,12 @@ def _envelope(runtime: Runtime) -> Endpoint:
 
 
 def _editor(runtime: Runtime) -> Endpoint:
-    info = EditorInfo(server_version=runtime.server.identity.version, unity_version=NO_UNITY, platform=sys.platform)
+    def info() -> EditorInfo:
+        describe = runtime.server.editor
+        facts = describe() if describe else EditorFacts(unity_version=NO_UNITY, platform=sys.platform)
+        version = runtime.server.identity.version
+        return EditorInfo(server_version=version, unity_version=facts.unity_version, platform=facts.platform)
+
     return EditorEndpoint(runtime.core.catalog, runtime.core.pipeline, info=info, limits=runtime.limits)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,16 @@ async def open_packs(
             pack = find_pack(name)
             contracts = read_contracts(pack)
             stack.push_async_callback(pack.close)
-            environment = Environment(settings=settings.get(name, {}), state=state, trail=trail, local=local, alone=alone)
+            environment = Environment(
+                settings=settings.get(name, {}),
+                state=state,
+                trail=trail,
+                local=local,
+                alone=alone,
+                contracts=tuple(contracts),
+                offer=server.add_tool,
+                describe_editor=partial(setattr, server, "editor"),
+            )
             handlers = await pack.open(environment)
             _offer(server, pack, contracts, handlers)
         yield

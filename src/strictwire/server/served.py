@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from strictwire.contract.handler import Handler
 from strictwire.contract.tool import ToolContract
+from strictwire.packs.pack import EditorFacts
 from strictwire.pipeline.catalog import Catalog
 from strictwire.profiles.mcp.identity import Identity
 
@@ -20,6 +22,10 @@ class Served(Protocol):
     @property
     def catalog(self) -> Catalog:
         """Its tools, resources and prompts."""
+
+    @property
+    def editor(self) -> Callable[[], EditorFacts] | None:
+        """Where `server/info` of `editor/0.1` gets its facts from, if a pack knows."""
 
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
         """Add a tool. Raises ContractRefused or SchemaRefused."""
