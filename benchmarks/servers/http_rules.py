@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from benchmarks.servers.ours import make_server
 from strictwire.server.compose import PATHS, open_runtime
-from strictwire.server.run import rest_collector
+from strictwire.server.run import tune_garbage_collector
 from strictwire.settings.read import read_settings
 from strictwire.transport.http.asgi import AsgiApp
 from strictwire.transport.http.limits import HttpLimits
@@ -33,7 +33,7 @@ async def open_site() -> AsyncIterator[Site]:
     """What is served."""
     settings = read_settings(file=None)
     async with open_runtime(make_server(), settings) as runtime:
-        rest_collector()
+        tune_garbage_collector()
         yield Site(
             endpoints={PATHS["mcp"]: runtime.endpoint("mcp")},
             gatekeeper=runtime.gatekeeper(),

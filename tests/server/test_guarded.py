@@ -1,4 +1,4 @@
-"""What the settings say about the guard, as values."""
+"""The settings of the guard, converted to the values of the gateway."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def guard_of(tmp_path: Path, text: str) -> GuardSettings:
     return read_settings(file=tmp_path / "strictwire.toml", environment={}).guard
 
 
-def test_everything_about_an_upstream_can_be_said_in_the_file(tmp_path: Path) -> None:
+def test_every_setting_of_an_upstream_is_converted(tmp_path: Path) -> None:
     files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT)
     options = RelayOptions(mode=Mode.WARN, idle_seconds=5, concurrency=3, tier="pro", roles=frozenset({"editor"}))
     read = RelayOptions(mode=Mode.ENFORCE, idle_seconds=1.5, concurrency=3, tier="pro")
-    handed = {"PATH": "/bin", "LC_ALL": "C", "FILES_KEY": "k", "DEBUG": "1"}
+    env = {"PATH": "/bin", "LC_ALL": "C", "FILES_KEY": "k", "DEBUG": "1"}
 
     assert files == Guarded(
-        target=UpstreamTarget(name="files", command=("files", "--root", "/srv"), env=handed, cwd="/srv"),
+        target=UpstreamTarget(name="files", command=("files", "--root", "/srv"), env=env, cwd="/srv"),
         options=RelayOptions(
             mode=options.mode,
             idle_seconds=5,
@@ -96,13 +96,13 @@ def test_everything_about_an_upstream_can_be_said_in_the_file(tmp_path: Path) ->
     assert far.options == RelayOptions(mode=Mode.OBSERVE, mask=False, bridge=False, tools={})
 
 
-def test_a_mode_of_the_command_line_is_for_everything(tmp_path: Path) -> None:
+def test_the_mode_of_the_command_line_overrides_all_others(tmp_path: Path) -> None:
     files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT, Mode.OBSERVE)
 
     assert {files.options.mode, files.options.tools["read"].mode, far.options.mode} == {Mode.OBSERVE}
 
 
-def test_rules_and_limits_have_names_for_the_record(tmp_path: Path) -> None:
+def test_unnamed_rules_and_limits_are_named_by_their_place(tmp_path: Path) -> None:
     deny = Rule(name="guard.rules[0]", effect=Effect.DENY, tools=("fs_*",), arguments={"path": "/etc/*"})
     staff = Rule(name="staff", effect=Effect.ALLOW, roles=("staff",))
     limit = RateLimit(name="guard.limits[0]", calls=10, seconds=60.0, burst=10)
@@ -112,8 +112,8 @@ def test_rules_and_limits_have_names_for_the_record(tmp_path: Path) -> None:
     )
 
 
-def test_a_token_that_is_not_there_is_told_with_its_upstream(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"guard\.upstreams\.far: the variable FAR_TOKEN"):
+def test_a_missing_token_is_refused_with_the_name_of_the_upstream(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"guard\.upstreams\.far: the environment variable FAR_TOKEN is not set"):
         guarded_of(guard_of(tmp_path, WHOLE), {})
 
 
@@ -146,7 +146,7 @@ def test_a_token_that_is_not_there_is_told_with_its_upstream(tmp_path: Path) -> 
         ("[guard]\nmode = 'loose'", "mode"),
     ],
 )
-def test_what_is_wrong_is_refused_with_what_to_do(tmp_path: Path, text: str, words: str) -> None:
+def test_an_invalid_setting_is_refused_with_advice(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(SettingsRefused) as caught:
         guard_of(tmp_path, text)
 

@@ -31,6 +31,7 @@ class QuietContext(msgspec.Struct, kw_only=True):
         return {
             "principal": self.caller.principal,
             "role": self.caller.role,
+            "tier": self.caller.tier,
             "session": self.caller.session_id,
             "revision": self.revision,
             "transport": self.transport,

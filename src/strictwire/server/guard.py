@@ -1,4 +1,4 @@
-"""Builds a guard from its parts and runs it: its upstreams, one endpoint, one transport."""
+"""Builds and runs a guard: its upstreams, one MCP endpoint and one transport."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from strictwire.server.run import (
     StartRefused,
     cannot_listen,
     check_exposure,
-    report_start_failure,
-    rest_collector,
+    run_until_stopped,
     set_up_logging,
     stop_event,
     trail_refused,
+    tune_garbage_collector,
     url_of,
 )
 from strictwire.settings.model import Settings
@@ -57,30 +57,30 @@ from strictwire.transport.stdio import serve_stdio
 
 log = logging.getLogger("strictwire.guard")
 
-
 MAX_CLASHES: Final = 5
-"""Clashes that are told at once; whoever sets a prefix mends them all."""
+"""Name clashes in one error message. Usually one prefix resolves all of them."""
 
 IDENTITY: Final = Identity(name="strictwire-guard", version=strictwire.__version__)
+"""Name and version that the guard sends to upstreams and, with several upstreams, to clients."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarding:
-    """What to guard, and how."""
+    """The upstreams to guard, the policy and the transport."""
 
     upstreams: tuple[Guarded, ...]
     policy: PolicyRules = field(default_factory=PolicyRules)
     http: tuple[str, int] | None = None
-    """Host and port; None serves standard input and output."""
+    """Host and port; None serves stdio."""
     announce: Callable[[str], None] = lambda _url: None
-    """Told the URL once the guard listens."""
+    """Called with the URL when the guard listens."""
 
 
 @asynccontextmanager
 async def open_guard(
     guarding: Guarding, settings: Settings, *, recorder: Recorder | None = None
 ) -> AsyncIterator[McpEndpoint]:
-    """The guard's endpoint with everything behind it. Raises LogFault: no audit trail; StartRefused."""
+    """Open the endpoint of the guard and everything behind it. Raises LogFault: no audit trail; StartRefused."""
     clock = Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
@@ -92,7 +92,7 @@ async def open_guard(
 
 
 async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> Backend:
-    """One upstream under its own names is relayed as it is; anything else goes through a router. Raises StartRefused."""
+    """The backend of the guard. A single upstream without renamed tools needs no routing. Raises StartRefused."""
     upstreams = open_upstreams(guarding, recorder, clock)
     if len(upstreams) == 1 and upstreams[0].naming.is_identity:
         return SingleUpstream(upstreams[0].calls)
@@ -103,7 +103,7 @@ async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> 
         raise StartRefused("; ".join(str(clash) for clash in clashes[:MAX_CLASHES]))
     for each in surveyed:
         if each.problem is not None:
-            log.warning("upstream %s is left out for now: %s", each.upstream, each.problem)
+            log.warning("upstream %s is not available: %s", each.upstream, each.problem)
     return MultiUpstream(upstreams, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
 
 
@@ -112,7 +112,7 @@ def open_upstreams(guarding: Guarding, recorder: Recorder, clock: Clock) -> list
     policy = guarding.policy
     version = policy.version([each.tool_filter for each in guarding.upstreams])
     journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock, policy_version=version)
-    # Every handler relays and none is a plain function: the pool never starts a thread.
+    # The handlers of a guard are coroutines that relay calls, so the pool for plain functions never starts a thread.
     pipeline = Pipeline(journal, HandlerRunner(DaemonThreads(1, name="strictwire-guard")))
     limiter, sealer = RateLimiter(policy.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
     return [
@@ -144,7 +144,7 @@ def _policy_of(guarded: Guarded, rules: PolicyRules, limiter: RateLimiter) -> Gu
 
 
 def _open_pins(guarded: Guarded) -> ToolPins | None:
-    """Raises StartRefused: the lock file is not there or cannot be read."""
+    """The pinned tools of an upstream, if it has a lock file. Raises StartRefused: the file is missing or unreadable."""
     if guarded.lock is None:
         return None
     if guarded.trust_on_first_use and not guarded.lock.exists():
@@ -156,12 +156,12 @@ def _open_pins(guarded: Guarded) -> ToolPins | None:
 
 
 async def guard(guarding: Guarding, settings: Settings) -> None:
-    """Guard until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
+    """Run the guard until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
     if guarding.http is not None:
         check_exposure(guarding.http[0], settings)
     try:
         async with open_guard(guarding, settings) as endpoint:
-            rest_collector()
+            tune_garbage_collector()
             if guarding.http is None:
                 await _guard_stdio(endpoint, guarding, settings)
             else:
@@ -195,20 +195,13 @@ async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Setti
 
 
 def run_guard(guarding: Guarding, settings: Settings) -> int:
-    """Guard and return the exit code: 0 after a clean end, 1 if it could not start."""
+    """Run the guard. Returns the exit code: 0 after a clean end, 1 if it cannot start."""
     set_up_logging(settings.log.level)
-    try:
-        asyncio.run(guard(guarding, settings))
-    except StartRefused as exc:
-        report_start_failure(exc.code, str(exc))
-        return 1
-    except KeyboardInterrupt:
-        return 0
-    return 0
+    return run_until_stopped(guard(guarding, settings))
 
 
 async def survey_upstreams(guarding: Guarding) -> list[Surveyed]:
-    """Start every upstream once, see what it offers, and end it. Raises StartRefused."""
+    """Start every upstream, list what it offers and stop it, for `--check`. Raises StartRefused."""
     upstreams = open_upstreams(guarding, NoRecorder(), Clock())
     try:
         return await survey(upstreams)

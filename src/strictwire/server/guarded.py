@@ -1,4 +1,4 @@
-"""What the settings say about the guard, as the values that the gateway works with."""
+"""Converts the settings of the guard to the values of the gateway."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
 from strictwire.settings.guard_model import GuardedToolSettings, GuardSettings, UpstreamSettings
 
-HARMLESS: Final = (
+INHERITED_VARIABLES: Final = (
     *("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "TEMP", "TMP", "XDG_*"),
     *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES*"),
     *("SYSTEMDRIVE", "SYSTEMROOT", "USERNAME", "USERPROFILE", "WINDIR"),
 )
-"""Variables that every command gets: programs do not start without them, and none of them is a secret."""
+"""Environment variables that every upstream process gets. Programs need them to start, and none of them is a secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """One upstream, and how it is guarded."""
+    """One upstream and its settings."""
 
     target: UpstreamTarget
     options: RelayOptions = field(default_factory=RelayOptions)
     tool_filter: Filter = field(default_factory=Filter)
     naming: Naming = field(default_factory=Naming)
     resources: tuple[str, ...] = ()
-    """Patterns of URIs that are its own."""
+    """Patterns of the URIs that are routed to this upstream."""
     lock: Path | None = None
-    """The lock file whose tools may be used."""
+    """The lock file that pins its tools."""
     trust_on_first_use: bool = False
-    """Whether a lock file that is not there yet is written from the first list of tools."""
+    """Whether to write the lock file from the first tool list if the file does not exist."""
 
 
 def guarded_of(guard: GuardSettings, environment: Mapping[str, str], mode: Mode | None = None) -> tuple[Guarded, ...]:
-    """Every upstream of the settings, in their order. Raises ValueError: a token that is not there."""
+    """All upstreams, in the order of the settings. `mode` overrides theirs. Raises ValueError: a token is not set."""
     return tuple(_guarded(name, each, guard, environment, mode) for name, each in guard.upstreams.items())
 
 
 def policy_rules_of(guard: GuardSettings, *, dry_run: bool = False) -> PolicyRules:
-    """The rules and limits of the settings."""
+    """The policy rules and rate limits of the settings."""
     rules = [
         Rule(
             name=each.name or f"guard.rules[{number}]",
@@ -76,12 +76,12 @@ def policy_rules_of(guard: GuardSettings, *, dry_run: bool = False) -> PolicyRul
 
 
 def token_headers(variable: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """The header with the token of that variable. Raises ValueError: it is not set."""
+    """The Authorization header with the token from an environment variable. Raises ValueError: it is not set."""
     if variable is None:
         return {}
     token = environment.get(variable)
     if not token:
-        raise ValueError(f"the variable {variable} with the upstream's token is not set")
+        raise ValueError(f"the environment variable {variable} is not set; set it to the token of the upstream")
     return {"Authorization": f"Bearer {token}"}
 
 
@@ -128,7 +128,7 @@ def _options(upstream: UpstreamSettings, mode: Mode) -> RelayOptions:
 
 
 def _tool_options(options: RelayOptions, tool: GuardedToolSettings, mode: Mode | None) -> RelayOptions:
-    """The options of the upstream, with what is said of this tool. A mode of the command line is for everything."""
+    """The options of one tool: those of its upstream, overridden by its own settings. `mode` overrides everything."""
     given: dict[str, Any] = {
         "mode": mode or (None if tool.mode is None else Mode(tool.mode)),
         "tier": tool.tier,
@@ -142,7 +142,7 @@ def _tool_options(options: RelayOptions, tool: GuardedToolSettings, mode: Mode |
 
 
 def _environment(upstream: UpstreamSettings, environment: Mapping[str, str]) -> dict[str, str]:
-    """What the command may know: a secret of one upstream is none of another's business."""
-    wanted = (*HARMLESS, *upstream.env)
-    kept = {name: value for name, value in environment.items() if any(fnmatchcase(name, each) for each in wanted)}
-    return kept | dict(upstream.set_env)
+    """All environment variables of the upstream process. No upstream gets the secrets of another."""
+    patterns = (*INHERITED_VARIABLES, *upstream.env)
+    passed = {name: value for name, value in environment.items() if any(fnmatchcase(name, each) for each in patterns)}
+    return passed | dict(upstream.set_env)
