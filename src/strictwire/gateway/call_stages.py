@@ -159,7 +159,7 @@ class CallStages:
             raise Refused(answer)
         if answer.result is not None:
             relayed.violation = find_violation(answer.result, relayed)
-            if relayed.violation is not None and tool is not None:
+            if tool is not None and relayed.violation is not None and relayed.violation.code == "OUTPUT_INVALID":
                 await self._check_again(relayed, tool, answer.result)
         return answer
 

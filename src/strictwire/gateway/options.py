@@ -52,9 +52,7 @@ class RelayOptions:
     def caps(self) -> Caps:
         """The limits in the form of the pipeline."""
         return Caps(
-            timeout_ms=int(self.total_seconds * 1000),
-            response_bytes=self.response_bytes,
-            concurrency=self.concurrency,
+            timeout_ms=int(self.total_seconds * 1000), response_bytes=self.response_bytes, concurrency=self.concurrency
         )
 
     def of_tool(self, own_name: str) -> RelayOptions:

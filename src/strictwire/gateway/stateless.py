@@ -23,8 +23,7 @@ from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, cl
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.header_echo import find_mismatch
-from strictwire.profiles.mcp.modern import RequestMeta, find_meta_fault, read_meta
+from strictwire.profiles.mcp.modern import RequestMeta, find_meta_fault, find_stated_fault, read_meta, unsupported
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import render_result
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
@@ -43,32 +42,20 @@ KNOWN: Final = CALLS | LIST_SHAPES.keys() | {DISCOVER, LISTEN}
 async def serve_stateless(exchange: Exchange, relay: Callable[[ClientRequest], Awaitable[Relayed]]) -> None:
     """Check a request of the stateless era, relay it and answer its exchange."""
     meta = read_meta(exchange.request.params or {})
-    refused = meta if isinstance(meta, Failure) else _find_refusal(exchange, meta)
-    if isinstance(meta, Failure) or refused is not None:
-        exchange.refuse(refused or fail("INTERNAL"))
-    else:
-        relayed = await relay(client_request(exchange, meta))
-        if relayed is not None:
-            answer_exchange(exchange, relayed)
+    if isinstance(meta, Failure):
+        exchange.refuse(meta)
+        return
+    refused = find_stated_fault(exchange, meta) or _find_method_fault(exchange.request.method, meta)
+    relayed = refused or await relay(client_request(exchange, meta))
+    if relayed is not None:
+        answer_exchange(exchange, relayed)
 
 
-def _find_refusal(exchange: Exchange, meta: RequestMeta) -> Failure | None:
-    """Headers that differ from the body, a version or a method that the era does not have, a malformed `_meta`."""
-    request, headers = exchange.request, exchange.inbound.headers
-    if headers is not None:
-        differs = find_mismatch(headers, version=meta.version, method=request.method, params=request.params or {})
-        if differs is not None:
-            return differs
-    if meta.version not in MODERN_NAMES:
-        return _unsupported(meta, MODERN_NAMES)
-    if request.method in REMOVED:
+def _find_method_fault(method: str, meta: RequestMeta) -> Failure | None:
+    if method in REMOVED:
         return fail("METHOD_NOT_FOUND")
-    # Whether another method exists is up to the upstream, and comes before its `_meta`.
-    return find_meta_fault(meta.meta) if request.method in KNOWN else None
-
-
-def _unsupported(meta: RequestMeta, supported: tuple[str, ...]) -> Failure:
-    return fail("UNSUPPORTED_VERSION", details={"supported": list(supported), "requested": meta.version})
+    # Whether another method exists is up to the upstream, and is decided before the rest of `_meta`.
+    return find_meta_fault(meta.meta) if method in KNOWN else None
 
 
 class StatelessUpstream:
@@ -116,7 +103,7 @@ class StatelessUpstream:
             link = await self.calls.upstream.shared_link()
         except EraNotSpoken:
             if not self.calls.options.bridge:
-                return _unsupported(meta, LEGACY_NAMES)
+                return unsupported(meta.version, LEGACY_NAMES)
             bridge = self._bridges.bridge_for(caller.principal, meta)
             link, tools = bridge, bridge.tools
         except ClientError as exc:

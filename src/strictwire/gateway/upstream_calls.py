@@ -41,12 +41,7 @@ def client_request(exchange: Exchange, meta: RequestMeta | None = None) -> Clien
     """The request of an exchange, to be relayed."""
     request = exchange.request
     return ClientRequest(
-        id=request.id,
-        method=request.method,
-        params=request.params or {},
-        raw=exchange.raw,
-        exchange=exchange,
-        meta=meta,
+        id=request.id, method=request.method, params=request.params or {}, raw=exchange.raw, exchange=exchange, meta=meta
     )
 
 
@@ -114,12 +109,7 @@ class UpstreamCalls:
                 return token
         inbound, revision = request.exchange.inbound, request.exchange.revision.name
         relayed = RelayedCall(
-            caller=inbound.caller,
-            transport=inbound.transport,
-            revision=revision,
-            request=request,
-            target=target,
-            via=via,
+            caller=inbound.caller, transport=inbound.transport, revision=revision, request=request, target=target, via=via
         )
         call = Call(
             kind=target.kind,

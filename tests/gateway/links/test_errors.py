@@ -1,11 +1,11 @@
-"""Every way in which a connection can fail has its name for the client."""
+"""Every connection error has a failure code for the client."""
 
 from __future__ import annotations
 
 import pytest
 
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
-from strictwire.gateway.links.errors import _FAILURES, RestartDelayed, failure_of
+from strictwire.gateway.links.errors import RestartDelayed, SessionsExhausted, StateExpired, failure_of
 
 CASES: list[tuple[ClientError, str, dict[str, object]]] = [
     (CannotReach("cmd", "secret reason"), "UPSTREAM_GONE", {}),
@@ -15,11 +15,13 @@ CASES: list[tuple[ClientError, str, dict[str, object]]] = [
     (TooLarge("a line", 8), "CAP_EXCEEDED", {"limitBytes": 8}),
     (TimedOut("x", 2), "TIMEOUT", {"timeoutMs": 2000}),
     (NotUnderstood("r", b"secret raw"), "UPSTREAM_BROKE", {"reason": "not_understood"}),
+    (SessionsExhausted(), "OVERLOADED", {}),
+    (StateExpired(), "STATE_REJECTED", {}),
 ]
 
 
 @pytest.mark.parametrize(("error", "code", "details"), CASES)
-def test_a_failed_connection_has_a_code_and_shows_nothing_of_the_upstream(
+def test_a_connection_error_has_a_code_and_no_text_of_the_upstream(
     error: ClientError, code: str, details: dict[str, object]
 ) -> None:
     failure = failure_of(error)
@@ -28,5 +30,5 @@ def test_a_failed_connection_has_a_code_and_shows_nothing_of_the_upstream(
     assert "secret" not in repr(failure)
 
 
-def test_the_table_is_complete() -> None:
-    assert set(_FAILURES) == set(ClientError.__subclasses__())
+def test_every_connection_error_is_among_the_cases() -> None:
+    assert {type(error) for error, _, _ in CASES} == set(ClientError.__subclasses__())

@@ -5,11 +5,6 @@ No text of the upstream is in any of these failures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Final
-
-from strictwire.canon.json import JsonObject
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
 from strictwire.fault.failure import Failure, fail
 
@@ -44,8 +39,23 @@ class StateExpired(ClientError):
 
 def failure_of(error: ClientError) -> Failure:
     """The failure for a connection error."""
-    make = next((make for kind, make in _FAILURES.items() if isinstance(error, kind)), _not_understood)
-    return make(error)
+    match error:
+        case RestartDelayed():
+            return _gone(error, retryAfterMs=int(error.seconds * 1000))
+        case ServerGone(exit_code=int(code)):
+            return _gone(error, exitCode=code)
+        case ServerGone() | CannotReach():
+            return _gone(error)
+        case TooLarge():
+            return fail("CAP_EXCEEDED", details={"limitBytes": error.limit})
+        case TimedOut():
+            return timed_out(error.seconds)
+        case SessionsExhausted():
+            return fail("OVERLOADED")
+        case StateExpired():
+            return fail("STATE_REJECTED")
+    cause = {"name": type(error).__name__, "message": error.reason if isinstance(error, NotUnderstood) else ""}
+    return fail("UPSTREAM_BROKE", details={"reason": "not_understood"}, cause=cause)
 
 
 def timed_out(seconds: float) -> Failure:
@@ -58,39 +68,5 @@ def protocol_broken(reason: str) -> Failure:
     return fail("UPSTREAM_BROKE", details={"reason": reason})
 
 
-def _gone(error: ClientError) -> Failure:
-    details: JsonObject = {}
-    if isinstance(error, RestartDelayed):
-        details["retryAfterMs"] = int(error.seconds * 1000)
-    if isinstance(error, ServerGone) and error.exit_code is not None:
-        details["exitCode"] = error.exit_code
+def _gone(error: ClientError, **details: int) -> Failure:
     return fail("UPSTREAM_GONE", details=details, cause={"name": type(error).__name__})
-
-
-def _too_large(error: ClientError) -> Failure:
-    limit = error.limit if isinstance(error, TooLarge) else 0
-    return fail("CAP_EXCEEDED", details={"limitBytes": limit})
-
-
-def _late(error: ClientError) -> Failure:
-    return timed_out(error.seconds if isinstance(error, TimedOut) else 0)
-
-
-def _not_understood(error: ClientError) -> Failure:
-    cause = {"name": type(error).__name__, "message": error.reason if isinstance(error, NotUnderstood) else ""}
-    return fail("UPSTREAM_BROKE", details={"reason": "not_understood"}, cause=cause)
-
-
-_FAILURES: Final[Mapping[type[ClientError], Callable[[ClientError], Failure]]] = MappingProxyType(
-    {
-        CannotReach: _gone,
-        ServerGone: _gone,
-        RestartDelayed: _gone,
-        TooLarge: _too_large,
-        TimedOut: _late,
-        NotUnderstood: _not_understood,
-        SessionsExhausted: lambda _error: fail("OVERLOADED"),
-        StateExpired: lambda _error: fail("STATE_REJECTED"),
-    }
-)
-"""Every kind of connection error; a test proves the table complete."""

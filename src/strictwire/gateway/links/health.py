@@ -34,11 +34,7 @@ def reason_of(error: ClientError) -> str:
 
 
 _REASONS: Final[Mapping[type[ClientError], str]] = MappingProxyType(
-    {
-        CannotReach: "it cannot be reached",
-        TimedOut: "it does not answer",
-        TooLarge: "its message is larger than the limit",
-    }
+    {CannotReach: "it cannot be reached", TimedOut: "it does not answer", TooLarge: "its message is larger than the limit"}
 )
 
 

@@ -18,14 +18,7 @@ from strictwire.client.http import HttpClient, HttpStream
 from strictwire.client.message import Era, modern_headers
 from strictwire.client.sse import Event
 from strictwire.gateway.links.background import BackgroundTasks
-from strictwire.gateway.links.link import (
-    Link,
-    Listener,
-    UpstreamAnswer,
-    UpstreamRequest,
-    cancellation,
-    try_send,
-)
+from strictwire.gateway.links.link import Link, Listener, UpstreamAnswer, UpstreamRequest, cancellation, try_send
 from strictwire.gateway.links.raw_message import ANSWER_LIMITS, ID, one_line, read_answer, read_upstream, replace_at
 from strictwire.wire.envelope import Notification, Request, Response
 

@@ -21,14 +21,7 @@ from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, Tim
 from strictwire.client.message import Era
 from strictwire.client.stdio import StdioProcess
 from strictwire.gateway.links.background import BackgroundTasks
-from strictwire.gateway.links.link import (
-    Listener,
-    NullListener,
-    UpstreamAnswer,
-    UpstreamRequest,
-    cancellation,
-    try_send,
-)
+from strictwire.gateway.links.link import Listener, NullListener, UpstreamAnswer, UpstreamRequest, cancellation, try_send
 from strictwire.gateway.links.raw_message import (
     CANCELLED_ID,
     ENDED_SUBSCRIPTION,

@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -71,8 +72,8 @@ class Router:
         self._remembered: OrderedDict[tuple[object, ...], Listing] = OrderedDict()
         self._methods: Mapping[str, Callable[[ClientRequest], Awaitable[Relayed]]] = {
             **dict.fromkeys(LIST_SHAPES, self._list),
-            "tools/call": self._call_tool,
-            "prompts/get": self._get_prompt,
+            "tools/call": partial(self._relay_named, listed_by="tools/list", unknown="UNKNOWN_TOOL"),
+            "prompts/get": partial(self._relay_named, listed_by="prompts/list", unknown="UNKNOWN_PROMPT"),
             "resources/read": self._use_resource,
             "resources/subscribe": self._use_resource,
             "resources/unsubscribe": self._use_resource,
@@ -100,19 +101,13 @@ class Router:
 
     # Methods of one upstream. They change the request in place.
 
-    async def _call_tool(self, request: ClientRequest) -> Relayed:
-        return await self._relay_named(request, "tools/list", fail("UNKNOWN_TOOL"))
-
-    async def _get_prompt(self, request: ClientRequest) -> Relayed:
-        return await self._relay_named(request, "prompts/list", fail("UNKNOWN_PROMPT"))
-
-    async def _relay_named(self, request: ClientRequest, listed_by: str, unknown: Failure) -> Relayed:
+    async def _relay_named(self, request: ClientRequest, *, listed_by: str, unknown: str) -> Relayed:
         target = read_target(request.method, request.params)
         if isinstance(target, Failure):
             return target
         found = await self.directory.owner_of_name(listed_by, target.name, request)
         if found is None:
-            return unknown
+            return fail(unknown)
         view, own_name = found
         if own_name != target.name:
             request.raw = replace_at(request.raw, ("params", "name"), render(own_name))

@@ -96,9 +96,5 @@ async def _read(named: NamedUpstream, link: Link, era: Era, opened: JsonObject, 
             names = tuple(name for name in entries if name not in quarantined and not calls.policy.leaves_out(name))
         shown[method] = tuple(named.naming.for_method(method).to_client(name) for name in names)
     return Surveyed(
-        upstream=named.name,
-        era=era,
-        server=server if isinstance(server, str) else "",
-        shown=shown,
-        quarantined=quarantined,
+        upstream=named.name, era=era, server=server if isinstance(server, str) else "", shown=shown, quarantined=quarantined
     )

@@ -112,11 +112,7 @@ def depends_on_caller(rules: Sequence[Rule]) -> bool:
 
 
 def _matches_call(rule: Rule, wanted: AccessRequest) -> bool:
-    caller = (
-        (rule.principals, wanted.principal),
-        (rule.roles, wanted.role or NO_ROLE),
-        (rule.tiers, wanted.tier),
-    )
+    caller = ((rule.principals, wanted.principal), (rule.roles, wanted.role or NO_ROLE), (rule.tiers, wanted.tier))
     return all(_matches(patterns, text) for patterns, text in caller) and _matches_arguments(rule, wanted.arguments)
 
 
