@@ -27,11 +27,11 @@ PATIENCE = 30.0
 """Seconds that anything may take before a test gives up."""
 
 SHORT = RelayOptions(idle_seconds=3.0, total_seconds=10.0, liveness_seconds=0.5)
-"""RelayOptions under which a hang shows at once."""
+"""Options that time out quickly."""
 
 
-class Heard:
-    """An outlet that keeps what it is sent."""
+class CollectingOutlet:
+    """An outlet that collects messages."""
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
@@ -52,12 +52,12 @@ class Heard:
 
 
 class Client:
-    """A client of a guard, as a stdio transport would be one; with headers it is one of HTTP."""
+    """A client of a guard: over stdio, or over HTTP where headers are given."""
 
     def __init__(self, endpoint: McpEndpoint, recorder: MemoryRecorder) -> None:
         self.endpoint = endpoint
         self.recorder = recorder
-        self.heard = Heard()
+        self.heard = CollectingOutlet()
 
     async def send(self, raw: bytes, headers: dict[str, str] | None = None) -> Reply:
         """One message, and what is answered."""
@@ -87,7 +87,7 @@ class Client:
 
 
 def fake(name: str, marker: Path | None = None) -> UpstreamTarget:
-    """The upstream that misbehaves in this way."""
+    """The fake upstream with this behaviour."""
     return UpstreamTarget(command=(PYTHON, "-S", str(FAKE), name, *([str(marker)] if marker else [])))
 
 
@@ -102,7 +102,7 @@ async def guarded(target: UpstreamTarget, options: RelayOptions = SHORT) -> Asyn
 
 
 def outcome(answer: dict[str, Any]) -> object:
-    """What a client can see of an answer, short: the structured content, a code of ours, or a number of the upstream's."""
+    """The outcome of an answer in short: structured content, the guard's failure code, or the upstream's error code."""
     if "error" in answer:
         data = answer["error"].get("data")
         return data["code"] if isinstance(data, dict) and "code" in data else answer["error"]["code"]

@@ -1,4 +1,4 @@
-"""Nothing is lost on the way: what the upstream answers straight is, to the byte, what it answers through the guard."""
+"""An answer through the guard is, byte for byte, the upstream's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from strictwire.gateway.links.raw_message import slice_at
 from strictwire.gateway.options import RelayOptions
 from tests.fixtures.guards import SDK_STDIO, serve_sdk_http
 from tests.fixtures.live import INITIALIZED, initialize, legacy, modern
-from tests.gateway.driver import Client, Heard, fake, guarded, outcome
+from tests.gateway.driver import Client, CollectingOutlet, fake, guarded, outcome
 
 STDIO = UpstreamTarget(command=SDK_STDIO)
 CALLED = ("test_simple_text", "test_image_content", "test_audio_content", "test_embedded_resource", "test_error_handling")
@@ -97,7 +97,7 @@ def test_every_answer_of_a_process_is_relayed_byte_for_byte(era: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_every_answer_over_http_is_the_one_of_the_process(era: str, http: UpstreamTarget) -> None:
+def test_every_answer_over_http_equals_that_of_the_process(era: str, http: UpstreamTarget) -> None:
     async def run() -> tuple[list[bytes], list[bytes]]:
         return await straight_answers(era), await guarded_answers(http, era)
 
@@ -108,7 +108,7 @@ def test_every_answer_over_http_is_the_one_of_the_process(era: str, http: Upstre
 
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
-def test_clients_with_the_same_id_and_token_hear_only_their_own_progress(over: str, http: UpstreamTarget) -> None:
+def test_clients_with_the_same_id_and_token_get_only_their_own_progress(over: str, http: UpstreamTarget) -> None:
     async def run() -> list[list[tuple[object, object]]]:
         async with guarded(STDIO if over == "stdio" else http, RelayOptions()) as first:
             others = [Client(first.endpoint, first.recorder) for _ in range(3)]
@@ -131,7 +131,7 @@ def _progress(message: dict[str, Any]) -> tuple[object, object]:
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
 @pytest.mark.parametrize("subscription", ["sub", 77])
-def test_a_subscription_hears_of_changes_under_its_own_id(over: str, subscription: object, http: UpstreamTarget) -> None:
+def test_a_subscription_is_notified_under_its_own_id(over: str, subscription: object, http: UpstreamTarget) -> None:
     async def run() -> list[dict[str, Any]]:
         async with guarded(STDIO if over == "stdio" else http, RelayOptions()) as client:
             wanted = {"notifications": {"toolsListChanged": True}}
@@ -167,7 +167,7 @@ def test_at_the_end_of_input_a_subscription_gets_its_result() -> None:
     assert asyncio.run(run()) == {"jsonrpc": "2.0", "id": "s", "result": {"resultType": "complete", "_meta": mark}}
 
 
-async def _until(heard: Heard, count: int) -> None:
+async def _until(heard: CollectingOutlet, count: int) -> None:
     async with asyncio.timeout(15):
         while len(heard.messages) < count:
             heard.arrived.clear()
@@ -176,7 +176,7 @@ async def _until(heard: Heard, count: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
-def test_a_state_leaves_sealed_and_comes_back_to_the_upstream_as_it_was(over: str, http: UpstreamTarget) -> None:
+def test_a_state_is_sealed_for_the_client_and_returns_to_the_upstream_unchanged(over: str, http: UpstreamTarget) -> None:
     tool = {"name": "test_input_required_result_request_state"}
     declared = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
     answers = {"confirm": {"action": "accept", "content": {"ok": True}}}
@@ -198,7 +198,7 @@ def test_a_state_leaves_sealed_and_comes_back_to_the_upstream_as_it_was(over: st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["stdio", "http"])
-def test_questions_of_a_legacy_upstream_reach_the_client_and_its_answers_go_back(over: str, http: UpstreamTarget) -> None:
+def test_questions_of_a_legacy_upstream_are_relayed_both_ways(over: str, http: UpstreamTarget) -> None:
     async def run() -> tuple[str, dict[str, Any]]:
         async with guarded(STDIO if over == "stdio" else http, RelayOptions()) as client:
             await client.open_session(capabilities={"elicitation": {}})
@@ -216,7 +216,7 @@ def test_questions_of_a_legacy_upstream_reach_the_client_and_its_answers_go_back
     assert asyncio.run(run()) == ("elicitation/create", {"type": "text", "text": text})
 
 
-def test_a_client_is_told_which_versions_an_upstream_of_the_other_era_speaks() -> None:
+def test_without_a_bridge_the_other_era_is_refused_with_the_supported_versions() -> None:
     """Without a bridge an era that the upstream does not speak is refused, naming those it does."""
 
     async def run() -> tuple[dict[str, Any], object]:
@@ -232,7 +232,7 @@ def test_a_client_is_told_which_versions_an_upstream_of_the_other_era_speaks() -
     assert version == "2025-11-25"
 
 
-def test_a_request_on_many_lines_reaches_a_process_on_one() -> None:
+def test_a_request_on_several_lines_is_sent_to_a_process_on_one() -> None:
     async def run() -> object:
         async with guarded(fake("good")) as client:
             raw = modern(1, "tools/call", {"name": "act", "arguments": {"x": 1}}).replace(b',"', b',\r\n  "')

@@ -1,4 +1,4 @@
-"""The contract in front of an upstream: what is refused before it, what is refused after it, and what is recorded."""
+"""The contract in front of an upstream: what is refused before a call, what after it, and what is recorded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def opened(client: Client, era: str) -> Client:
         ("other", {}, "UNKNOWN_TOOL"),
     ],
 )
-def test_arguments_are_judged_before_the_upstream_sees_them(name: str, arguments: Any, expected: object, era: str) -> None:
+def test_arguments_are_checked_before_the_upstream_gets_them(name: str, arguments: Any, expected: object, era: str) -> None:
     async def run() -> object:
         async with guarded(fake("good")) as client:
             return outcome(await (await opened(client, era)).ask(call(era, 1, name, arguments)))
@@ -66,7 +66,7 @@ def test_without_enforcement_everything_is_relayed(mode: Mode, caplog: pytest.Lo
     ]
 
 
-def test_a_broken_promise_never_shows_the_value() -> None:
+def test_a_refused_result_is_not_shown_to_the_client() -> None:
     async def run() -> dict[str, Any]:
         async with guarded(fake("wrong_structured")) as client:
             return await client.act()
@@ -75,7 +75,7 @@ def test_a_broken_promise_never_shows_the_value() -> None:
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_a_call_that_may_change_something_has_its_intent_recorded_first(era: str) -> None:
+def test_a_call_that_is_not_read_only_has_its_intent_recorded_first(era: str) -> None:
     async def run() -> list[tuple[object, ...]]:
         async with guarded(fake("good")) as client:
             await (await opened(client, era)).act(era)
@@ -85,7 +85,7 @@ def test_a_call_that_may_change_something_has_its_intent_recorded_first(era: str
     assert asyncio.run(run()) == [("intent", "act", "memory"), ("outcome", "act", "memory")]
 
 
-def test_the_code_of_the_upstream_is_kept_in_the_record() -> None:
+def test_the_record_holds_the_error_code_of_the_upstream() -> None:
     async def run() -> tuple[object, object]:
         async with guarded(fake("leaks_in_error")) as client:
             await client.act()
@@ -95,7 +95,7 @@ def test_the_code_of_the_upstream_is_kept_in_the_record() -> None:
     assert asyncio.run(run()) == ("UPSTREAM_ERROR", 4711)
 
 
-def test_no_record_no_call() -> None:
+def test_without_a_record_nothing_is_called() -> None:
     from strictwire.fault.failure import fail
 
     async def run() -> object:
@@ -107,7 +107,7 @@ def test_no_record_no_call() -> None:
 
 
 @pytest.mark.slow
-def test_calls_beyond_the_cap_are_refused_at_once() -> None:
+def test_calls_beyond_the_concurrency_limit_are_refused_at_once() -> None:
     async def run() -> list[object]:
         async with guarded(fake("never_answers"), replace(SHORT, concurrency=1)) as client:
             answers = await asyncio.gather(*(client.act(request_id=number) for number in range(2)))

@@ -1,4 +1,4 @@
-"""A client of the stateless era in front of an upstream that has sessions only."""
+"""A client of the stateless era in front of an upstream that has only sessions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Inbound
 from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.live import modern
-from tests.gateway.driver import Client, Heard, fake, guarded, outcome
+from tests.gateway.driver import Client, CollectingOutlet, fake, guarded, outcome
 from tests.gateway.links.test_stdio_link import EXPECTED, FINE
 
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -34,7 +34,7 @@ def legacy_only(name: str) -> UpstreamTarget:
 async def ask_as(client: Client, principal: str, raw: bytes) -> dict[str, Any]:
     inbound = Inbound(body=raw, transport="memory", caller=Caller(principal=principal))
     async with asyncio.timeout(20):
-        reply = await ask_endpoint(client.endpoint, inbound, Heard())
+        reply = await ask_endpoint(client.endpoint, inbound, CollectingOutlet())
     return parse_object(reply.body or b"")
 
 
@@ -50,7 +50,7 @@ def again(request_id: object, state: object, answers: dict[str, Any], **changes:
     return modern(request_id, "tools/call", params, **SAMPLING)
 
 
-def test_discovery_tells_what_initialize_told() -> None:
+def test_discovery_is_translated_from_initialize() -> None:
     async def run() -> dict[str, Any]:
         async with guarded(legacy_only("good"), RelayOptions()) as client:
             return await client.ask(modern("d", "server/discover"))
@@ -69,7 +69,7 @@ def test_discovery_tells_what_initialize_told() -> None:
     }
 
 
-def test_a_question_is_parked_and_its_answer_goes_back() -> None:
+def test_a_call_with_a_question_is_parked_until_its_answer() -> None:
     async def run() -> tuple[dict[str, Any], object]:
         async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             asked = await begin(client)
@@ -82,7 +82,7 @@ def test_a_question_is_parked_and_its_answer_goes_back() -> None:
     assert (asked["resultType"], answer) == ("input_required", {"y": 7})
 
 
-def test_the_state_is_sealed_and_good_once() -> None:
+def test_a_state_is_sealed_and_can_be_used_once() -> None:
     """For another tool, another caller, changed, or a second time it is refused; the call itself is not lost by that."""
 
     async def run() -> list[object]:
@@ -102,14 +102,14 @@ def test_the_state_is_sealed_and_good_once() -> None:
 
 
 @pytest.mark.parametrize(("method", "expected"), [("tools/call", "name"), ("tools/list", None)])
-def test_a_state_opens_nothing_where_nobody_unseals_it(method: str, expected: str | None) -> None:
+def test_a_state_is_read_only_on_methods_that_may_ask(method: str, expected: str | None) -> None:
     """The name of a parked call can be read out of its state; it leads to the call only where the seal is checked."""
     raw = modern(1, method, {"requestState": "name"})
 
     assert to_legacy._state_of(UpstreamRequest(id=1, method=method, params={}, raw=raw)) == expected
 
 
-def test_answers_that_are_missing_or_misshapen_are_asked_for_again() -> None:
+def test_missing_or_malformed_answers_are_asked_for_again() -> None:
     async def run() -> list[object]:
         async with guarded(legacy_only("asks_two_kinds"), RelayOptions()) as client:
             offered = {CAPABILITIES: {"sampling": {}, "roots": {"listChanged": True}}}
@@ -126,7 +126,7 @@ def test_answers_that_are_missing_or_misshapen_are_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize("offered", [{}, {"elicitation": {}}, {"roots": {}, "extensions": {"x/y": {}}}])
-def test_questions_that_the_client_did_not_offer_are_refused_for_it(offered: dict[str, Any]) -> None:
+def test_questions_that_the_client_did_not_declare_are_refused_on_its_behalf(offered: dict[str, Any]) -> None:
     async def run() -> object:
         async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             return outcome(await client.ask(modern(1, "tools/call", ACT, **{CAPABILITIES: offered})))
@@ -134,7 +134,7 @@ def test_questions_that_the_client_did_not_offer_are_refused_for_it(offered: dic
     assert asyncio.run(run()) == {"y": -32601}
 
 
-def test_a_call_that_nobody_comes_back_to_is_withdrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parked_call_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(to_legacy, "PARKED_SECONDS", 0.05)
 
     async def run() -> list[object]:
@@ -149,7 +149,7 @@ def test_a_call_that_nobody_comes_back_to_is_withdrawn(monkeypatch: pytest.Monke
     assert asyncio.run(run()) == ["STATE_REJECTED", {}]
 
 
-def test_a_question_that_is_taken_back_is_not_asked() -> None:
+def test_a_question_that_the_upstream_cancels_is_not_asked() -> None:
     async def run() -> object:
         async with guarded(legacy_only("asks_and_withdraws"), RelayOptions()) as client:
             asked = await client.ask(modern(1, "tools/call", ACT, **SAMPLING))
@@ -160,7 +160,7 @@ def test_a_question_that_is_taken_back_is_not_asked() -> None:
     assert asyncio.run(run()) == FINE
 
 
-def test_an_upstream_that_ends_while_a_call_is_parked_is_a_clean_failure() -> None:
+def test_an_upstream_that_ends_while_a_call_is_parked_fails_that_call() -> None:
     async def run() -> list[object]:
         async with guarded(legacy_only("asks_and_exits"), RelayOptions()) as client:
             first = await begin(client)
@@ -170,7 +170,7 @@ def test_an_upstream_that_ends_while_a_call_is_parked_is_a_clean_failure() -> No
     assert asyncio.run(run()) == ["UPSTREAM_GONE", "input_required"]
 
 
-def test_clients_are_kept_apart_by_who_they_are_and_what_they_can_do() -> None:
+def test_clients_with_another_principal_or_other_capabilities_have_another_session() -> None:
     """Each has a session of its own, opened with exactly what it declared."""
 
     async def run() -> list[int]:
@@ -186,7 +186,7 @@ def test_clients_are_kept_apart_by_who_they_are_and_what_they_can_do() -> None:
     assert asyncio.run(run()) == [5, 6, 4, 4]
 
 
-def test_no_more_sessions_are_opened_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that nobody uses makes room; one whose call is parked does not."""
     monkeypatch.setattr(pool, "MAX_PROCESSES", 1)
 
@@ -203,7 +203,7 @@ def test_no_more_sessions_are_opened_than_there_is_room_for(monkeypatch: pytest.
     assert asyncio.run(run()) == [True, "OVERLOADED", True]
 
 
-def test_without_a_bridge_the_client_is_told_what_the_upstream_speaks() -> None:
+def test_without_a_bridge_the_refusal_names_the_versions_of_the_upstream() -> None:
     async def run() -> dict[str, Any]:
         async with guarded(legacy_only("good"), RelayOptions(bridge=False)) as client:
             error: dict[str, Any] = (await client.act())["error"]
@@ -231,7 +231,7 @@ MISBEHAVIOURS = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
-def test_an_upstream_that_misbehaves_is_the_same_over_the_bridge(name: str) -> None:
+def test_a_misbehaving_upstream_has_the_same_outcome_over_the_bridge(name: str) -> None:
     async def run() -> object:
         async with guarded(
             legacy_only(name), RelayOptions(idle_seconds=4.0, total_seconds=25.0, liveness_seconds=0.5)

@@ -1,4 +1,4 @@
-"""A client of a legacy session in front of an upstream that is stateless only."""
+"""A client of a legacy session in front of an upstream that is only stateless."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_results_carry_nothing_of_the_stateless_era() -> None:
     assert asyncio.run(run()) == {"jsonrpc": "2.0", "id": 2, "result": {"content": content, "structuredContent": {"y": 1}}}
 
 
-def test_a_second_session_starts_no_process_for_nothing() -> None:
+def test_the_guard_remembers_that_an_upstream_has_no_sessions() -> None:
     async def run() -> list[object]:
         async with guarded(modern_only("good")) as client:
             upstream = client.endpoint.backend.calls.upstream  # type: ignore[attr-defined]
@@ -81,7 +81,7 @@ def test_a_second_session_starts_no_process_for_nothing() -> None:
     assert asyncio.run(run()) == [True, False, FINE]
 
 
-def test_a_client_that_may_not_be_asked_is_not() -> None:
+def test_a_client_is_not_asked_what_it_did_not_declare() -> None:
     async def run() -> list[object]:
         async with guarded(modern_only("asks_in_rounds")) as client:
             await client.open_session(capabilities={"elicitation": {}})
@@ -90,7 +90,7 @@ def test_a_client_that_may_not_be_asked_is_not() -> None:
     assert asyncio.run(run()) == ["UPSTREAM_BROKE", []]
 
 
-def test_rounds_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_rounds_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(to_modern, "MAX_ROUNDS", 3)
 
     async def run() -> list[object]:
@@ -104,7 +104,7 @@ def test_rounds_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asyncio.run(run()) == ["UPSTREAM_BROKE", 3]
 
 
-def test_a_state_of_the_clients_own_making_does_not_reach_the_upstream() -> None:
+def test_a_state_that_a_client_invents_does_not_reach_the_upstream() -> None:
     """Nobody sealed it: sessions have no rounds."""
 
     async def run() -> object:
@@ -116,7 +116,7 @@ def test_a_state_of_the_clients_own_making_does_not_reach_the_upstream() -> None
     assert asyncio.run(run()) == {"y": 1, "seen": ["_meta", "arguments", "name"]}
 
 
-def test_the_refusal_of_a_client_ends_the_call_with_its_error() -> None:
+def test_an_error_of_the_client_ends_the_call_with_that_error() -> None:
     async def run() -> dict[str, Any]:
         async with guarded(modern_only("asks_in_rounds")) as client:
             await client.open_session(capabilities={"sampling": {}})
@@ -128,7 +128,7 @@ def test_the_refusal_of_a_client_ends_the_call_with_its_error() -> None:
     assert asyncio.run(run()) == {"jsonrpc": "2.0", "id": "r", "error": {"code": -1, "message": "User rejected"}}
 
 
-def test_a_question_is_taken_back_when_its_call_is_cancelled() -> None:
+def test_a_question_is_cancelled_with_its_call() -> None:
     async def run() -> list[object]:
         async with guarded(modern_only("asks_in_rounds")) as client:
             await client.open_session(capabilities={"sampling": {}})
@@ -153,7 +153,7 @@ def test_a_level_that_does_not_exist_is_refused(params: dict[str, Any]) -> None:
     assert asyncio.run(run()) == -32602
 
 
-def test_a_resource_that_the_upstream_does_not_watch_cannot_be_subscribed_to() -> None:
+def test_a_subscription_that_the_upstream_does_not_grant_is_refused() -> None:
     async def run() -> list[object]:
         async with guarded(modern_only("good")) as client:
             await client.open_session()
@@ -164,7 +164,7 @@ def test_a_resource_that_the_upstream_does_not_watch_cannot_be_subscribed_to() -
     assert asyncio.run(run()) == [-32601, {}]
 
 
-def test_an_upstream_that_ends_is_started_again_under_the_session(tmp_path: Path) -> None:
+def test_a_session_survives_a_restart_of_its_upstream(tmp_path: Path) -> None:
     async def run() -> list[object]:
         async with guarded(modern_only("exit_in_call", tmp_path / "happened")) as client:
             await client.open_session()
@@ -174,7 +174,7 @@ def test_an_upstream_that_ends_is_started_again_under_the_session(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_output_that_a_session_cannot_have_is_judged_and_left_out() -> None:
+def test_output_that_sessions_cannot_have_is_checked_and_left_out() -> None:
     """Since 2026-07-28 structured content may be an array; the text says the same to a session."""
 
     async def run() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -201,7 +201,7 @@ def test_without_a_bridge_the_refusal_of_the_upstream_is_relayed() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MISBEHAVIOURS)
-def test_an_upstream_that_misbehaves_is_the_same_over_the_bridge(name: str) -> None:
+def test_a_misbehaving_upstream_has_the_same_outcome_over_the_bridge(name: str) -> None:
     async def run() -> object:
         options = RelayOptions(idle_seconds=4.0, total_seconds=25.0, liveness_seconds=0.5)
         async with guarded(modern_only(name), options) as client:

@@ -1,4 +1,4 @@
-"""The words of one era in those of the other."""
+"""Requests, results and errors of one era, translated to the other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def answered(raw: bytes) -> UpstreamAnswer:
     return UpstreamAnswer(raw=raw, result=message.get("result"), error=message.get("error"), status=200)
 
 
-def test_capabilities_are_what_was_declared_less_what_no_bridge_carries() -> None:
+def test_capabilities_are_those_declared_without_what_no_bridge_carries() -> None:
     declared = {
         "roots": {"listChanged": True, "x": 1},
         "sampling": {"tools": {}},
@@ -84,7 +84,7 @@ def test_a_client_is_asked_only_what_it_declared(
     assert can_answer(capabilities, method, params) is expected
 
 
-def test_a_request_loses_what_a_session_says_once_and_keeps_every_other_byte() -> None:
+def test_a_legacy_request_drops_stateless_members_and_keeps_all_other_bytes() -> None:
     raw = modern("a", "tools/call", {"name": "x", "arguments": {"n": 1}, "requestState": "s"}, progressToken="t", trace=5)
     raw = raw.replace(b'"n":1', b'"n":1.00')
     question = UpstreamRequest(id="a", method="tools/call", params=parse_object(raw)["params"], raw=raw)
@@ -107,18 +107,18 @@ def test_a_request_loses_what_a_session_says_once_and_keeps_every_other_byte() -
         (b'{"id":1,"params":{"_meta":5}}', b'{"id":1,"params":{"_meta":{"k":2}}}'),
     ],
 )
-def test_what_is_stamped_wins_over_what_the_client_claims(raw: bytes, expected: bytes) -> None:
+def test_members_of_the_bridge_replace_those_of_the_client(raw: bytes, expected: bytes) -> None:
     assert with_meta(raw, {"k": b"2"}) == expected
 
 
-def test_a_session_has_no_rounds() -> None:
+def test_members_of_a_round_are_removed() -> None:
     raw = b'{"id":1,"params":{"name":"x","requestState":"s","inputResponses":{}}}'
 
     assert without_round(raw) == b'{"id":1,"params":{"name":"x"}}'
     assert without_round(b'{"id":1}') == b'{"id":1}'
 
 
-def test_a_result_is_stamped_and_keeps_its_bytes() -> None:
+def test_a_modern_result_has_its_members_and_keeps_all_other_bytes() -> None:
     raw = b'{"jsonrpc":"2.0","id":"mine","result":{"contents":[],"n":1.0,"resultType":"input_required","_meta":{"a":1e1}}}'
 
     shown = to_modern_answer(answered(raw), asked("resources/read"), SERVER)
@@ -146,7 +146,7 @@ def test_a_result_is_stamped_and_keeps_its_bytes() -> None:
         ({"code": 7, "message": "m"}, {"code": 7, "message": "m"}),
     ],
 )
-def test_codes_that_the_stateless_era_retired_are_not_shown(error: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_retired_error_codes_are_translated(error: dict[str, Any], expected: dict[str, Any]) -> None:
     answer = UpstreamAnswer(raw=b'{"jsonrpc":"2.0","id":5,"error":{"code":7,"message":"m"}}', error=error)
 
     shown = to_modern_answer(answer, asked("resources/read", uri="a:1"), SERVER)
@@ -154,7 +154,7 @@ def test_codes_that_the_stateless_era_retired_are_not_shown(error: dict[str, Any
     assert (shown.error, parse_object(shown.raw)) == (expected, {"jsonrpc": "2.0", "id": 1, "error": expected})
 
 
-def test_a_result_for_a_session_has_no_stamps_and_no_output_that_is_no_object() -> None:
+def test_a_legacy_result_drops_modern_members_and_output_that_is_no_object() -> None:
     raw = (
         b'{"jsonrpc":"2.0","id":9,"result":{"content":[{"n":1.0}],"structuredContent":[1],"resultType":"complete","ttlMs":5,'
         b'"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{}}}}'
@@ -166,7 +166,7 @@ def test_a_result_for_a_session_has_no_stamps_and_no_output_that_is_no_object() 
     assert shown.result == parse_object(raw)["result"]
 
 
-def test_output_schemas_that_a_session_cannot_have_are_left_out_of_a_list() -> None:
+def test_output_schemas_that_sessions_cannot_have_are_left_out_of_a_list() -> None:
     raw = (
         b'{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","outputSchema":{"type":"object","n":1.0}},'
         b'{"name":"b","outputSchema":{"type":"array"},"x":1e1},{"name":"c"}]}}'

@@ -1,4 +1,4 @@
-"""A client's configuration with the guard in front of its servers, and back again."""
+"""A client's configuration is rewritten to start the guard, and restored."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_command_is_put_behind_the_guard_and_the_rest_stays() -> None:
 
 @pytest.mark.parametrize("entry", [FILES, {"command": "plain"}, {"command": "x", "args": ["--", "guard"]}])
 @pytest.mark.parametrize("guard", [GUARD, ["/usr/bin/python", "-m", "strictwire"]])
-def test_taking_the_guard_away_gives_back_what_was_there(entry: dict[str, Any], guard: list[str]) -> None:
+def test_uninstall_restores_the_configuration(entry: dict[str, Any], guard: list[str]) -> None:
     config = {"mcpServers": {"one": entry}}
     there = install(render(config), CURSOR, guard, toml=False)
     back = uninstall(there.text, CURSOR, toml=False)
@@ -56,7 +56,7 @@ def test_taking_the_guard_away_gives_back_what_was_there(entry: dict[str, Any], 
     assert parse_object(back.text) == config
 
 
-def test_a_server_is_never_put_behind_two_guards() -> None:
+def test_a_second_install_changes_nothing() -> None:
     once = install(render({"mcpServers": {"one": FILES}}), CURSOR, GUARD, toml=False)
     twice = install(once.text, CURSOR, GUARD, toml=False)
 
@@ -75,7 +75,7 @@ def test_toml_keeps_its_comments_and_every_other_line() -> None:
     assert tomllib.loads(back.text.decode()) == tomllib.loads(TOML)
 
 
-def test_toml_that_is_written_otherwise_is_refused_and_not_guessed_at() -> None:
+def test_toml_in_an_unsupported_layout_is_refused() -> None:
     raw = b'[mcp_servers.files]\ncommand = "npx"\nargs = [\n  "a",\n]\n'
 
     with pytest.raises(ConfigRefused, match="line of their own"):
@@ -85,6 +85,6 @@ def test_toml_that_is_written_otherwise_is_refused_and_not_guessed_at() -> None:
 @pytest.mark.parametrize(
     ("raw", "toml"), [(b'{"mcpServers": {}} // x', False), (b'{"mcpServers": []}', False), (b"= x", True)]
 )
-def test_what_cannot_be_read_is_refused(raw: bytes, *, toml: bool) -> None:
+def test_an_unreadable_configuration_is_refused(raw: bytes, *, toml: bool) -> None:
     with pytest.raises(ConfigRefused):
         install(raw, CURSOR, GUARD, toml=toml)

@@ -1,4 +1,4 @@
-"""An answer that comes after its request was withdrawn reaches nobody, on either carrier and in either era."""
+"""An answer to a cancelled request is dropped, on both transports and in both eras."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.fixtures.live import legacy, modern
 from tests.gateway.driver import Client, fake, guarded
 from tests.gateway.links.test_http_link import OPENED, answer
 
-WITHDRAWN = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}'
+CANCELLED = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"enough"}}'
 ERAS = pytest.mark.parametrize("era", ["modern", "legacy"])
 
 
 @asynccontextmanager
 async def late_web(called: asyncio.Event, told: list[str]) -> AsyncIterator[str]:
-    """A server that answers a call when it is withdrawn, as if nothing had happened."""
+    """A server that answers a call when it is cancelled, as if nothing had happened."""
     withdrawn = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -35,7 +35,7 @@ async def late_web(called: asyncio.Event, told: list[str]) -> AsyncIterator[str]
             withdrawn.set()
         if message.get("method") == "tools/call":
             called.set()
-            # In the stateless era the end of the connection is the withdrawal.
+            # In the stateless era the end of the connection is the cancellation.
             ended = asyncio.ensure_future(reader.read())
             await asyncio.wait({ended, asyncio.ensure_future(withdrawn.wait())}, return_when=asyncio.FIRST_COMPLETED)
             told.append("ended" if ended.done() else "told")
@@ -64,35 +64,35 @@ def _reply(head: str, message: dict[str, object]) -> bytes:
     return answer(render({"jsonrpc": "2.0", "id": message["id"], "result": result}))  # type: ignore[dict-item]
 
 
-async def withdraw(client: Client, era: str, is_running: asyncio.Event) -> list[object]:
-    """Whether the call was withdrawn, whether the guard goes on, and what was heard after the withdrawal."""
+async def cancel(client: Client, era: str, is_running: asyncio.Event) -> list[object]:
+    """Whether the call was cancelled, whether the guard still answers, and what came after the cancellation."""
     if era == "legacy":
         await client.open_session()
     running = asyncio.create_task(client.act(era, 1, progressToken="t"))
     async with asyncio.timeout(20):
         await is_running.wait()
         client.heard.messages.clear()
-        await client.send(WITHDRAWN)
+        await client.send(CANCELLED)
         await asyncio.wait({running})
         raw = modern(2, "tools/list") if era == "modern" else legacy(2, "tools/list")
         return [running.cancelled(), (await client.ask(raw))["id"], client.heard.messages]
 
 
 @ERAS
-def test_of_a_process(era: str) -> None:
+def test_a_late_answer_of_a_process_is_dropped(era: str) -> None:
     async def run() -> list[object]:
         async with guarded(fake("answer_after_cancel"), RelayOptions()) as client:
-            return await withdraw(client, era, client.heard.arrived)
+            return await cancel(client, era, client.heard.arrived)
 
     assert asyncio.run(run()) == [True, 2, []]
 
 
 @ERAS
-def test_over_http(era: str) -> None:
+def test_a_late_answer_over_http_is_dropped(era: str) -> None:
     async def run() -> tuple[list[object], list[str]]:
         called, told = asyncio.Event(), list[str]()
         async with late_web(called, told) as url, guarded(UpstreamTarget(url=url), RelayOptions()) as client:
-            return await withdraw(client, era, called), told
+            return await cancel(client, era, called), told
 
     seen, told = asyncio.run(run())
 

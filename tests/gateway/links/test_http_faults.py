@@ -209,7 +209,7 @@ async def _is_alive(client: Client, era: str) -> bool:
 
 @pytest.mark.parametrize("era", ["modern", pytest.param("legacy", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_one_clean_answer(name: str, era: str) -> None:
+def test_each_fault_leads_to_one_answer(name: str, era: str) -> None:
     act, expected = FAULTS[name]
 
     assert drive(act, era, RelayOptions(idle_seconds=20)) == [expected, True]
@@ -218,7 +218,7 @@ def test_a_fault_is_one_clean_answer(name: str, era: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize("name", SLOW)
-def test_what_never_ends_is_given_up(name: str, era: str) -> None:
+def test_an_endless_answer_times_out(name: str, era: str) -> None:
     act, expected = SLOW[name]
 
     assert drive(act, era, TERMS) == [expected, True]
@@ -226,7 +226,7 @@ def test_what_never_ends_is_given_up(name: str, era: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
-def test_what_is_too_much_is_not_kept(name: str) -> None:
+def test_an_oversized_answer_is_not_kept(name: str) -> None:
     act, expected = LARGE[name]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -237,5 +237,5 @@ def test_what_is_too_much_is_not_kept(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_list_that_cannot_be_used_is_one_clean_answer(name: str) -> None:
+def test_an_unusable_list_leads_to_one_answer(name: str) -> None:
     assert drive(FAULTS["good"][0], "modern", RelayOptions(idle_seconds=20), name) == ["UPSTREAM_BROKE", True]

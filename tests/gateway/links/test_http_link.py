@@ -1,4 +1,4 @@
-"""An upstream over HTTP that misbehaves: one clean failure, and nothing it should not have is sent to it."""
+"""A misbehaving upstream over HTTP leads to one failure, and gets nothing that it should not have."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def drive(act: Callable[[object], bytes] | None, use: Callable[[Client, Web], Aw
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_client_gets_one_clean_answer(name: str) -> None:
+def test_the_client_gets_one_valid_answer(name: str) -> None:
     act, expected = CASES[name]
 
     async def use(client: Client, _server: Web) -> object:
@@ -118,7 +118,7 @@ def test_the_client_gets_one_clean_answer(name: str) -> None:
     assert drive(act, use) == expected
 
 
-def test_an_address_where_nobody_listens_is_a_clean_failure() -> None:
+def test_a_refused_connection_is_a_failure() -> None:
     async def run() -> object:
         async with guarded(UpstreamTarget(url=f"http://127.0.0.1:{free_port()}/mcp"), SHORT) as client:
             return outcome(await client.act())
@@ -126,7 +126,7 @@ def test_an_address_where_nobody_listens_is_a_clean_failure() -> None:
     assert asyncio.run(run()) == "UPSTREAM_GONE"
 
 
-def test_headers_are_made_anew_and_tokens_of_clients_stay_here() -> None:
+def test_headers_are_made_anew_and_credentials_of_clients_are_not_relayed() -> None:
     raw = modern(1, "tools/call", {"name": "act", "arguments": {"x": 5}})
     given = {
         "MCP-Protocol-Version": "2026-07-28",
@@ -146,7 +146,7 @@ def test_headers_are_made_anew_and_tokens_of_clients_stay_here() -> None:
     assert drive(CASES["json"][0], use) == ["2026-07-28", "tools/call", "act", "5", None, None]
 
 
-def test_a_header_that_contradicts_its_argument_is_refused_here() -> None:
+def test_a_header_that_contradicts_its_argument_is_refused_by_the_guard() -> None:
     raw = modern(1, "tools/call", {"name": "act", "arguments": {"x": 5}})
     given = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "act", "Mcp-Param-Ex": "6"}
 
@@ -158,7 +158,7 @@ def test_a_header_that_contradicts_its_argument_is_refused_here() -> None:
     assert drive(CASES["json"][0], use) == (400, -32020, [])
 
 
-def test_a_client_that_goes_away_takes_its_request_with_it() -> None:
+def test_a_request_of_a_client_that_disconnects_is_cancelled() -> None:
     async def use(client: Client, server: Web) -> object:
         running = asyncio.create_task(client.act())
         async with asyncio.timeout(10):
@@ -206,7 +206,7 @@ async def forgetful(sessions: list[str]) -> AsyncIterator[str]:
         server.close()
 
 
-def test_a_session_that_the_upstream_forgot_is_opened_anew() -> None:
+def test_a_session_that_the_upstream_forgot_is_opened_again() -> None:
     sessions: list[str] = []
 
     async def run() -> list[object]:
@@ -260,7 +260,7 @@ def _kept_reply(head: str, body: dict[str, object]) -> bytes:
     return whole.replace(b"Connection: close\r\n", b"")
 
 
-def test_a_connection_that_carried_a_notification_is_not_trusted_with_a_call() -> None:
+def test_a_connection_that_carried_a_notification_is_not_reused() -> None:
     async def run() -> list[object]:
         async with regretful() as url, guarded(UpstreamTarget(url=url), RelayOptions(idle_seconds=20)) as client:
             await client.open_session()

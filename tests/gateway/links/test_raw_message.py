@@ -1,4 +1,4 @@
-"""Raw messages are changed at one member and nowhere else."""
+"""A raw message is rewritten at one member only."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from strictwire.gateway.links.raw_message import one_line, replace_at, replace_i
 RAW = b'{"id":7,"params":{"b":1.0,"a":1e2,"_meta":{"progressToken":"t","z":"\\u00e9"}},"more":[1, 2]}'
 
 
-def test_a_replaced_member_leaves_the_text_of_all_others() -> None:
+def test_replacing_a_member_keeps_the_bytes_of_all_others() -> None:
     changed = replace_at(RAW, ("params", "_meta", "progressToken"), b"9")
 
     assert changed == RAW.replace(b'"progressToken":"t"', b'"progressToken":9')
 
 
-def test_a_member_that_is_not_there_is_added_at_the_end() -> None:
+def test_a_missing_member_is_added_at_the_end() -> None:
     assert replace_at(b'{"a":1}', ("id",), b'"x"') == b'{"a":1,"id":"x"}'
 
 
-def test_a_path_through_something_else_is_refused() -> None:
+def test_a_path_through_a_value_that_is_no_object_is_refused() -> None:
     with pytest.raises(NotStrict):
         replace_at(b'{"a":1}', ("a", "b"), b"2")
 
@@ -29,7 +29,7 @@ def test_a_path_through_something_else_is_refused() -> None:
     ("path", "expected"),
     [(("id",), b"7"), (("params", "a"), b"1e2"), (("params", "x"), None), (("more",), b"[1, 2]")],
 )
-def test_a_slice_is_the_text_of_a_member(path: tuple[str, ...], expected: bytes | None) -> None:
+def test_a_slice_is_the_bytes_of_a_member(path: tuple[str, ...], expected: bytes | None) -> None:
     assert slice_at(RAW, path) == expected
 
 

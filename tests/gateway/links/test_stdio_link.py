@@ -1,4 +1,4 @@
-"""An upstream is hostile input: whatever it does, the client gets one clean answer, and the guard goes on."""
+"""An upstream is untrusted: whatever it does, the client gets one valid answer, and the guard keeps running."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ LONG = RelayOptions(idle_seconds=25.0, total_seconds=25.0)
 
 
 def drive(name: str, era: str, marker: Path | None = None, calls: int = 1) -> list[object]:
-    """What each of some calls in a row is answered."""
+    """The outcomes of some calls in a row."""
 
     async def run() -> list[object]:
         async with guarded(fake(name, marker), LONG if name in HEAVY else SHORT) as client:
@@ -93,19 +93,19 @@ def drive(name: str, era: str, marker: Path | None = None, calls: int = 1) -> li
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize("name", EXPECTED)
-def test_the_client_gets_one_clean_answer(name: str, era: str) -> None:
+def test_the_client_gets_one_valid_answer(name: str, era: str) -> None:
     assert drive(name, era) == [EXPECTED[name]]
 
 
 @pytest.mark.parametrize("name", MODERN_ONLY)
-def test_the_client_of_the_stateless_era_gets_one_clean_answer(name: str) -> None:
+def test_a_client_of_the_stateless_era_gets_one_valid_answer(name: str) -> None:
     assert drive(name, "modern") == [MODERN_ONLY[name]]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 @pytest.mark.parametrize(("name", "first"), [("exit_in_call", "UPSTREAM_GONE"), ("hang", "TIMEOUT")])
-def test_an_upstream_that_failed_is_started_again(name: str, first: str, era: str, tmp_path: Path) -> None:
+def test_a_failed_upstream_is_restarted(name: str, first: str, era: str, tmp_path: Path) -> None:
     async def run() -> list[object]:
         async with guarded(fake(name, tmp_path / "happened")) as client:
             if era == "legacy":
@@ -120,7 +120,7 @@ def test_an_upstream_that_failed_is_started_again(name: str, first: str, era: st
     assert asyncio.run(run()) == [first, FINE]
 
 
-def test_a_failing_start_is_not_repeated_at_once() -> None:
+def test_a_failed_start_is_repeated_with_a_delay() -> None:
     async def run() -> list[dict[str, object]]:
         async with guarded(fake("dies_at_start")) as client:
             answers = [await client.act(request_id=number) for number in range(4)]
@@ -132,7 +132,7 @@ def test_a_failing_start_is_not_repeated_at_once() -> None:
     assert "retryAfterMs" in seen[-1]["details"]  # type: ignore[operator]
 
 
-def test_a_command_that_does_not_exist_is_a_clean_failure() -> None:
+def test_a_missing_command_is_a_failure() -> None:
     async def run() -> object:
         async with guarded(UpstreamTarget(command=("/nonexistent/server",))) as client:
             return outcome(await client.act())
@@ -140,7 +140,7 @@ def test_a_command_that_does_not_exist_is_a_clean_failure() -> None:
     assert asyncio.run(run()) == "UPSTREAM_GONE"
 
 
-def test_an_answer_after_the_withdrawal_reaches_nobody() -> None:
+def test_an_answer_after_a_cancellation_is_dropped() -> None:
     async def run() -> tuple[bool, list[object], object]:
         async with guarded(fake("answer_after_cancel")) as client:
             running = asyncio.create_task(client.act(request_id=1))
@@ -165,7 +165,7 @@ def _flights(client: Client) -> list[object]:
     return list(shared._pending.values()) if shared is not None else []  # type: ignore[attr-defined]
 
 
-def test_questions_that_the_client_did_not_offer_are_refused_for_it() -> None:
+def test_questions_that_the_client_did_not_declare_are_refused_on_its_behalf() -> None:
     async def run() -> tuple[object, list[object]]:
         async with guarded(fake("asks_sampling")) as client:
             await client.open_session(capabilities={})
@@ -174,7 +174,7 @@ def test_questions_that_the_client_did_not_offer_are_refused_for_it() -> None:
     assert asyncio.run(run()) == ({"y": -32601}, [])
 
 
-def test_questions_that_the_client_offered_reach_it_and_its_answer_goes_back() -> None:
+def test_questions_that_the_client_declared_are_relayed_both_ways() -> None:
     async def run() -> tuple[object, dict[str, object]]:
         async with guarded(fake("asks_sampling")) as client:
             await client.open_session(capabilities={"sampling": {}})
@@ -192,7 +192,7 @@ def test_questions_that_the_client_offered_reach_it_and_its_answer_goes_back() -
     assert asyncio.run(run()) == ({"y": -5}, question)
 
 
-def test_a_flood_of_progress_is_cut_to_what_a_reader_can_bear() -> None:
+def test_a_flood_of_progress_is_limited() -> None:
     async def run() -> tuple[object, int]:
         async with guarded(fake("flood"), LONG) as client:
             return outcome(await client.act(progressToken="t")), len(client.heard.messages)
@@ -204,7 +204,7 @@ def test_a_flood_of_progress_is_cut_to_what_a_reader_can_bear() -> None:
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_error_texts_are_masked_and_codes_and_data_stay(era: str) -> None:
+def test_error_texts_are_masked_and_codes_and_data_are_kept(era: str) -> None:
     async def run() -> dict[str, object]:
         async with guarded(fake("leaks_in_error")) as client:
             if era == "legacy":
@@ -218,7 +218,7 @@ def test_error_texts_are_masked_and_codes_and_data_stay(era: str) -> None:
     }
 
 
-def test_the_texts_of_a_failed_tool_are_masked_too() -> None:
+def test_the_texts_of_a_failed_tool_are_masked() -> None:
     async def run() -> dict[str, object]:
         async with guarded(fake("leaks_in_result")) as client:
             return (await client.act())["result"]  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Processes of an upstream end with it, whatever happens to whoever was to end them."""
+"""The processes of an upstream end with it, even if the task that ends them is cancelled."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_running(pid: int) -> bool:
 
 
 @pytest.mark.slow
-def test_a_farewell_that_nobody_waits_for_is_said_all_the_same() -> None:
+def test_a_process_ends_even_if_its_closing_is_cancelled() -> None:
     async def run() -> tuple[bool, bool]:
         upstream = Upstream(STUBBORN, Identity(name="test", version="1"))
         link = await upstream.session_link(NullListener())

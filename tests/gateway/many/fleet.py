@@ -28,7 +28,7 @@ CROWD = Path(__file__).parents[2] / "fixtures" / "crowd_upstream.py"
 def one(
     name: str, *, prefix: str = "", options: RelayOptions = SHORT, rename: dict[str, str] | None = None, **offer: Any
 ) -> Guarded:
-    """One upstream of that name, offering that."""
+    """One upstream of that name, with these offers."""
     command = (PYTHON, "-S", str(CROWD), name, json.dumps(offer))
     return Guarded(
         target=UpstreamTarget(name=name, command=command), options=options, naming=Naming(prefix=prefix, rename=rename or {})
@@ -36,7 +36,7 @@ def one(
 
 
 @asynccontextmanager
-async def crowd(*upstreams: Guarded, policy: PolicyRules | None = None) -> AsyncIterator[Client]:
+async def fleet(*upstreams: Guarded, policy: PolicyRules | None = None) -> AsyncIterator[Client]:
     """A client of a guard in front of all of them."""
     recorder = MemoryRecorder()
     guarding = Guarding(upstreams=upstreams, policy=policy or PolicyRules())
@@ -45,7 +45,7 @@ async def crowd(*upstreams: Guarded, policy: PolicyRules | None = None) -> Async
 
 
 class Talker:
-    """Asks in one era."""
+    """Sends requests in one era."""
 
     def __init__(self, client: Client, era: str) -> None:
         self.client = client
@@ -74,7 +74,7 @@ class Talker:
         return answer["result"]  # type: ignore[no-any-return]
 
     async def call(self, tool: str, **arguments: Any) -> Any:
-        """What a tool of the fixture answers."""
+        """The answer of a tool of the fixture."""
         result = await self.ask("tools/call", name=tool, arguments=arguments)
         return parse(result["content"][0]["text"].encode())
 
@@ -86,5 +86,5 @@ class Talker:
 
 
 def caller(**members: Any) -> Caller:
-    """Somebody."""
+    """A caller with these members."""
     return Caller(**members)

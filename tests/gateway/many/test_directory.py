@@ -1,4 +1,4 @@
-"""Which upstream a URI belongs to: every rung of the ladder."""
+"""Which upstream owns a URI: every step of the decision."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ EMPTY = ResourceClaim()
         ("", None),
     ],
 )
-def test_the_first_rung_that_finds_an_owner_decides(uri: str, place: int | None) -> None:
+def test_the_first_step_that_finds_an_owner_decides(uri: str, place: int | None) -> None:
     assert find_owner(uri, [FILES, NOTES, EMPTY]) == place
 
 
-def test_the_only_one_with_resources_gets_everything() -> None:
+def test_the_only_upstream_with_resources_owns_every_uri() -> None:
     assert find_owner("any:1", [EMPTY]) == 0
     assert find_owner("any:1", [FILES]) == 0
     assert find_owner("any:1", []) is None
@@ -53,11 +53,11 @@ def test_the_only_one_with_resources_gets_everything() -> None:
         ("a:{", "a:{", True),
     ],
 )
-def test_an_expression_stands_for_any_text_and_nothing_else_does(uri: str, template: str, fits: bool) -> None:
+def test_only_an_expression_of_a_template_matches_any_text(uri: str, template: str, fits: bool) -> None:
     assert matches_template(uri, template) is fits
 
 
-def test_a_hostile_template_costs_no_time() -> None:
+def test_a_hostile_template_is_matched_in_linear_time() -> None:
     started = time.process_time()
 
     assert not matches_template("x" * 20_000, "{a}x" * 499 + "y")

@@ -1,4 +1,4 @@
-"""An upstream that crashes, hangs or floods is alone with it: the others answer, and it comes back."""
+"""An upstream that crashes, hangs or floods does not affect the others, and is restarted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.router import STATUS_URI
 from tests.fixtures.guards import free_port
 from tests.fixtures.live import HttpProcess, legacy, modern
-from tests.gateway.driver import SHORT, Client, Heard, outcome
-from tests.gateway.many.fleet import Talker, crowd, one
+from tests.gateway.driver import SHORT, Client, CollectingOutlet, outcome
+from tests.gateway.many.fleet import Talker, fleet, one
 
 ERAS = pytest.mark.parametrize("era", ["modern", "legacy"])
 QUICK = 0.8
@@ -41,9 +41,9 @@ async def states(talker: Talker) -> dict[str, Any]:
 @pytest.mark.slow
 @ERAS
 @pytest.mark.parametrize(("deed", "expected"), [("crash", "UPSTREAM_GONE"), ("hang", "TIMEOUT"), ("flood", "TIMEOUT")])
-def test_the_others_do_not_notice_and_it_is_started_again(era: str, deed: str, expected: str) -> None:
+def test_a_failing_upstream_is_restarted_and_does_not_affect_the_others(era: str, deed: str, expected: str) -> None:
     async def run() -> tuple[Any, ...]:
-        async with crowd(one("good", tools=["who"]), one("bad", prefix="bad_", options=BRIEF, tools=BAD)) as client:
+        async with fleet(one("good", tools=["who"]), one("bad", prefix="bad_", options=BRIEF, tools=BAD)) as client:
             talker = await Talker(client, era).open()
             await talker.names()
             before = [(await talker.call(name))["pid"] for name in ("who", "bad_who")]
@@ -74,7 +74,7 @@ def test_the_others_do_not_notice_and_it_is_started_again(era: str, deed: str, e
 @pytest.mark.slow
 @ERAS
 @pytest.mark.parametrize("flaw", ["die", "silent"])
-def test_one_that_does_not_start_keeps_nobody_from_being_served(
+def test_an_upstream_that_does_not_start_does_not_affect_the_others(
     era: str, flaw: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("many.survey", "links.upstream", "many.session"):
@@ -82,7 +82,7 @@ def test_one_that_does_not_start_keeps_nobody_from_being_served(
 
     async def run() -> tuple[Any, ...]:
         options = replace(SHORT, idle_seconds=1.0, bridge=False)
-        async with crowd(one("good"), one("bad", prefix="bad_", options=options, **{flaw: True})) as client:
+        async with fleet(one("good"), one("bad", prefix="bad_", options=options, **{flaw: True})) as client:
             talker = await Talker(client, era).open()
             return await talker.names(), (await talker.call("who"))["server"], (await states(talker))["good"]
 
@@ -90,7 +90,7 @@ def test_one_that_does_not_start_keeps_nobody_from_being_served(
 
 
 @pytest.mark.slow
-def test_one_that_comes_late_joins_and_the_client_is_told(tmp_path: Any) -> None:
+def test_an_upstream_that_starts_late_joins_and_the_client_is_notified(tmp_path: Any) -> None:
     """A legacy session: the upstream fails at first, and its tools appear once it has opened."""
     marker = tmp_path / "up"
     late = one("late", prefix="late_")
@@ -99,7 +99,7 @@ def test_one_that_comes_late_joins_and_the_client_is_told(tmp_path: Any) -> None
     late = replace(late, target=replace(late.target, command=(python, "-S", "-c", script, python, *rest)))
 
     async def run() -> tuple[list[str], list[str]]:
-        async with crowd(one("good"), late) as client:
+        async with fleet(one("good"), late) as client:
             talker = await Talker(client, "legacy").open()
             before = await talker.names()
             marker.touch()
@@ -112,11 +112,11 @@ def test_one_that_comes_late_joins_and_the_client_is_told(tmp_path: Any) -> None
     assert asyncio.run(run()) == (["who"], ["who", "late_who"])
 
 
-def _has(heard: Heard, method: str) -> bool:
+def _has(heard: CollectingOutlet, method: str) -> bool:
     return any(message["method"] == method for message in heard.messages)
 
 
-async def _until(heard: Heard, method: str, count: int = 1) -> None:
+async def _until(heard: CollectingOutlet, method: str, count: int = 1) -> None:
     async with asyncio.timeout(20):
         while sum(message["method"] == method for message in heard.messages) < count:
             heard.arrived.clear()
@@ -127,12 +127,12 @@ CHANGED = "notifications/tools/list_changed"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
-def test_one_subscription_hears_of_changes_of_every_upstream_under_its_own_id() -> None:
+def test_one_subscription_covers_the_changes_of_every_upstream() -> None:
     wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourceSubscriptions": ["b:1", "nowhere:1"]}
 
     async def run() -> list[dict[str, Any]]:
         upstreams = [one(name, prefix=f"{name}_", tools=["change"], resources=[f"{name}:1"]) for name in "ab"]
-        async with crowd(*upstreams) as client:
+        async with fleet(*upstreams) as client:
             listener = Client(client.endpoint, client.recorder)
             listen = modern("sub", "subscriptions/listen", {"notifications": wanted})
             listening = asyncio.create_task(listener.send(listen))
@@ -156,10 +156,10 @@ def test_one_subscription_hears_of_changes_of_every_upstream_under_its_own_id() 
     ]
 
 
-def test_a_subscription_outlives_an_upstream_and_hears_that_it_is_back() -> None:
+def test_a_subscription_survives_an_upstream_and_is_notified_of_its_return() -> None:
     async def run() -> tuple[bool, list[str]]:
         upstreams = one("a", prefix="a_", tools=["crash"]), one("b", prefix="b_", tools=["change"])
-        async with crowd(*upstreams) as client:
+        async with fleet(*upstreams) as client:
             listener = Client(client.endpoint, client.recorder)
             listen = modern("sub", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
             listening = asyncio.create_task(listener.send(listen))
@@ -177,12 +177,12 @@ def test_a_subscription_outlives_an_upstream_and_hears_that_it_is_back() -> None
 
 
 @ERAS
-def test_upstreams_of_either_era_are_served_together(era: str) -> None:
+def test_upstreams_of_both_eras_are_served_together(era: str) -> None:
     """One with sessions only and one without any: each is reached over a bridge where the client speaks the other era."""
 
     async def run() -> tuple[Any, ...]:
         upstreams = one("old", prefix="old_", only="legacy", resources=["o:1"]), one("new", prefix="new_", only="modern")
-        async with crowd(*upstreams) as client:
+        async with fleet(*upstreams) as client:
             talker = await Talker(client, era).open()
             names = await talker.names()
             read = await talker.ask("resources/read", uri="o:1")
@@ -193,13 +193,13 @@ def test_upstreams_of_either_era_are_served_together(era: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_url_that_is_not_there_yet_joins_when_it_is() -> None:
+def test_an_http_upstream_that_starts_late_joins() -> None:
     port = free_port()
     near = one("near")
     far = replace(one("far", prefix="far_"), target=UpstreamTarget(name="far", url=f"http://127.0.0.1:{port}/mcp"))
 
     async def run() -> tuple[list[str], bool]:
-        async with crowd(near, far) as client:
+        async with fleet(near, far) as client:
             talker = await Talker(client, "modern").open()
             before = await talker.names()
             listener = Client(client.endpoint, client.recorder)

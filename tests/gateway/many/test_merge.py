@@ -1,4 +1,4 @@
-"""The answers of several upstreams as one."""
+"""The answers of several upstreams are merged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_page_without_named_entries_is_not_understood(tools: Any) -> None:
         read_page(b'{"result":{}}', {"tools": tools}, TOOLS, str)
 
 
-def test_of_two_entries_with_one_key_the_earlier_upstreams_is_kept() -> None:
+def test_of_two_entries_with_one_key_the_first_is_kept() -> None:
     first = Listing(upstream="a", entries=(ListEntry(key="x", raw=b"1"), ListEntry(key="y", raw=b"2")))
     second = Listing(upstream="b", entries=(ListEntry(key="y", raw=b"3"), ListEntry(key="z", raw=b"4")))
 
@@ -64,7 +64,7 @@ def test_of_two_entries_with_one_key_the_earlier_upstreams_is_kept() -> None:
         ({}, CacheHints(0, "private")),
     ],
 )
-def test_what_an_answer_does_not_say_is_the_least(result: dict[str, Any], expected: CacheHints) -> None:
+def test_missing_cache_hints_forbid_caching(result: dict[str, Any], expected: CacheHints) -> None:
     assert read_hints(result) == expected
 
 
@@ -72,14 +72,14 @@ hints = st.builds(CacheHints, st.integers(0, 100), st.sampled_from(["public", "p
 
 
 @given(st.lists(hints, max_size=5))
-def test_nobody_keeps_a_merged_answer_longer_or_shares_it_wider_than_a_part_allows(parts: list[CacheHints]) -> None:
+def test_merged_cache_hints_are_never_looser_than_a_part(parts: list[CacheHints]) -> None:
     merged = merge_hints(parts)
 
     assert all(merged.ttl <= part.ttl for part in parts)
     assert merged.scope == "private" or all(part.scope == "public" for part in parts)
 
 
-def test_nothing_merged_is_kept_for_no_time() -> None:
+def test_an_empty_merge_forbids_caching() -> None:
     assert merge_hints([]) == CacheHints(0, "private")
 
 
@@ -100,14 +100,14 @@ def test_the_pages_hold_every_entry_once_and_in_order(count: int, size: int) -> 
 
 
 @pytest.mark.parametrize("cursor", ["", "0", "2", "x.2", 2])
-def test_a_cursor_that_was_not_given_is_refused(cursor: object) -> None:
+def test_an_unknown_cursor_is_refused(cursor: object) -> None:
     page = cut_page(entries(5), cursor, 2)
 
     assert isinstance(page, Failure)
     assert page.code == "INVALID_CURSOR"
 
 
-def test_capabilities_are_united_and_what_cannot_be_routed_is_left_out() -> None:
+def test_capabilities_that_cannot_be_routed_are_left_out() -> None:
     offered: list[Any] = [
         {"tools": {"listChanged": False}, "resources": {"subscribe": True}, "tasks": {}, "experimental": {"x": {}}},
         {"tools": {}, "resources": {"subscribe": False}, "logging": {}, "prompts": 5},
@@ -122,6 +122,6 @@ def test_capabilities_are_united_and_what_cannot_be_routed_is_left_out() -> None
     assert offered[0]["tools"] == {"listChanged": False}
 
 
-def test_instructions_stand_under_the_name_of_their_upstream() -> None:
+def test_instructions_have_the_name_of_their_upstream() -> None:
     assert merge_instructions([("a", "Do."), ("b", None), ("c", ""), ("d", "Don't.")]) == "a: Do.\n\nd: Don't."
     assert merge_instructions([("a", 5)]) is None

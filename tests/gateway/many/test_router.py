@@ -15,7 +15,7 @@ from strictwire.gateway.policy.rules import Filter
 from strictwire.server.run import StartRefused
 from tests.fixtures.live import legacy, modern
 from tests.gateway.driver import outcome
-from tests.gateway.many.fleet import Talker, crowd, one
+from tests.gateway.many.fleet import Talker, fleet, one
 
 ERAS = pytest.mark.parametrize("era", ["modern", "legacy"])
 
@@ -24,14 +24,14 @@ def talk(era: str, do: Callable[[Talker], Awaitable[Any]], *upstreams: Any) -> A
     """What one conversation with a guard in front of these upstreams gives."""
 
     async def run() -> Any:
-        async with crowd(*upstreams) as client:
+        async with fleet(*upstreams) as client:
             return await do(await Talker(client, era).open())
 
     return asyncio.run(run())
 
 
 @ERAS
-def test_lists_are_merged_in_the_order_of_the_upstreams_and_each_ones_own(era: str) -> None:
+def test_lists_are_merged_in_the_order_of_the_upstreams(era: str) -> None:
     async def do(talker: Talker) -> list[str]:
         return await talker.names()
 
@@ -42,7 +42,7 @@ def test_lists_are_merged_in_the_order_of_the_upstreams_and_each_ones_own(era: s
 
 
 @ERAS
-def test_a_tool_is_called_under_the_name_its_upstream_knows(era: str) -> None:
+def test_a_tool_is_called_under_its_own_name(era: str) -> None:
     async def do(talker: Talker) -> list[Any]:
         answers = [await talker.call(name) for name in ("a_who", "who", "whoami")]
         return [(each["server"], each["tool"]) for each in answers]
@@ -53,7 +53,7 @@ def test_a_tool_is_called_under_the_name_its_upstream_knows(era: str) -> None:
 
 
 @ERAS
-def test_a_name_of_nobody_is_unknown(era: str) -> None:
+def test_a_name_without_an_owner_is_unknown(era: str) -> None:
     """Also the upstream's own name of a tool that is shown under another."""
     names = ["nothing", "a_nothing", "who", "a_", "y"]
 
@@ -85,9 +85,7 @@ def test_the_entry_of_a_tool_keeps_everything_but_its_name() -> None:
         ([{"ttl": 0}, {"ttl": 300}], (0, "public")),
     ],
 )
-def test_hints_are_merged_to_the_shortest_time_and_the_most_private(
-    hints: list[dict[str, Any]], expected: tuple[int, str]
-) -> None:
+def test_cache_hints_are_merged_to_the_strictest(hints: list[dict[str, Any]], expected: tuple[int, str]) -> None:
     async def do(talker: Talker) -> list[tuple[int, str]]:
         listed = await talker.ask("tools/list")
         return [(each["ttlMs"], each["cacheScope"]) for each in (listed, talker.opened)]
@@ -98,7 +96,7 @@ def test_hints_are_merged_to_the_shortest_time_and_the_most_private(
 
 
 @ERAS
-def test_what_is_offered_is_the_union(era: str) -> None:
+def test_capabilities_are_the_union(era: str) -> None:
     async def do(talker: Talker) -> Any:
         return talker.opened["capabilities"], talker.opened.get("instructions")
 
@@ -166,7 +164,7 @@ OWNERS = {
 
 
 @ERAS
-def test_a_resource_is_read_from_its_own_upstream(era: str) -> None:
+def test_a_resource_is_read_from_its_owner(era: str) -> None:
     async def do(talker: Talker) -> dict[str, object]:
         replies = {uri: await talker.reply("resources/read", uri=uri) for uri in OWNERS}
         return {
@@ -182,7 +180,7 @@ def test_a_resource_is_read_from_its_own_upstream(era: str) -> None:
 
 
 @ERAS
-def test_of_a_resource_that_two_list_the_first_is_shown(era: str) -> None:
+def test_of_a_resource_that_two_upstreams_list_the_first_is_used(era: str) -> None:
     async def do(talker: Talker) -> Any:
         return (await talker.ask("resources/list"))["resources"]
 
@@ -193,7 +191,7 @@ def test_of_a_resource_that_two_list_the_first_is_shown(era: str) -> None:
     assert shown == ["x:1", "y:1", STATUS_URI]
 
 
-def test_the_level_of_logs_reaches_everybody_and_subscriptions_the_owner() -> None:
+def test_the_log_level_is_set_everywhere_and_a_subscription_at_the_owner() -> None:
     async def do(talker: Talker) -> list[Any]:
         await talker.ask("logging/setLevel", level="error")
         await talker.ask("resources/subscribe", uri="b:1")
@@ -220,20 +218,20 @@ def test_a_session_agrees_on_the_oldest_version_that_any_upstream_speaks() -> No
     assert openings == [["initialize", "2025-06-18"], ["initialize", "2025-11-25"]]
 
 
-def test_an_upstream_sees_the_capabilities_of_the_very_client() -> None:
+def test_an_upstream_gets_the_capabilities_of_the_client() -> None:
     declared = {"elicitation": {}, "com.example/extra": {"n": 1}}
 
     async def run() -> Any:
-        async with crowd(one("a", prefix="a_"), one("b", prefix="b_")) as client:
+        async with fleet(one("a", prefix="a_"), one("b", prefix="b_")) as client:
             call = modern(1, "tools/call", {"name": "b_who"}, **{"io.modelcontextprotocol/clientCapabilities": declared})
             return parse((await client.ask(call))["result"]["content"][0]["text"].encode())["declared"]
 
     assert asyncio.run(run()) == declared
 
 
-def test_questions_of_two_upstreams_reach_the_client_and_each_gets_its_own_answer() -> None:
+def test_each_upstream_gets_the_answer_to_its_own_question() -> None:
     async def run() -> list[Any]:
-        async with crowd(*(one(name, prefix=f"{name}_", tools=["ask"]) for name in "ab")) as client:
+        async with fleet(*(one(name, prefix=f"{name}_", tools=["ask"]) for name in "ab")) as client:
             talker = await Talker(client, "legacy").open(elicitation={})
             calls = [asyncio.create_task(talker.call(f"{name}_ask")) for name in "ab"]
             async with asyncio.timeout(10):
@@ -256,9 +254,9 @@ def test_questions_of_two_upstreams_reach_the_client_and_each_gets_its_own_answe
         (one("a", prompts=["p"], tools=["t"]), one("b", prompts=["p"]), "the prompt 'p' is offered by two upstreams"),
     ],
 )
-def test_a_clash_of_names_is_refused_at_the_start(first: Any, second: Any, words: str) -> None:
+def test_a_name_clash_is_refused_at_the_start(first: Any, second: Any, words: str) -> None:
     async def run() -> None:
-        async with crowd(first, second):
+        async with fleet(first, second):
             pass
 
     with pytest.raises(StartRefused) as caught:
@@ -309,7 +307,7 @@ def test_the_state_of_every_upstream_can_be_read(era: str) -> None:
     ]
 
 
-def test_one_upstream_under_other_names_works_too() -> None:
+def test_a_single_upstream_may_have_other_names() -> None:
     async def do(talker: Talker) -> Any:
         return await talker.names(), (await talker.call("my_who"))["tool"]
 
@@ -317,9 +315,9 @@ def test_one_upstream_under_other_names_works_too() -> None:
 
 
 @ERAS
-def test_records_hold_the_name_that_the_client_used(era: str) -> None:
+def test_records_hold_the_clients_name_of_a_tool(era: str) -> None:
     async def run() -> list[Any]:
-        async with crowd(one("a", prefix="a_"), one("b", prefix="b_")) as client:
+        async with fleet(one("a", prefix="a_"), one("b", prefix="b_")) as client:
             talker = await Talker(client, era).open()
             await talker.call("b_who")
             bodies = [parse(line) for line in client.recorder.lines]
@@ -329,9 +327,9 @@ def test_records_hold_the_name_that_the_client_used(era: str) -> None:
 
 
 @ERAS
-def test_a_withdrawal_reaches_the_upstream_with_its_reason(era: str) -> None:
+def test_a_cancellation_reaches_the_upstream_with_its_reason(era: str) -> None:
     async def run() -> Any:
-        async with crowd(one("a", prefix="a_", tools=["wait", "levels"]), one("b", prefix="b_")) as client:
+        async with fleet(one("a", prefix="a_", tools=["wait", "levels"]), one("b", prefix="b_")) as client:
             talker = await Talker(client, era).open()
             make = modern if era == "modern" else legacy
             waiting = asyncio.create_task(client.ask(make("w", "tools/call", {"name": "a_wait", "arguments": {}})))

@@ -21,8 +21,8 @@ from strictwire.server.guarded import Guarded, guarded_of
 from strictwire.settings.read import read_settings
 from tests.fixtures.guards import SDK_STDIO, serve_sdk_http
 from tests.fixtures.live import modern, modern_headers
-from tests.gateway.driver import Client, Heard
-from tests.gateway.many.fleet import Talker, crowd
+from tests.gateway.driver import Client, CollectingOutlet
+from tests.gateway.many.fleet import Talker, fleet
 
 PAGE = Path(__file__).parents[3] / "docs" / "GUARD.md"
 PREFIXES = ("near_", "far_")
@@ -44,7 +44,7 @@ def stateless(upstreams: tuple[Guarded, ...]) -> dict[str, Any]:
     """What a client of 2026-07-28 was told."""
 
     async def run() -> dict[str, Any]:
-        async with crowd(*upstreams) as client:
+        async with fleet(*upstreams) as client:
             talker = await Talker(client, "modern").open()
             return {
                 "names": await talker.names(),
@@ -64,7 +64,7 @@ def session(upstreams: tuple[Guarded, ...]) -> dict[str, Any]:
     """What a legacy client was told."""
 
     async def run() -> dict[str, Any]:
-        async with crowd(*upstreams) as client:
+        async with fleet(*upstreams) as client:
             talker = await Talker(client, "legacy").open(elicitation={})
             return {
                 "names": await talker.names(),
@@ -139,7 +139,7 @@ async def _elicit(client: Client, talker: Talker, prefix: str) -> str:
     return str((await running)["content"][0]["text"])
 
 
-async def _until(heard: Heard, method: str) -> None:
+async def _until(heard: CollectingOutlet, method: str) -> None:
     async with asyncio.timeout(20):
         while not any(each.get("method") == method for each in heard.messages):
             heard.arrived.clear()
@@ -148,7 +148,7 @@ async def _until(heard: Heard, method: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ["stateless", "session"])
-def test_everything_is_listed_twice_and_can_be_called(era: str, request: pytest.FixtureRequest) -> None:
+def test_the_tools_of_both_upstreams_are_listed_and_can_be_called(era: str, request: pytest.FixtureRequest) -> None:
     told = request.getfixturevalue(era)
     near = [name.removeprefix("near_") for name in told["names"] if name.startswith("near_")]
 
@@ -158,12 +158,12 @@ def test_everything_is_listed_twice_and_can_be_called(era: str, request: pytest.
 
 
 @pytest.mark.slow
-def test_progress_comes_under_the_clients_token(stateless: dict[str, Any]) -> None:
+def test_progress_carries_the_clients_token(stateless: dict[str, Any]) -> None:
     assert stateless["progress"] == [[("mine", 0), ("mine", 50), ("mine", 100)]] * 2
 
 
 @pytest.mark.slow
-def test_a_state_goes_back_to_the_upstream_that_gave_it_and_to_no_other(stateless: dict[str, Any]) -> None:
+def test_a_state_returns_only_to_the_upstream_that_gave_it(stateless: dict[str, Any]) -> None:
     assert stateless["states"] == [["state-ok", "STATE_REJECTED"]] * 2
 
 
@@ -173,12 +173,12 @@ def test_errors_and_their_codes_are_relayed(stateless: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_headers_repeat_the_name_that_the_client_uses(stateless: dict[str, Any]) -> None:
+def test_headers_repeat_the_clients_name_of_the_tool(stateless: dict[str, Any]) -> None:
     assert stateless["headers"] == [200, 400]
 
 
 @pytest.mark.slow
-def test_a_subscription_hears_of_both(stateless: dict[str, Any]) -> None:
+def test_a_subscription_covers_both_upstreams(stateless: dict[str, Any]) -> None:
     marks = stateless["marks"]
 
     assert marks == [{"io.modelcontextprotocol/subscriptionId": 77}] * len(marks)
@@ -186,13 +186,13 @@ def test_a_subscription_hears_of_both(stateless: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_a_legacy_upstream_asks_the_client_and_gets_its_answer(session: dict[str, Any]) -> None:
+def test_a_question_of_a_legacy_upstream_is_answered(session: dict[str, Any]) -> None:
     expected = [f'Elicitation completed: action=accept, content={{"username": "{each}", "email": "e"}}' for each in PREFIXES]
 
     assert session["answers"] == expected
 
 
-def test_the_settings_on_the_guide_are_settings(tmp_path: Path) -> None:
+def test_the_settings_in_the_guide_are_valid(tmp_path: Path) -> None:
     blocks = [part.partition("```")[0] for part in PAGE.read_text(encoding="utf-8").split("```toml\n")[1:]]
     found = []
     for number, block in enumerate(blocks):

@@ -1,4 +1,4 @@
-"""A tool that is not as it was pinned is quarantined alone: not shown, not called, and the rest goes on."""
+"""A tool that differs from its pin is quarantined: neither listed nor called. Other tools are not affected."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _spoken(era: str, number: object, method: str, params: dict[str, Any]) -> by
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
-def test_a_changed_tool_is_neither_shown_nor_called_and_the_others_are(era: str, tmp_path: Path) -> None:
+def test_a_changed_tool_is_neither_listed_nor_called_and_the_others_are(era: str, tmp_path: Path) -> None:
     lock = tmp_path / "strictwire.lock"
     first = use("two_tools", lock, era=era, trust=True)
     unchanged = use("two_tools", lock, era=era)
@@ -52,14 +52,14 @@ def test_a_changed_tool_is_neither_shown_nor_called_and_the_others_are(era: str,
     assert changed == (["also"], ["CONTRACT_CHANGED", {"y": 1}])
 
 
-def test_a_tool_that_was_never_pinned_is_in_quarantine_too(tmp_path: Path) -> None:
+def test_a_tool_that_was_never_pinned_is_quarantined(tmp_path: Path) -> None:
     lock = tmp_path / "strictwire.lock"
     use("good", lock, trust=True)
 
     assert use("two_tools", lock) == (["act"], [{"y": 1}, "CONTRACT_CHANGED"])
 
 
-def test_the_change_and_what_it_breaks_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_change_and_what_it_breaks_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     lock = tmp_path / "strictwire.lock"
     use("two_tools", lock, trust=True)
     caplog.clear()
@@ -71,7 +71,7 @@ def test_the_change_and_what_it_breaks_are_told(tmp_path: Path, caplog: pytest.L
     assert any(each.startswith("tool act compared with its pin: ") and "nothing" not in each for each in told[1:])
 
 
-def test_the_lock_file_holds_the_tools_of_the_first_list(tmp_path: Path) -> None:
+def test_trust_on_first_use_writes_the_first_list_to_the_lock_file(tmp_path: Path) -> None:
     lock = tmp_path / "strictwire.lock"
     use("two_tools", lock, trust=True)
 

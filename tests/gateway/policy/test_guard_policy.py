@@ -21,7 +21,7 @@ from strictwire.server.guarded import Guarded
 from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.live import INITIALIZED, initialize, legacy, modern
 from tests.gateway.driver import SHORT, Client, fake, outcome
-from tests.gateway.many.fleet import Talker, crowd, one
+from tests.gateway.many.fleet import Talker, fleet, one
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from tests.gateway.many.fleet import Talker, crowd, one
         (("READ",), (), []),
     ],
 )
-def test_denied_wins_and_names_are_compared_exactly(
+def test_deny_overrides_allow_and_names_are_case_sensitive(
     allow: tuple[str, ...], deny: tuple[str, ...], permitted: list[str]
 ) -> None:
     policy = Filter(allow=allow, deny=deny)
@@ -42,7 +42,7 @@ def test_denied_wins_and_names_are_compared_exactly(
     assert [name for name in ("read", "write", "delete_all") if policy.permits(name)] == permitted
 
 
-def test_a_policy_is_named_by_what_it_says() -> None:
+def test_the_version_of_a_policy_is_a_digest_of_its_rules() -> None:
     policy = PolicyRules()
     versions = {policy.version([Filter(allow=("a",))]), policy.version([Filter(deny=("a",))]), policy.version([])}
 
@@ -50,9 +50,9 @@ def test_a_policy_is_named_by_what_it_says() -> None:
     assert policy.version([Filter(allow=("a",))]) == policy.version([Filter(allow=("a",))])
 
 
-def test_a_denied_tool_is_neither_shown_nor_called() -> None:
+def test_a_denied_tool_is_neither_listed_nor_called() -> None:
     async def run() -> tuple[list[str], list[object]]:
-        async with crowd(replace(fake_of("two_tools"), tool_filter=Filter(deny=("al*",)))) as client:
+        async with fleet(replace(fake_of("two_tools"), tool_filter=Filter(deny=("al*",)))) as client:
             return await names(client), [outcome(await call(client, name)) for name in ("act", "also")]
 
     assert asyncio.run(run()) == (["act"], [{"y": 1}, "PERMISSION_DENIED"])
@@ -88,9 +88,9 @@ EDITOR = Caller(principal="ann", role="editor", tier="pro")
         (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"roles": frozenset({"editor"})}, [[], ["act", "also"]]),
     ],
 )
-def test_a_caller_is_shown_what_it_may_call(rule: Rule, options: dict[str, Any], shown: list[list[str]]) -> None:
+def test_a_caller_sees_only_tools_that_it_may_call(rule: Rule, options: dict[str, Any], shown: list[list[str]]) -> None:
     async def run() -> list[list[str]]:
-        async with crowd(fake_of("two_tools", **options), policy=PolicyRules(rules=(rule,))) as client:
+        async with fleet(fake_of("two_tools", **options), policy=PolicyRules(rules=(rule,))) as client:
             seen = [await names(client, who) for who in (None, EDITOR)]
             called = [outcome(await call(client, "also", who)) for who in (None, EDITOR)]
 
@@ -100,9 +100,9 @@ def test_a_caller_is_shown_what_it_may_call(rule: Rule, options: dict[str, Any],
     assert asyncio.run(run()) == shown
 
 
-def test_a_list_that_depends_on_the_caller_is_nobody_elses() -> None:
+def test_a_list_that_depends_on_the_caller_is_private() -> None:
     async def run(policy: PolicyRules) -> str:
-        async with crowd(one("a", scope="public"), policy=policy) as client:
+        async with fleet(one("a", scope="public"), policy=policy) as client:
             listed = await send(client, modern(1, "tools/list"), None)
             return str(listed["result"]["cacheScope"])
 
@@ -112,10 +112,10 @@ def test_a_list_that_depends_on_the_caller_is_nobody_elses() -> None:
     assert [asyncio.run(run(each)) for each in (personal, common)] == ["private", "public"]
 
 
-def test_arguments_decide_call_by_call() -> None:
+def test_rules_about_arguments_decide_each_call() -> None:
     async def run() -> tuple[list[str], list[object]]:
         rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments={"x": "9*"})
-        async with crowd(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
+        async with fleet(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
             return await names(client), [outcome(await call(client, "act", x=x)) for x in (1, 99)]
 
     assert asyncio.run(run()) == (["act"], [{"y": 1}, "PERMISSION_DENIED"])
@@ -124,11 +124,11 @@ def test_arguments_decide_call_by_call() -> None:
 LIMITED = PolicyRules(limits=(RateLimit(name="few", calls=1, seconds=3600, burst=1),))
 
 
-def test_a_principal_that_calls_too_often_is_told_when_to_come_back() -> None:
+def test_a_rate_limited_call_names_the_time_to_wait() -> None:
     """To clients the code is that of overload, as the table of failures has it; the record has the exact one."""
 
     async def run() -> tuple[dict[str, Any], object, object]:
-        async with crowd(fake_of("good"), policy=LIMITED) as client:
+        async with fleet(fake_of("good"), policy=LIMITED) as client:
             await call(client, "act")
             limited = await call(client, "act")
             recorded = parse_object(client.recorder.lines[-1])["error_code"]
@@ -144,7 +144,7 @@ def test_a_principal_that_calls_too_often_is_told_when_to_come_back() -> None:
 
 def test_limits_count_over_all_upstreams() -> None:
     async def run() -> list[object]:
-        async with crowd(one("a", prefix="a_"), one("b", prefix="b_"), policy=LIMITED) as client:
+        async with fleet(one("a", prefix="a_"), one("b", prefix="b_"), policy=LIMITED) as client:
             talker = Talker(client, "modern")
             answers = [await talker.reply("tools/call", name=name, arguments={}) for name in ("a_who", "b_who")]
             return ["isError" in answer["result"] for answer in answers]
@@ -152,10 +152,10 @@ def test_limits_count_over_all_upstreams() -> None:
     assert asyncio.run(run()) == [False, True]
 
 
-def test_the_rule_that_denied_is_in_the_record_and_not_in_the_answer() -> None:
+def test_the_denying_rule_is_in_the_record_and_not_in_the_answer() -> None:
     async def run() -> tuple[Any, bool]:
         rule = Rule(name="secret rule", effect=Effect.DENY)
-        async with crowd(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
+        async with fleet(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
             answer = await call(client, "act")
             body = parse_object(client.recorder.lines[-1])
             return (body["kind"], body["error_code"], body["cause"]), "secret rule" in str(answer)
@@ -176,11 +176,11 @@ def test_the_rule_that_denied_is_in_the_record_and_not_in_the_answer() -> None:
         (fake_of("good"), replace(LIMITED, limits=(RateLimit(name="l", calls=1, seconds=3600, burst=1),)), "RATE_LIMITED"),
     ],
 )
-def test_a_dry_run_tells_and_records_what_it_would_deny_and_denies_nothing(
+def test_a_dry_run_logs_and_records_denials_and_denies_nothing(
     upstream: Guarded, policy: PolicyRules, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def run() -> tuple[list[str], list[object], list[Any]]:
-        async with crowd(upstream, policy=replace(policy, dry_run=True)) as client:
+        async with fleet(upstream, policy=replace(policy, dry_run=True)) as client:
             shown = await names(client)
             answers = [outcome(await call(client, "act")) for _ in range(2)]
             return shown, answers, [parse_object(line) for line in client.recorder.lines]
@@ -194,7 +194,7 @@ def test_a_dry_run_tells_and_records_what_it_would_deny_and_denies_nothing(
     assert f"dry run: act of local would be {code}" in caplog.text
 
 
-def test_records_of_a_dry_run_name_their_policy_as_one() -> None:
+def test_records_of_a_dry_run_name_the_policy_as_a_dry_run() -> None:
     policy = PolicyRules(default=Effect.DENY)
 
     assert replace(policy, dry_run=True).version([]) == "dry-run:" + policy.version([])
@@ -211,18 +211,18 @@ WRONG = {"y": "secret value"}
         (Mode.OBSERVE, Mode.ENFORCE, "OUTPUT_INVALID"),
     ],
 )
-def test_a_tool_may_be_held_otherwise_than_its_upstream(upstream: Mode, tool: Mode, expected: object) -> None:
+def test_a_tool_may_have_another_mode_than_its_upstream(upstream: Mode, tool: Mode, expected: object) -> None:
     options = replace(SHORT, mode=upstream)
 
     async def run() -> object:
         held = replace(options, tools={"act": replace(options, mode=tool)})
-        async with crowd(Guarded(target=fake("wrong_structured"), options=held)) as client:
+        async with fleet(Guarded(target=fake("wrong_structured"), options=held)) as client:
             return outcome(await call(client, "act"))
 
     assert asyncio.run(run()) == expected
 
 
-def test_upstreams_may_be_held_differently() -> None:
+def test_upstreams_may_have_different_modes() -> None:
     async def run() -> list[object]:
         modes = {"a_": Mode.ENFORCE, "b_": Mode.WARN}
         upstreams = [
@@ -233,27 +233,27 @@ def test_upstreams_may_be_held_differently() -> None:
             )
             for prefix, mode in modes.items()
         ]
-        async with crowd(*upstreams) as client:
+        async with fleet(*upstreams) as client:
             return [outcome(await call(client, f"{prefix}act")) for prefix in modes]
 
     assert asyncio.run(run()) == ["OUTPUT_INVALID", WRONG]
 
 
-def test_caps_of_a_tool_are_its_own() -> None:
+def test_a_tool_may_have_limits_of_its_own() -> None:
     async def run() -> list[object]:
         tight = replace(SHORT, response_bytes=20)
-        async with crowd(Guarded(target=fake("two_tools"), options=replace(SHORT, tools={"act": tight}))) as client:
+        async with fleet(Guarded(target=fake("two_tools"), options=replace(SHORT, tools={"act": tight}))) as client:
             return [outcome(await call(client, name)) for name in ("act", "also")]
 
     assert asyncio.run(run()) == ["CAP_EXCEEDED", {"y": 1}]
 
 
 @pytest.mark.slow
-def test_places_of_a_tool_are_counted_over_all_sessions() -> None:
+def test_the_concurrency_limit_of_a_tool_covers_all_sessions() -> None:
     async def run() -> list[str]:
         alone = replace(SHORT, concurrency=1)
         upstream = Guarded(target=fake("never_answers"), options=replace(SHORT, tools={"act": alone}))
-        async with crowd(upstream) as client:
+        async with fleet(upstream) as client:
             clients = [await _in_session(client, number) for number in range(2)]
             answers = await asyncio.gather(*(each() for each in clients))
             return sorted(str(outcome(answer)) for answer in answers)

@@ -1,4 +1,4 @@
-"""How often: buckets that a clock fills, one for each limit and principal."""
+"""Rate limits: one token bucket for each limit and principal."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from strictwire.gateway.policy.rates import MAX_BUCKETS, LimitExceeded, RateLimi
 from strictwire.gateway.policy.rules import AccessRequest
 
 
-class Hand:
-    """A clock that somebody turns."""
+class ManualClock:
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -24,8 +24,8 @@ def by(principal: str = "ann", tool: str = "read") -> AccessRequest:
     return AccessRequest(tool=tool, own_name=tool, principal=principal)
 
 
-def test_a_burst_passes_and_the_next_is_told_how_long_to_wait() -> None:
-    clock = Hand()
+def test_a_burst_passes_and_the_next_call_is_given_the_time_to_wait() -> None:
+    clock = ManualClock()
     rates = RateLimiter([RateLimit(name="l", calls=2, seconds=10, burst=3)], clock)
     taken = [rates.take(by()) for _ in range(4)]
     clock.now += 4.5
@@ -38,21 +38,23 @@ def test_a_burst_passes_and_the_next_is_told_how_long_to_wait() -> None:
     assert rates.take(by()) is None
 
 
-def test_every_principal_has_its_own_share() -> None:
-    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1)], Hand())
+def test_every_principal_has_its_own_bucket() -> None:
+    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1)], ManualClock())
 
     assert [rates.take(by(name)) is None for name in ("ann", "bob", "ann", "bob")] == [True, True, False, False]
 
 
 def test_a_limit_counts_only_what_it_covers() -> None:
-    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1, tools=("write*",), principals=("a*",))], Hand())
+    rates = RateLimiter(
+        [RateLimit(name="l", calls=1, seconds=60, burst=1, tools=("write*",), principals=("a*",))], ManualClock()
+    )
     asked = [by(tool="write"), by(tool="read"), by("bob", "write"), by(tool="write_all")]
 
     assert [rates.take(each) is None for each in asked] == [True, True, True, False]
 
 
 def test_a_refused_call_uses_up_no_other_limit() -> None:
-    clock = Hand()
+    clock = ManualClock()
     small = RateLimit(name="small", calls=1, seconds=1, burst=1)
     large = RateLimit(name="large", calls=2, seconds=1000, burst=2)
     rates = RateLimiter([small, large], clock)
@@ -63,16 +65,16 @@ def test_a_refused_call_uses_up_no_other_limit() -> None:
     assert rates.take(by()) is None
 
 
-def test_the_longest_wait_is_told() -> None:
+def test_of_two_exceeded_limits_the_longer_wait_is_returned() -> None:
     limits = [RateLimit(name=name, calls=1, seconds=seconds, burst=1) for name, seconds in (("a", 5.0), ("b", 50.0))]
-    rates = RateLimiter(limits, Hand())
+    rates = RateLimiter(limits, ManualClock())
     rates.take(by())
 
     assert rates.take(by()) == LimitExceeded(limit="b", seconds=50.0)
 
 
-def test_buckets_do_not_grow_without_bound() -> None:
-    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1)], Hand())
+def test_the_number_of_buckets_is_bounded() -> None:
+    rates = RateLimiter([RateLimit(name="l", calls=1, seconds=60, burst=1)], ManualClock())
     for number in range(MAX_BUCKETS + 10):
         rates.take(by(f"p{number}"))
 
@@ -81,10 +83,10 @@ def test_buckets_do_not_grow_without_bound() -> None:
 
 @pytest.mark.slow
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=60), st.integers(1, 5), st.integers(1, 5), st.floats(0.5, 20))
-def test_no_more_pass_than_the_burst_and_what_the_time_brought(
+def test_no_more_calls_pass_than_the_burst_and_the_elapsed_time_allow(
     pauses: list[float], calls: int, burst: int, seconds: float
 ) -> None:
-    clock = Hand()
+    clock = ManualClock()
     rates = RateLimiter([RateLimit(name="l", calls=calls, seconds=seconds, burst=burst)], clock)
     passed = 0
     for pause in pauses:
@@ -95,8 +97,8 @@ def test_no_more_pass_than_the_burst_and_what_the_time_brought(
 
 
 @given(st.lists(st.floats(0, 5), min_size=1, max_size=30), st.integers(1, 5), st.floats(0.5, 20))
-def test_whoever_waits_as_long_as_told_is_let_through(pauses: list[float], calls: int, seconds: float) -> None:
-    clock = Hand()
+def test_a_caller_that_waits_as_long_as_told_passes(pauses: list[float], calls: int, seconds: float) -> None:
+    clock = ManualClock()
     rates = RateLimiter([RateLimit(name="l", calls=calls, seconds=seconds, burst=2)], clock)
     for pause in pauses:
         clock.now += pause

@@ -1,4 +1,4 @@
-"""Who may call what: the ladder of the rules, and what holds for every table."""
+"""Access rules: each step of the decision, and properties that hold for every set of rules."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ BY_DEFAULT = Decision(allowed=True, rule="default")
         ([allow(roles=("admin",)), allow(roles=("editor",))], YES),
     ],
 )
-def test_the_first_rung_that_fits_decides(rules: list[Rule], expected: Decision) -> None:
+def test_the_first_step_that_matches_decides(rules: list[Rule], expected: Decision) -> None:
     assert decided(*rules) == expected
 
 
@@ -80,7 +80,7 @@ def test_the_first_rung_that_fits_decides(rules: list[Rule], expected: Decision)
         ({"a": "x", "b": "y"}, {"a": "x", "b": "z"}, False, False),
     ],
 )
-def test_a_denial_needs_one_value_that_fits_and_a_permission_all_of_them(
+def test_a_deny_rule_needs_one_matching_value_and_an_allow_rule_all(
     pattern: dict[str, str], arguments: dict[str, Any], denied: bool, allowed: bool
 ) -> None:
     wanted = replace(ANN, arguments=arguments)
@@ -89,7 +89,7 @@ def test_a_denial_needs_one_value_that_fits_and_a_permission_all_of_them(
     assert decided(allow(arguments=pattern), wanted=wanted).allowed is allowed
 
 
-def test_before_the_arguments_are_known_only_what_can_never_be_called_is_denied() -> None:
+def test_without_arguments_only_tools_that_can_never_be_called_are_denied() -> None:
     unknown = replace(ANN, arguments=None)
 
     assert decided(deny(arguments={"path": "*"}), wanted=unknown).allowed
@@ -107,11 +107,11 @@ def test_before_the_arguments_are_known_only_what_can_never_be_called_is_denied(
         (Filter(allow=("*",), deny=("write",)), False),
     ],
 )
-def test_the_filter_is_about_the_upstreams_own_names_and_stronger_than_any_rule(tool_filter: Filter, expected: bool) -> None:
+def test_the_filter_uses_the_upstreams_names_and_overrides_every_rule(tool_filter: Filter, expected: bool) -> None:
     assert decided(allow(), tool_filter=tool_filter).allowed is expected
 
 
-def test_the_default_is_for_what_no_rule_is_about() -> None:
+def test_the_default_applies_to_tools_without_a_rule() -> None:
     assert decided(default=Effect.DENY) == Decision(allowed=False, rule="default")
     assert decided(allow(tools=("files_*",)), default=Effect.DENY) == YES
 
@@ -125,7 +125,7 @@ def test_the_default_is_for_what_no_rule_is_about() -> None:
         (allow(tiers=("x",)), True),
     ],
 )
-def test_a_table_knows_whether_it_looks_at_the_caller(rule: Rule, personal: bool) -> None:
+def test_rules_are_known_to_depend_on_the_caller(rule: Rule, personal: bool) -> None:
     assert depends_on_caller([rule]) is personal
 
 
@@ -176,7 +176,7 @@ def test_the_order_of_rules_never_matters(
 
 @pytest.mark.slow
 @given(rules, rules, subjects, filters, defaults)
-def test_one_more_denial_never_allows_anything(
+def test_adding_a_deny_rule_never_allows_a_call(
     table: list[Rule], more: list[Rule], wanted: AccessRequest, tool_filter: Filter, default: Effect
 ) -> None:
     denials = [replace(rule, effect=Effect.DENY) for rule in more]
@@ -186,7 +186,7 @@ def test_one_more_denial_never_allows_anything(
 
 
 @given(rules, subjects, filters, defaults)
-def test_what_is_hidden_can_be_called_with_no_arguments_whatever(
+def test_a_hidden_tool_cannot_be_called_with_any_arguments(
     table: list[Rule], wanted: AccessRequest, tool_filter: Filter, default: Effect
 ) -> None:
     shown = decide(table, replace(wanted, arguments=None), tool_filter=tool_filter, default=default).allowed
