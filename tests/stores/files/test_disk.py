@@ -1,4 +1,4 @@
-"""The real disk and the forgetful one do the same, until the power fails."""
+"""The real disk and the crash disk do the same, until the power fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strictwire.stores.files.crash_disk import CrashDisk, PowerCut, Survival
 from strictwire.stores.files.disk import Disk, FileInfo, FolderDisk, ReadingDisk, replace_file
 
 
-@pytest.fixture(params=["real", "forgetful"])
+@pytest.fixture(params=["real", "crash"])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Disk:
     return FolderDisk(tmp_path) if request.param == "real" else CrashDisk()
 

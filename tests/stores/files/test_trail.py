@@ -493,6 +493,28 @@ async def test_a_thread_that_ends_because_of_a_bug_leaves_no_caller_waiting(
     assert seen == [ZeroDivisionError]
 
 
+async def test_commits_that_wait_behind_a_bug_are_refused_too(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threading, "excepthook", lambda _args: None)
+    log, is_there, may_go_on = Machine().log(), threading.Event(), threading.Event()
+
+    def fail(_bodies: object) -> None:
+        is_there.set()
+        assert may_go_on.wait(DEADLINE)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(log, "append", fail)
+    recorder = trail_on(log)
+    told: list[Failure | None] = []
+    recorder.append([body("a")], told.append)
+    assert await asyncio.to_thread(is_there.wait, DEADLINE)
+    recorder.append([body("b")], told.append)
+    may_go_on.set()
+    await eventually(lambda: len(told) == 2)
+    await recorder.close()
+
+    assert [failure and failure.details["reason"] for failure in told] == ["closed", "closed"]
+
+
 async def test_more_bytes_than_may_wait_are_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("strictwire.stores.files.trail.MAX_QUEUED_BYTES", 3 * len(body("call 0")))
     machine = Machine()

@@ -320,18 +320,22 @@ def _refuse_syncs(machine: Machine, monkeypatch: pytest.MonkeyPatch, count: int)
 
 @pytest.mark.clause("S7")
 @pytest.mark.parametrize("survival", Survival)
-def test_a_record_whose_sync_failed_does_not_come_back(survival: Survival, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("later", [[], ["b"]], ids=["power fails at once", "power fails after another commit"])
+def test_a_record_whose_sync_failed_does_not_come_back(
+    survival: Survival, later: list[str], monkeypatch: pytest.MonkeyPatch
+):
     machine = Machine()
     log = machine.log()
     log.append([body("a")])
     _refuse_syncs(machine, monkeypatch, 1)
     with pytest.raises(LogFault):
         log.append([body("lost")])
-    log.append([body("b")])
+    for name in later:
+        log.append([body(name)])
     machine.reboot(survival)
     machine.log().open()
 
-    assert call_ids(machine.records()) == ["a", "b"]
+    assert call_ids(machine.records()) == ["a", *later]
     assert machine.verify().ok
 
 

@@ -177,6 +177,8 @@ class TrailWriter:
         except OSError:
             # Unsynced records must not stay: their callers are told that they were not kept.
             _cut_back(state, before)
+            with suppress(OSError):  # nor may a power cut bring them back, as far as the disk still works
+                state.file.sync()
             raise
 
     def _write(self, state: TrailState, bodies: Sequence[bytes]) -> None:
