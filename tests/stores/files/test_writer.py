@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,9 @@ from strictwire.stores.fault import LogFault
 from strictwire.stores.files.config import open_writer
 from strictwire.stores.files.crash_disk import Survival
 from strictwire.stores.files.disk import FolderDisk
-from strictwire.stores.files.layout import ACTIVE, CHECKPOINTS, HASHES, list_segments
+from strictwire.stores.files.layout import ACTIVE, HASHES, list_segments
 from strictwire.stores.files.writer import TrailWriter
-from tests.stores.trails import KEY, Machine, body, call_ids, records_of, trail_in, verify
+from tests.stores.trails import Machine, body, call_ids, records_of, trail_in
 
 
 def test_records_are_chained_and_the_files_are_for_their_owner_alone(tmp_path: Path):
@@ -88,19 +87,6 @@ def test_hashes_that_cannot_be_stored_refuse_the_commit_and_nothing_is_read_agai
     assert machine.verify().ok
 
 
-@pytest.mark.slow
-def test_a_start_reads_only_what_came_after_the_last_checkpoint():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("x")] * 50_000)
-    log.sign()
-    log.append([body("y")])
-    machine.disk.calls.clear()
-    machine.log().open()
-
-    assert machine.disk.calls == [("write", 32)]
-
-
 def test_a_full_disk_is_told_and_writing_goes_on_when_there_is_room():
     machine = Machine()
     log = machine.log()
@@ -160,120 +146,6 @@ def test_whichever_step_of_a_commit_fails_the_next_one_goes_well(when: int, monk
 
     assert call_ids(machine.records()) == kept
     assert machine.verify().ok
-
-
-def test_a_deleted_folder_is_told_and_what_was_in_the_newest_file_comes_back_with_the_folder(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a")])
-    log.sign()
-    shutil.rmtree(trail.folder)
-    for _ in range(2):
-        with pytest.raises(LogFault) as refused:
-            log.append([body("lost")])
-        assert refused.value.reason == "folder_missing"
-    trail.folder.mkdir(mode=0o700)
-    log.append([body("b")])
-    log.sign()
-    records = records_of(FolderDisk(trail.folder))
-
-    assert call_ids(records) == ["a", "b"]
-    assert (records[1]["kind"], records[1]["reason"]) == ("recovery", "restored")
-    assert verify(trail).ok
-    log.close()
-
-
-def test_a_folder_that_is_moved_away_and_back_is_simply_used_again(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a")])
-    trail.folder.rename(tmp_path / "away")
-    with pytest.raises(LogFault):
-        log.append([body("lost")])
-    (tmp_path / "away").rename(trail.folder)
-    log.append([body("b")])
-    log.close()
-
-    assert call_ids(records_of(FolderDisk(trail.folder))) == ["a", "b"]
-    assert verify(trail).ok
-
-
-def test_the_hashes_that_somebody_deleted_are_put_back(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a"), body("b")])
-    (trail.folder / HASHES).unlink()
-    log.sign()
-
-    assert (trail.folder / HASHES).stat().st_size == 96
-    log.close()
-
-
-def test_hashes_that_do_not_fit_the_signature_are_made_again_from_the_records():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a"), body("b"), body("c")])
-    log.sign()
-    good = machine.disk.open(HASHES).read(0, 999)
-    machine.disk.open(HASHES).write(0, bytes(128))
-    again = machine.log()
-    again.open()
-
-    assert machine.disk.open(HASHES).read(0, 999) == good
-
-
-def test_a_log_that_was_tampered_with_is_not_written_to():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a"), body("b")])
-    log.sign()
-    machine.disk.open(ACTIVE).truncate(10)
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert (refused.value.reason, refused.value.record) == ("damaged", 0)
-
-
-def test_a_log_whose_unsigned_end_was_edited_is_not_written_to():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a"), body("b"), body("c")])
-    lines = machine.disk.open(ACTIVE).read(0, 9999)
-    machine.disk.open(ACTIVE).write(0, lines.replace(b'"a"', b'"x"'))
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert (refused.value.reason, refused.value.record) == ("damaged", 1)
-
-
-def test_a_log_that_was_put_back_to_an_earlier_state_is_not_signed_again():
-    """A log never signs two histories: the anchor beside the key remembers."""
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a")])
-    log.sign()
-    disk = machine.disk
-    notes, lines = disk.open(CHECKPOINTS).read(0, 999), disk.open(ACTIVE).read(0, 999)
-    log.append([body("b")])
-    log.sign()
-    disk.open(CHECKPOINTS).truncate(len(notes))
-    disk.open(ACTIVE).truncate(len(lines))
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert (refused.value.reason, refused.value.record) == ("damaged", 1)
-
-
-def test_a_log_of_another_key_is_not_written_to():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a")])
-    other = type(KEY)(name=KEY.public.name, seed=bytes(32))
-    machine.disk.open(CHECKPOINTS, create=True).write(0, other.sign(size=1, root=bytes(32)).note)
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert refused.value.reason == "checkpoint_unknown_key"
 
 
 def test_two_writers_take_turns_and_the_chain_goes_through_both():
@@ -388,23 +260,6 @@ def test_unsynced_records_stay_when_the_sync_of_a_later_commit_fails(monkeypatch
     assert call_ids(machine.records()) == ["a", "b"]
 
 
-def test_a_failed_start_leaves_no_file_open(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a"), body("b")])
-    log.sign()
-    log.close()
-    (trail.folder / ACTIVE).write_bytes(b"")
-    before = len(list(Path("/proc/self/fd").iterdir()))
-    for _ in range(3):
-        again = open_writer(trail)
-        with pytest.raises(LogFault):
-            again.open()
-        again.close()
-
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
-
-
 def _refuse(_file: object) -> None:
     raise OSError(errno.EIO, "broken")
 
@@ -417,19 +272,6 @@ def test_two_writers_follow_each_other_into_new_files():
 
     assert call_ids(machine.records()) == [f"call {number}" for number in range(12)]
     assert len(list_segments(machine.disk)) > 4
-    assert machine.verify().ok
-
-
-def test_a_writer_that_finds_another_ones_torn_line_sets_it_aside():
-    machine = Machine()
-    one, two = machine.log(), machine.log()
-    one.append([body("a")])
-    two.append([body("b")])
-    look = machine.disk.stat(ACTIVE)
-    machine.disk.open(ACTIVE).write(look.size, b'{"seq":2')
-    one.append([body("c")])
-
-    assert [record["kind"] for record in machine.records()] == ["call", "call", "recovery", "call"]
     assert machine.verify().ok
 
 
