@@ -16,6 +16,7 @@ from strictwire.stores.files.crash_disk import CrashDisk, PowerCut, Survival
         (Survival.EVERYTHING, b"kept12345678"),
         (Survival.PART, b"kept1234"),
         (Survival.HOLE, b"kept\x00\x00\x00\x005678"),
+        (Survival.UNCUT, b"kept12345678"),
     ],
 )
 def test_what_was_not_synced_is_as_the_crash_left_it(survival: Survival, expected: bytes):
@@ -37,6 +38,7 @@ def test_what_was_not_synced_is_as_the_crash_left_it(survival: Survival, expecte
         (Survival.EVERYTHING, b"1abcdef8"),
         (Survival.PART, b"1abc5678"),
         (Survival.HOLE, b"1234def8"),
+        (Survival.UNCUT, b"1abcdef8"),
     ],
 )
 def test_bytes_that_were_overwritten_and_not_synced_are_as_the_crash_left_them(survival: Survival, expected: bytes):
@@ -46,6 +48,29 @@ def test_bytes_that_were_overwritten_and_not_synced_are_as_the_crash_left_them(s
     file.write(0, b"12345678")
     file.sync()
     file.write(1, b"abcdef")
+    disk.reboot(survival)
+
+    assert disk.open("a").read(0, 99) == expected
+
+
+@pytest.mark.parametrize(
+    ("survival", "expected"),
+    [
+        (Survival.NOTHING, b"12345678"),
+        (Survival.EVERYTHING, b"123ab"),
+        (Survival.PART, b"123a5678"),
+        (Survival.HOLE, b"1234b678"),
+        (Survival.UNCUT, b"123ab678"),
+    ],
+)
+def test_a_truncation_that_was_not_synced_is_as_the_crash_left_it(survival: Survival, expected: bytes):
+    disk = CrashDisk()
+    file = disk.open("a", create=True)
+    disk.sync()
+    file.write(0, b"12345678")
+    file.sync()
+    file.truncate(3)
+    file.write(3, b"ab")
     disk.reboot(survival)
 
     assert disk.open("a").read(0, 99) == expected
@@ -91,7 +116,7 @@ def test_a_folder_that_is_gone_has_nothing():
     disk = CrashDisk()
     disk.gone = True
 
-    assert disk.stat(".") is None
+    assert disk.stat("a") is None
     for use in (disk.names, disk.sync, lambda: disk.open("a", create=True)):
         with pytest.raises(FileNotFoundError):
             use()

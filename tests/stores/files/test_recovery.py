@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from strictwire.audit.chain import GENESIS, seal_batch
+from strictwire.audit.merkle import Frontier
 from strictwire.stores.fault import LogFault
 from strictwire.stores.files.config import open_writer
 from strictwire.stores.files.crash_disk import PowerCut, Survival
@@ -149,7 +151,9 @@ def test_batched_mode_loses_nothing_that_was_synced_before_a_power_cut(step: int
             if number % 2:
                 log.sync()
                 synced += [f"{each} {letter}" for each in (number - 1, number) for letter in "abc"]
+        log.append_unsynced([body("signed")])
         log.sign()
+        synced.append("signed")
     machine.reboot(survival)
 
     _assert_whole(machine, synced)
@@ -198,7 +202,7 @@ def test_a_start_reads_only_what_came_after_the_last_checkpoint():
     machine.disk.calls.clear()
     machine.log().open()
 
-    assert machine.disk.calls == [("write", 32)]
+    assert machine.disk.calls == [("sync_folder", 0), ("write", 32)]
 
 
 def test_hashes_that_do_not_fit_the_signature_are_made_again_from_the_records():
@@ -224,6 +228,20 @@ def test_a_log_that_was_tampered_with_is_not_written_to():
         machine.log().open()
 
     assert (refused.value.reason, refused.value.record) == ("damaged", 0)
+
+
+def test_a_log_whose_records_and_hashes_were_forged_is_not_written_to():
+    machine = Machine()
+    log = machine.log()
+    log.append([body("a"), body("b")])
+    log.sign()
+    forged = seal_batch([body("x"), body("b")], first=0, head=GENESIS)
+    machine.disk.open(ACTIVE).write(0, forged.lines)
+    machine.disk.open(HASHES).write(0, b"".join(Frontier().extend(forged.leaves)))
+    with pytest.raises(LogFault) as refused:
+        machine.log().open()
+
+    assert (refused.value.reason, refused.value.record) == ("damaged", 1)
 
 
 def test_a_log_whose_unsigned_end_was_edited_is_not_written_to():

@@ -102,6 +102,21 @@ def test_a_full_disk_is_told_and_writing_goes_on_when_there_is_room():
     assert machine.verify().ok
 
 
+def test_of_a_batch_that_does_not_fit_nothing_is_kept():
+    machine = Machine()
+    log = machine.log()
+    log.append([body("a")])
+    line = machine.disk.stat(ACTIVE).size
+    machine.disk.room = 7 * HASH_BYTES + 2 * line
+    with pytest.raises(LogFault):
+        log.append([body("lost")] * 3)
+    machine.disk.room = None
+    log.append([body("b")])
+
+    assert [record["kind"] for record in machine.records()] == ["call"] * 2
+    assert call_ids(machine.records()) == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [(errno.EROFS, "read_only"), (errno.EIO, "io_error"), (errno.EACCES, "denied"), (errno.EDQUOT, "disk_full")],
@@ -211,6 +226,70 @@ def test_a_record_whose_sync_failed_does_not_come_back(
     assert machine.verify().ok
 
 
+@pytest.mark.clause("S7")
+@pytest.mark.parametrize("what", ["write", "sync"])
+def test_a_failed_commit_that_cannot_be_undone_at_once_is_undone_later(what: str, monkeypatch: pytest.MonkeyPatch):
+    """Whole lines of it are in the file: the disk fails for a while, from the end of the write or from the sync on."""
+    machine = Machine()
+    log = machine.log()
+    log.append([body("a")])
+    step = machine.disk.step
+
+    def break_down(kind: str, change: Callable[[], object], size: int = 0) -> None:
+        if kind == what and (what == "sync" or size > 9 * HASH_BYTES):
+            if what == "write":
+                step(kind, change, size)
+            machine.disk.refusal = errno.EIO
+        step(kind, change, size)
+
+    monkeypatch.setattr(machine.disk, "step", break_down)
+    for _ in range(2):
+        with pytest.raises(LogFault):
+            log.append([body("lost"), body("lost, too")])
+    monkeypatch.setattr(machine.disk, "step", step)
+    machine.disk.refusal = None
+    log.append([body("b")])
+
+    assert call_ids(machine.records()) == ["a", "b"]
+    assert machine.verify().ok
+
+
+def test_a_failed_commit_on_which_another_writer_has_built_stays(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine()
+    one, two = machine.log(), machine.log()
+    one.append([body("a")])
+    step = machine.disk.step
+
+    def refuse(kind: str, change: Callable[[], object], size: int = 0) -> None:
+        if kind in ("sync", "truncate"):
+            raise OSError(errno.EIO, "broken")
+        step(kind, change, size)
+
+    monkeypatch.setattr(machine.disk, "step", refuse)
+    with pytest.raises(LogFault):
+        one.append([body("refused")])
+    monkeypatch.setattr(machine.disk, "step", step)
+    two.append([body("b")])
+    one.append([body("c")])
+
+    assert call_ids(machine.records()) == ["a", "refused", "b", "c"], "the chain must not break"
+    assert machine.verify().ok
+
+
+def test_a_commit_behind_much_that_another_writer_wrote_may_wait(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine()
+    one, two = machine.log(), machine.log()
+    one.append([body("a")])
+    two.append([body("b")])
+    assert one.try_append_unsynced([body("c")])
+    monkeypatch.setattr("strictwire.stores.files.writer.BLOCK", 100)
+    two.append([body("d")])
+
+    assert not one.try_append_unsynced([body("e")])
+    one.append([body("e")])
+    assert call_ids(machine.records()) == ["a", "b", "c", "d", "e"]
+
+
 def test_after_a_failed_sync_everything_unsynced_is_written_again_before_the_next(monkeypatch: pytest.MonkeyPatch):
     """The kernel may hold the pages for clean after it reported the error: a second sync alone would do nothing."""
     machine = Machine()
@@ -287,6 +366,28 @@ def test_a_log_is_rotated_by_size_with_the_chain_carried_over():
     assert len(list_segments(machine.disk)) > 2
     assert whole == expected.lines
     assert machine.verify().signed == 20
+
+
+def test_a_new_file_whose_name_was_not_synced_takes_no_record(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine(rotate_bytes=600)
+    log = machine.log()
+    log.open()
+    step, refused = machine.disk.step, []
+
+    def refuse(what: str, change: Callable[[], object], size: int = 0) -> None:
+        if what == "sync_folder" and machine.disk.stat("audit-log-000000000000.jsonl") is not None and not refused:
+            refused.append(what)
+            raise OSError(errno.EIO, "refused")
+        step(what, change, size)
+
+    monkeypatch.setattr(machine.disk, "step", refuse)
+    log.append([body("a"), body("b")])
+    assert refused
+    log.append([body("c")])
+    machine.reboot(Survival.NOTHING)
+    machine.log().open()
+
+    assert call_ids(machine.records()) == ["a", "b", "c"]
 
 
 def test_a_record_is_kept_even_when_there_is_no_room_for_a_new_file():

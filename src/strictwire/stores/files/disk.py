@@ -58,7 +58,7 @@ class Disk(Protocol):
         """Open for reading and writing. FileNotFoundError unless `create`."""
 
     def stat(self, name: str) -> FileInfo | None:
-        """The file with this name, or None; `.` is the folder itself."""
+        """The file with this name, or None."""
 
     def names(self) -> list[str]:
         """Every name in the folder."""

@@ -49,8 +49,8 @@ def load_state(location: TrailLocation, key: PublicKey) -> TrailState:
             if segment.name != ACTIVE:
                 _replay_older(disk, segment, replay)
         file = opened.enter_context(closing(disk.open(ACTIVE, create=True)))
-        if not any(segment.name == ACTIVE for segment in segments):
-            disk.sync()
+        # Always: a rotation that failed may have left names that a power cut would take back.
+        disk.sync()
         first, size, rest = _replay_active(disk, file, replay)
         has_mirror = disk.stat(MIRROR) is not None
         if has_mirror:
