@@ -1,1 +1,1 @@
-"""What strictwire costs, measured beside its peers. `./scripts/bench` runs it."""
+"""Benchmarks of strictwire and its peers. `./scripts/bench` runs them."""

@@ -13,11 +13,11 @@ from typing import Final
 from benchmarks import peers
 from benchmarks.page import render_goals_for_terminal, write_page
 from benchmarks.parts import counts, floors, guard, handlers, memory, refusals, script, server, startup, sweeps
-from benchmarks.results import Effort, Found, machine_load, read_found, write_found
+from benchmarks.results import Effort, PartResult, machine_load, read_result, write_result
 
 RESULTS: Final = peers.BENCH / "results"
 
-MEASURED: Final[Mapping[str, Callable[[Effort], Found]]] = {
+MEASURED: Final[Mapping[str, Callable[[Effort], PartResult]]] = {
     "server": server.run,
     "refusals": refusals.run,
     "handlers": handlers.run,
@@ -28,44 +28,44 @@ MEASURED: Final[Mapping[str, Callable[[Effort], Found]]] = {
     "sweeps": sweeps.run,
     "instructions": counts.run,
 }
-PROGRAMS: Final = ("audit", "context", "context_ranking", "workspace", "code", "lint")
-"""Parts that are files of their own beside this one; one that is missing is passed over."""
+PROGRAMS: Final = ("http_servers", "audit", "context", "context_ranking", "workspace", "code", "lint", "unity")
+"""Parts that are separate programs in this folder; a missing one is skipped."""
 
 ORDER: Final = (*MEASURED, *PROGRAMS)
 
 
-def _parts() -> dict[str, Callable[[Effort], Found]]:
+def _parts() -> dict[str, Callable[[Effort], PartResult]]:
     programs = {part: partial(_run_program, part) for part in PROGRAMS if script.exists(part)}
     return {**MEASURED, **programs}
 
 
-def _run_program(part: str, _effort: Effort) -> Found:
+def _run_program(part: str, _effort: Effort) -> PartResult:
     return script.run(part)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the parts that are named, or all."""
-    parts, usual = _parts(), Effort()
-    parser = argparse.ArgumentParser(prog="./scripts/bench", description="Measures strictwire beside its peers.")
+    """Run the given parts, or all parts."""
+    parts, default = _parts(), Effort()
+    parser = argparse.ArgumentParser(prog="./scripts/bench", description="Measure strictwire and its peers.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"any of {', '.join(parts)} (default: all)")
-    parser.add_argument("--seconds", type=float, default=usual.seconds, help="length of one run (default %(default)s)")
-    parser.add_argument("--rounds", type=int, default=usual.rounds, help="runs that count (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=default.seconds, help="duration of one run (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=default.rounds, help="number of measured runs (default: %(default)s)")
     given = parser.parse_args(argv)
     unknown = [part for part in given.parts if part not in parts]
     if unknown:
-        parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(parts)}")
+        parser.error(f"unknown part: {', '.join(unknown)}; known: {', '.join(parts)}")
     effort = Effort(seconds=given.seconds, rounds=given.rounds)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leaves through the blocks that stop the servers
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that `finally` blocks stop the servers
     peers.install()
     for part in given.parts or parts:
         _run_part(part, parts[part], effort)
-    found = [read_found(path) for path in sorted(RESULTS.glob("*.json"))]
+    found = [read_result(path) for path in sorted(RESULTS.glob("*.json"))]
     write_page(found, peers.versions(), ORDER, peers.ROOT / "docs")
-    sys.stdout.write(render_goals_for_terminal(found) + "\nwritten: docs/BENCHMARKS.md\n")
+    sys.stdout.write(render_goals_for_terminal(found) + "\nwrote docs/BENCHMARKS.md\n")
     return 0
 
 
-def _run_part(part: str, measure: Callable[[Effort], Found], effort: Effort) -> None:
+def _run_part(part: str, measure: Callable[[Effort], PartResult], effort: Effort) -> None:
     sys.stderr.write(f"== {part}\n")
     before = machine_load()
     found = measure(effort)
@@ -77,7 +77,7 @@ def _run_part(part: str, measure: Callable[[Effort], Found], effort: Effort) -> 
             "after": machine_load(),
         }
     )
-    write_found(found, RESULTS)
+    write_result(found, RESULTS)
 
 
 if __name__ == "__main__":

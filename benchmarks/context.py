@@ -1,13 +1,13 @@
-"""Context resolve: cold, warm, build, memory and scaling, each against the plain way of doing it, in one run.
+"""Context resolve: build, cold load, warm query, memory and scaling, each compared with a naive implementation.
 
     python -m benchmarks.context                                      # 100,000 documents of 740 bytes; a few minutes
-    python -m benchmarks.context --documents 2000                     # a quick look
-    python -m benchmarks.context --scaling docs/context-scaling.svg   # 1,000 to 1,000,000 documents, drawn
+    python -m benchmarks.context --documents 2000                     # a quick run
+    python -m benchmarks.context --scaling docs/context-scaling.svg   # plot for 1,000 to 1,000,000 documents
 
-Both ways take turns and medians count, because others use the machine too; processor time, that of helpers included, is
-told beside the wall's. Files are made below TMPDIR. On ext4 that should be a file system where nobody has deleted much in
-the last minute: its allocator passes over every inode freed of late, and both ways of building then measure that alone.
-The exit code is 0 when every figure of GOALS is reached.
+Both implementations take turns, and medians count, because the machine may have other work; CPU time, including child
+processes, is printed beside wall time. Files are created below TMPDIR. On ext4, avoid a file system with many recent
+deletions: the allocator skips recently freed inodes, and both builds would mostly measure that. The exit code is 0 if all
+goals are reached.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ SIZE = 740
 BUDGET = 4000
 VOCABULARY = 30_000
 RARE, SOME, TENTH = "planted-rare", "planted-some", "planted-tenth"
-LINES = {RARE: "100 match", SOME: "1,000 match", TENTH: "a tenth matches", "": "looking at each document"}
-"""Words that the scaling run plants, and the line of each; the last one is the way without an index."""
+LINES = {RARE: "100 match", SOME: "1,000 match", TENTH: "a tenth matches", "": "scan of each document"}
+"""Words that the scaling run inserts, and the title of each line; the empty word is the search without an index."""
 
 ROUNDS = 15
 ROUNDS_OF_SCAN = 3
 
 
 class Writer:
-    """Documents of 740 bytes in words whose frequencies fall like those of a language (Zipf-Mandelbrot, s = 1, q = 2.7)."""
+    """Generates documents of 740 bytes with word frequencies like those of a language (Zipf-Mandelbrot, s = 1, q = 2.7)."""
 
     def __init__(self) -> None:
         self._random = random.Random(SEED)  # noqa: S311 - a fixed corpus, not a secret
@@ -80,7 +80,7 @@ def timed(work: Callable[[], object]) -> tuple[float, object]:
 
 
 def processor_time(work: Callable[[], object]) -> float:
-    """Seconds of the processor: an answer from memory waits for nothing, and others do not count."""
+    """CPU seconds of this thread: a query in memory never waits, and other work on the machine does not count."""
     started = time.thread_time()
     work()
     return time.thread_time() - started
@@ -88,7 +88,7 @@ def processor_time(work: Callable[[], object]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Seconds by the wall and of the processor, helpers that have ended included."""
+    """Wall time and CPU time in seconds; CPU time includes finished child processes."""
 
     wall: float
     processor: float
@@ -106,7 +106,7 @@ def median(runs: Sequence[Spent]) -> Spent:
 
 
 def naive_build(sources: Path, cache: Path) -> None:
-    """One document after another, each made durable by itself."""
+    """Write one document after another, each with its own fsync."""
     (cache / "documents").mkdir(parents=True)
     entries = []
     for path in sorted(sources.rglob("*.md")):
@@ -123,7 +123,7 @@ def naive_build(sources: Path, cache: Path) -> None:
 
 
 def naive_resolve(cache: Path, query: str, budget: int) -> bytes:
-    """One read and one parse a document; no hash is checked."""
+    """Read and parse every document; no hash is checked."""
     terms = set(query.lower().split())
     rows = []
     for entry in json.loads((cache / "manifest.json").read_text())["documents"]:
@@ -142,7 +142,7 @@ def naive_resolve(cache: Path, query: str, budget: int) -> bytes:
 
 
 def pick_queries(index: Index) -> list[str]:
-    """One word, two, four and eight, from frequent to rare: every hundredth part of the vocabulary by frequency."""
+    """Queries of one, two, four and eight words, from frequent to rare."""
     by_frequency = sorted(index.postings, key=lambda word: (-len(list(index.occurrences(word))), word))
     at = [by_frequency[min(rank, len(by_frequency) - 1)] for rank in (20, 100, 300, 1000, 3000, 6000, 10_000, 20_000)]
     return [at[3], at[6], " ".join(at[4:6]), " ".join(at[2:6]), " ".join(at)]
@@ -170,7 +170,7 @@ def measure(count: int, folder: Path) -> None:
 
 
 def measure_build(sources: Path, folder: Path) -> Built:
-    """Ours before and after the plain way, so that a drift of the machine meets both."""
+    """Build with strictwire before and after the naive build, so that a drift of the machine affects both."""
     built: list[Built] = []
 
     def ours(name: str) -> Spent:
@@ -255,7 +255,7 @@ def status(name: str) -> int:
 
 
 def scaling(drawing: Path, counts: Sequence[int]) -> None:
-    """How long one warm answer takes, by the size of the cache and by how many documents match."""
+    """The time of one warm query by the size of the cache and the number of matching documents."""
     lines: dict[str, list[tuple[float, float]]] = {line: [] for line in LINES.values()}
     for count in counts:
         index = planted(count)
@@ -271,7 +271,7 @@ def scaling(drawing: Path, counts: Sequence[int]) -> None:
             lines[line].append((count, ms))
     plot = Plot(
         name=drawing.stem,
-        title="One warm answer of context.resolve, budget 4,000 tokens",
+        title="One warm query of context.resolve, budget 4,000 tokens",
         across="documents in the cache",
         up="ms of one processor",
         lines=lines,
@@ -280,7 +280,7 @@ def scaling(drawing: Path, counts: Sequence[int]) -> None:
 
 
 def planted(count: int) -> Index:
-    """An index of so many documents, without the disk: loading is measured elsewhere."""
+    """An index of `count` documents in memory; loading from disk is measured elsewhere."""
     writer, builder = Writer(), IndexBuilder()
     every = {RARE: max(count // 100, 1), SOME: max(count // 1000, 1), TENTH: 10}
     for number in range(count):
@@ -295,7 +295,7 @@ def resolve(index: Index, query: str) -> bytes:
 
 
 def scan(index: Index, query: str) -> int:
-    """What a search that looks at every document pays at the least: one look for the bytes in each."""
+    """The minimum cost of a search without an index: one substring search per document."""
     wanted = query.encode()
     return sum(1 for number in range(len(index)) if wanted in index.store.head(number))
 
@@ -306,12 +306,12 @@ GOALS = {
     "warm resolve": ("times_faster", 1000.0, None),
     "memory": ("resident_times", None, 3.0),
 }
-"""What a figure must reach: at least, at most. Warm: a query that matches up to a tenth of the documents."""
+"""The figure, lower bound and upper bound of each goal. Warm: queries that match at most a tenth of the documents."""
 
 missed: list[str] = []
 
 
-def judge(what: str, figures: dict[str, float]) -> None:
+def check_goal(what: str, figures: dict[str, float]) -> None:
     name, least, most = GOALS.get(what, ("", None, None))
     if not name or figures.get("matched", 0) > figures.get("documents", 1) / 10:
         return
@@ -320,7 +320,7 @@ def judge(what: str, figures: dict[str, float]) -> None:
 
 
 def report(what: str, **figures: float) -> None:
-    judge(what, figures)
+    check_goal(what, figures)
     print(json.dumps({"what": what, **{name: round(value, 3) for name, value in figures.items()}}), flush=True)
 
 
@@ -331,8 +331,8 @@ def _now() -> datetime:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--scaling", type=Path, help="draw the scaling run into this file instead")
-    parser.add_argument("--largest", type=int, default=1_000_000, help="of the scaling run")
+    parser.add_argument("--scaling", type=Path, help="run only the scaling benchmark and write its plot to this file")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="largest number of documents in the scaling run")
     parser.add_argument("--memory", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory:

@@ -1,11 +1,11 @@
-"""context.search against the v0 ranking, bm25s and rank-bm25 on a known-item task that nobody can tune by hand.
+"""context.search compared with the v0 ranking, bm25s and rank-bm25 on a known-item search task.
 
-Documents are the functions and methods of three packages; a query is the first sentence of a docstring, which is cut out
-of its target. A ranking is judged by the rank of the target: nDCG@10. The same text goes to every ranking, the path of
-the function included. Queries are drawn with a fixed seed; intervals are a paired bootstrap.
+Documents are the functions and methods of three packages; a query is the first sentence of a docstring, which is removed
+from its document. The measure is nDCG@10 of the target document. Every ranking gets the same text, including the path of
+the function. Queries are sampled with a fixed seed; confidence intervals come from a paired bootstrap.
 
     python benchmarks/context_ranking.py                      # the packages of the group `bench`
-    python benchmarks/context_ranking.py --queries 500        # a quick look
+    python benchmarks/context_ranking.py --queries 500        # a quick run
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from rank_bm25 import BM25Okapi
 
 from strictwire.packs.context.build import Order, build
 from strictwire.packs.context.library import load_generation
-from strictwire.packs.context.search.answer import Search, Searcher
-from strictwire.packs.context.search.counters import ByteCounter
+from strictwire.packs.context.search.searcher import Search, Searcher
+from strictwire.packs.context.search.token_counters import ByteCounter
 from strictwire.packs.context.select import select
 
 PACKAGES = ("django", "sqlalchemy", "networkx")
@@ -45,7 +45,7 @@ Rank = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One function: a path that names it, its source without the summary, and the summary."""
+    """One function: its path, its source without the summary, and the summary."""
 
     path: str
     text: str
@@ -55,7 +55,7 @@ class Item:
 def read_items(package: str) -> Iterator[Item]:
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"{package} is not installed: pip install --group bench")
+        raise SystemExit(f"{package} is not installed; run pip install --group bench")
     root = Path(spec.submodule_search_locations[0])
     for file in sorted(root.rglob("*.py")):
         relative = file.relative_to(root.parent)
@@ -75,7 +75,7 @@ def _functions(node: ast.AST, lines: Sequence[bytes], prefix: str) -> Iterator[I
 
 
 def _segment(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[bytes]) -> str:
-    """What `ast.get_source_segment` gives, which splits the whole file for every function."""
+    """Like `ast.get_source_segment`, but that splits the whole file into lines for every function."""
     last = node.end_lineno or node.lineno
     whole = list(lines[node.lineno - 1 : last])
     whole[-1] = whole[-1][: node.end_col_offset]
@@ -95,7 +95,7 @@ def _without(text: str, summary: str) -> str:
 
 
 def draw(items: Sequence[Item], count: int) -> list[Item]:
-    """Functions whose summary says something and stands nowhere else."""
+    """Sample functions whose summary has enough words and is unique."""
     seen: dict[str, int] = {}
     for item in items:
         seen[item.summary.lower()] = seen.get(item.summary.lower(), 0) + 1
@@ -121,7 +121,7 @@ def rank_with_search(folder: Path) -> Rank:
 def rank_with_v0(folder: Path) -> Rank:
     index = load_generation(folder).index
 
-    # Enough for ten documents of any size: the first ten picks are then the first ten of the ranking.
+    # The budget is enough for ten documents of any size, so that the first ten picks are the top ten of the ranking.
     budget = DEPTH * max(index.tokens)
 
     def rank(query: str) -> list[str]:
@@ -171,7 +171,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
 
 
 def unique(items: Sequence[Item]) -> list[Item]:
-    """v0 holds a content once; ids are compared in lower case."""
+    """Remove duplicates: v0 stores each content once and compares ids in lower case."""
     by_text = {item.text: item for item in reversed(items)}
     return list({item.path.lower(): item for item in by_text.values()}.values())
 

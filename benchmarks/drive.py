@@ -1,7 +1,7 @@
-"""The load: closed loops over pipes and sockets, in one process, with a fixed number of requests in flight.
+"""The load generator: a closed loop over pipes or sockets, in one process, with a fixed number of requests in flight.
 
-Plain descriptors and `poll`, no event loop and no HTTP library, so that the load costs less than any server under test. How
-busy the load itself was is part of every result: near 1.0 it would have been the bottleneck.
+Uses file descriptors and `poll`, without an event loop or HTTP library, so that it costs less than any server under test.
+Every result contains how busy the load generator was: near 1.0 it would be the bottleneck.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from benchmarks import talk
+from benchmarks import messages
+from benchmarks.messages import CallStream, RequestStream, Revision, WrongResponse
 from benchmarks.process import Running
-from benchmarks.talk import Speaker, Talk, Wire, WrongAnswer
 
-PATIENCE: Final = 30.0
-"""Seconds without any answer after which a server counts as stalled."""
+STALL_SECONDS: Final = 30.0
+"""A server that sends nothing for this long counts as stalled."""
 
 _BUFFER: Final = bytearray(256 * 1024)
 _VIEW: Final = memoryview(_BUFFER)
-"""One place to read into: a fresh buffer of this size for every read would cost more than the read."""
+"""A shared read buffer: allocating one of this size for every read would cost more than the read."""
 
 
 class Stalled(Exception):
-    """No answer came for too long, or the server hung up."""
+    """The server sent nothing for too long, or closed the connection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """How much to ask. It ends with whichever bound comes first."""
+    """The load of one run, which ends at the time limit or the number of calls, whichever comes first."""
 
     in_flight: int
     seconds: float
@@ -40,8 +40,8 @@ class Load:
 
 
 @dataclass(slots=True, kw_only=True)
-class Measured:
-    """One run."""
+class Measurement:
+    """The result of one run."""
 
     calls: int = 0
     seconds: float = 0.0
@@ -51,7 +51,7 @@ class Measured:
 
     @property
     def rate(self) -> float:
-        """Calls a second."""
+        """Calls per second."""
         return self.calls / self.seconds
 
     @property
@@ -61,27 +61,27 @@ class Measured:
 
     @property
     def client_busy(self) -> float:
-        """Share of the time that the load spent working."""
+        """Share of the time that the load generator used the CPU."""
         return self.client_cpu / self.seconds
 
     @property
     def cpu_a_call(self) -> float:
-        """CPU seconds of the server for one call."""
+        """CPU seconds of the server per call."""
         return self.server_cpu / self.calls
 
 
 class _Clock:
-    """Measures one run: wall time and the CPU time of both sides."""
+    """Measures the wall time of a run and the CPU time of both sides."""
 
     def __init__(self, running: Running) -> None:
         self._running = running
         self._server, self._client = running.cpu_seconds(), time.process_time()
         self.started = time.perf_counter()
 
-    def finish(self, latencies: list[float]) -> Measured:
+    def finish(self, latencies: list[float]) -> Measurement:
         """The result."""
         ended = time.perf_counter()
-        return Measured(
+        return Measurement(
             calls=len(latencies),
             seconds=ended - self.started,
             latencies=latencies,
@@ -91,20 +91,20 @@ class _Clock:
 
 
 class Pipes:
-    """A stdio server as its client sees it."""
+    """The client of a stdio server."""
 
-    def __init__(self, running: Running, wire: Wire, *, patience: float = PATIENCE) -> None:
-        self.running, self._patience = running, patience
+    def __init__(self, running: Running, revision: Revision, *, stall_seconds: float = STALL_SECONDS) -> None:
+        self.running, self._stall_seconds = running, stall_seconds
         self._source, self._sink = running.pipes
         os.set_blocking(self._source, False)
         os.set_blocking(self._sink, False)
         self._rest = b""
-        if wire is Wire.LEGACY:
-            self.exchange(talk.initialize())
-            self._write(talk.INITIALIZED + b"\n")
+        if revision is Revision.LEGACY:
+            self.exchange(messages.initialize())
+            self._write(messages.INITIALIZED + b"\n")
 
     def exchange(self, line: bytes) -> bytes:
-        """One request, one answer."""
+        """Send one request and return its response."""
         unsent = self._write(line + b"\n")
         lines: list[bytes] = []
         while unsent or not lines:
@@ -113,13 +113,13 @@ class Pipes:
             lines = self._read()
         return lines[0]
 
-    def drive(self, speaker: Speaker, load: Load) -> Measured:
-        """Keep `in_flight` requests under way until the bound is reached; every answer is judged."""
+    def drive(self, stream: RequestStream, load: Load) -> Measurement:
+        """Keep `in_flight` requests running until the end of the load; every response is checked."""
         clock = _Clock(self.running)
         waiting: dict[int, float] = {}
         latencies: list[float] = []
-        deadline, left = clock.started + load.seconds, load.calls
-        unsent, left = self._ask(speaker, waiting, min(load.in_flight, left), left)
+        deadline, remaining = clock.started + load.seconds, load.calls
+        unsent, remaining = self._ask(stream, waiting, min(load.in_flight, remaining), remaining)
         while waiting:
             unsent = self._write(unsent)
             if unsent or not (lines := self._read()):
@@ -127,24 +127,24 @@ class Pipes:
                 lines = self._read()
             now = time.perf_counter()
             for line in lines:
-                sent = waiting.pop(speaker.judge(line), None)
+                sent = waiting.pop(stream.check(line), None)
                 if sent is None:
-                    raise WrongAnswer(f"answered twice or never asked: {line[:200]!r}")
+                    raise WrongResponse(f"a second response, or a response without a request: {line[:200]!r}")
                 latencies.append(now - sent)
-            if lines and now < deadline and left:
-                more, left = self._ask(speaker, waiting, min(len(lines), left), left)
+            if lines and now < deadline and remaining:
+                more, remaining = self._ask(stream, waiting, min(len(lines), remaining), remaining)
                 unsent += more
         return clock.finish(latencies)
 
-    def _ask(self, speaker: Speaker, waiting: dict[int, float], count: int, left: int) -> tuple[bytes, int]:
-        asked = [speaker.ask() for _ in range(count)]
+    def _ask(self, stream: RequestStream, waiting: dict[int, float], count: int, remaining: int) -> tuple[bytes, int]:
+        requests = [stream.next_request() for _ in range(count)]
         now = time.perf_counter()
-        for number, _ in asked:
+        for number, _ in requests:
             waiting[number] = now
-        return b"".join([body + b"\n" for _, body in asked]), left - count
+        return b"".join([body + b"\n" for _, body in requests]), remaining - count
 
     def _write(self, data: bytes) -> bytes:
-        """Write what fits now; the rest is returned."""
+        """Write as much as possible without blocking. Returns the rest."""
         while data:
             try:
                 data = data[os.write(self._sink, data) :]
@@ -153,13 +153,13 @@ class Pipes:
         return data
 
     def _read(self) -> list[bytes]:
-        """Whole lines that are there now."""
+        """The complete lines that are available without blocking."""
         try:
             size = os.readv(self._source, [_BUFFER])
         except BlockingIOError:
             return []
         if not size:
-            raise Stalled(f"the server closed its output: {self.running.complaint()}")
+            raise Stalled(f"the server closed its output: {self.running.stderr_tail()}")
         *lines, self._rest = (self._rest + _VIEW[:size]).split(b"\n")
         return lines
 
@@ -168,18 +168,18 @@ class Pipes:
         poll.register(self._source, select.POLLIN)
         if writing:
             poll.register(self._sink, select.POLLOUT)
-        if not poll.poll(self._patience * 1000):
-            raise Stalled(f"no answer for {self._patience} s: {self.running.complaint()}")
+        if not poll.poll(self._stall_seconds * 1000):
+            raise Stalled(f"no response for {self._stall_seconds} s: {self.running.stderr_tail()}")
 
 
 class _Heads:
-    """Reads heads of responses; most repeat, so they are remembered."""
+    """Parses response headers, with a cache: most responses have the same ones."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[int, int]] = {}
 
     def read(self, head: bytes) -> tuple[int, int]:
-        """Status and length; -1 for a chunked body."""
+        """Status and content length; the length is -1 for a chunked body."""
         found = self._known.get(head)
         if found is None:
             found = self._known[head] = _read_head(head)
@@ -189,7 +189,7 @@ class _Heads:
 
 
 def read_fields(head: bytes) -> dict[str, str]:
-    """The header fields, names in lower case."""
+    """The header fields, with lower-case names."""
     pairs = (line.partition(":") for line in head.decode("latin-1").split("\r\n")[1:])
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
@@ -201,7 +201,7 @@ def _read_head(head: bytes) -> tuple[int, int]:
 
 
 def read_chunked(data: bytes) -> bytes | None:
-    """The body of a chunked response, or None while it is not whole."""
+    """The body of a chunked response, or None while it is incomplete."""
     parts: list[bytes] = []
     at = 0
     while True:
@@ -218,7 +218,7 @@ def read_chunked(data: bytes) -> bytes | None:
 
 
 def read_event(body: bytes) -> bytes:
-    """The last message of an event stream; other bodies as they are."""
+    """The last message of an event stream; other bodies unchanged."""
     if body.startswith(b"{"):
         return body
     lines = [line[5:].strip() for line in body.replace(b"\r\n", b"\n").split(b"\n") if line.startswith(b"data:")]
@@ -229,31 +229,31 @@ _HEADS: Final = _Heads()
 
 
 class Connection:
-    """One keep-alive connection with at most one request under way."""
+    """A keep-alive connection with at most one request in flight."""
 
-    def __init__(self, port: int, path: str, wire: Wire) -> None:
-        self.port, self.path, self.wire = port, path, wire
-        self.socket = _dial(port)
-        self.fields: dict[str, str] = {"MCP-Protocol-Version": str(wire)}
+    def __init__(self, port: int, path: str, revision: Revision) -> None:
+        self.port, self.path, self.revision = port, path, revision
+        self.socket = _open_socket(port)
+        self.fields: dict[str, str] = {"MCP-Protocol-Version": str(revision)}
         self.sent = 0.0
         self.number = 0
         self._buffer = b""
         self._heads: dict[tuple[int, str], bytes] = {}
-        if wire is Wire.LEGACY:
+        if revision is Revision.LEGACY:
             self._open_session()
 
     def _open_session(self) -> None:
-        status, head, _ = self.exchange(talk.initialize(), {})
+        status, head, _ = self.exchange(messages.initialize(), {})
         session = read_fields(head).get("mcp-session-id")
         if status != 200:
-            raise Stalled(f"initialize was answered with {status}")
+            raise Stalled(f"initialize returned HTTP {status}")
         if session:
             self.fields["Mcp-Session-Id"] = session
-        self.exchange(talk.INITIALIZED, self.fields)
+        self.exchange(messages.INITIALIZED, self.fields)
 
     def exchange(self, body: bytes, fields: Mapping[str, str]) -> tuple[int, bytes, bytes]:
-        """One request and its response: status, head and body."""
-        self.socket.sendall(talk.http_head(port=self.port, path=self.path, length=len(body), fields=fields) + body)
+        """Send one request and return the status, headers and body of its response."""
+        self.socket.sendall(messages.http_head(port=self.port, path=self.path, length=len(body), fields=fields) + body)
         while (found := self.receive()) is None:
             pass
         return found
@@ -263,14 +263,14 @@ class Connection:
         key = (len(body), tool)
         head = self._heads.get(key)
         if head is None:
-            modern = {"Mcp-Method": "tools/call", "Mcp-Name": tool} if self.wire is Wire.MODERN else {}
-            head = talk.http_head(port=self.port, path=self.path, length=len(body), fields=self.fields | modern)
+            modern = {"Mcp-Method": "tools/call", "Mcp-Name": tool} if self.revision is Revision.MODERN else {}
+            head = messages.http_head(port=self.port, path=self.path, length=len(body), fields=self.fields | modern)
             self._heads[key] = head
         self.number, self.sent = number, time.perf_counter()
         self.socket.sendall(head + body)
 
     def receive(self) -> tuple[int, bytes, bytes] | None:
-        """Read what is there: status, head and body of the response once it is whole."""
+        """Read available bytes. Returns the status, headers and body once the response is complete, else None."""
         size = self.socket.recv_into(_VIEW)
         if not size:
             raise Stalled("the server closed the connection")
@@ -287,97 +287,97 @@ class Connection:
         self._buffer = data
         return None
 
-    def redial(self) -> None:
-        """A new connection for the same session: servers close connections that were idle for some seconds."""
+    def reconnect(self) -> None:
+        """Open a new connection for the same session, because servers close idle connections after some seconds."""
         self.socket.close()
-        self.socket = _dial(self.port)
+        self.socket = _open_socket(self.port)
         self._buffer = b""
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.socket.close()
 
 
-def _dial(port: int) -> socket.socket:
-    dialled = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    dialled.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return dialled
+def _open_socket(port: int) -> socket.socket:
+    opened = socket.create_connection(("127.0.0.1", port), timeout=STALL_SECONDS)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return opened
 
 
-def drive_all(channel: Pipes | Sockets, speaker: Speaker, load: Load) -> Measured:
-    """Every call of the load, not only those that fit its time. Raises Stalled."""
-    measured = channel.drive(speaker, load)
+def drive_all(channel: Pipes | Sockets, stream: RequestStream, load: Load) -> Measurement:
+    """Like `drive`, but raise Stalled if the time limit ends the run before all calls are made."""
+    measured = channel.drive(stream, load)
     if measured.calls < load.calls:
         raise Stalled(f"only {measured.calls:,} of {load.calls:,} calls in {load.seconds:.0f} s")
     return measured
 
 
 class Sockets:
-    """An HTTP server as so many clients see it, each with a connection and, in the legacy era, a session of its own."""
+    """Many clients of an HTTP server, each with its own connection and, in the legacy era, its own session."""
 
-    def __init__(self, running: Running, wire: Wire, *, path: str = "/mcp") -> None:
-        self._running, self._wire, self._path = running, wire, path
+    def __init__(self, running: Running, revision: Revision, *, path: str = "/mcp") -> None:
+        self._running, self._revision, self._path = running, revision, path
         self._connections: list[Connection] = []
 
-    def drive(self, speaker: Speaker, load: Load) -> Measured:
-        """Keep one request under way on each of `in_flight` connections; every answer is judged."""
+    def drive(self, stream: RequestStream, load: Load) -> Measurement:
+        """Keep one request running on each of `in_flight` connections; every response is checked."""
         connections = self._connect(load.in_flight)
         poll = select.epoll()
         by_descriptor = {connection.socket.fileno(): connection for connection in connections}
         for descriptor in by_descriptor:
             poll.register(descriptor, select.EPOLLIN)
-        tools = _tools(speaker)
+        tools = _tools(stream)
         clock = _Clock(self._running)
-        deadline, left, busy = clock.started + load.seconds, load.calls, 0
+        deadline, remaining, busy = clock.started + load.seconds, load.calls, 0
         latencies: list[float] = []
         for connection in connections[: load.calls]:
-            _ask(connection, speaker, tools)
-            left, busy = left - 1, busy + 1
+            _ask(connection, stream, tools)
+            remaining, busy = remaining - 1, busy + 1
         while busy:
-            events = poll.poll(PATIENCE)
+            events = poll.poll(STALL_SECONDS)
             if not events:
-                raise Stalled(f"no answer for {PATIENCE} s: {self._running.complaint()}")
+                raise Stalled(f"no response for {STALL_SECONDS} s: {self._running.stderr_tail()}")
             for descriptor, _ in events:
                 connection = by_descriptor[descriptor]
                 found = connection.receive()
                 if found is None:
                     continue
                 now = time.perf_counter()
-                _check(speaker, connection, found[2])
+                _check(stream, connection, found[2])
                 latencies.append(now - connection.sent)
-                if now < deadline and left:
-                    _ask(connection, speaker, tools)
-                    left -= 1
+                if now < deadline and remaining:
+                    _ask(connection, stream, tools)
+                    remaining -= 1
                 else:
                     busy -= 1
         poll.close()
         return clock.finish(latencies)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         for connection in self._connections:
             connection.close()
 
     def _connect(self, count: int) -> Sequence[Connection]:
         for connection in self._connections[:count]:
-            connection.redial()
+            connection.reconnect()
         while len(self._connections) < count:
-            self._connections.append(Connection(self._running.port, self._path, self._wire))
+            self._connections.append(Connection(self._running.port, self._path, self._revision))
         for connection in self._connections[:count]:
-            connection.socket.settimeout(None)  # with a timeout, each read and write would be preceded by a poll
+            connection.socket.settimeout(None)  # with a timeout, Python calls poll before each read and write
         return self._connections[:count]
 
 
-def _tools(speaker: Speaker) -> list[str]:
-    return [question.tool for question in speaker.questions] if isinstance(speaker, Talk) else ["add"]
+def _tools(stream: RequestStream) -> list[str]:
+    return [call.tool for call in stream.expected_calls] if isinstance(stream, CallStream) else ["add"]
 
 
-def _ask(connection: Connection, speaker: Speaker, tools: Sequence[str]) -> None:
-    number, body = speaker.ask()
+def _ask(connection: Connection, stream: RequestStream, tools: Sequence[str]) -> None:
+    number, body = stream.next_request()
     connection.send(number, body, tools[number % len(tools)])
 
 
-def _check(speaker: Speaker, connection: Connection, body: bytes) -> None:
-    number = speaker.judge(read_event(body))
-    if isinstance(speaker, Talk) and number != connection.number:
-        raise WrongAnswer(f"the answer to {number} came to whoever asked {connection.number}")
+def _check(stream: RequestStream, connection: Connection, body: bytes) -> None:
+    number = stream.check(read_event(body))
+    if isinstance(stream, CallStream) and number != connection.number:
+        raise WrongResponse(f"the connection of request {connection.number} got the response to {number}")

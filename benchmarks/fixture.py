@@ -1,7 +1,7 @@
-"""The two tools that every server under test offers, as data: schemas, arguments and the answers that are right.
+"""The two tools of every server under test, as data: schemas, arguments and expected results.
 
-`add` is small. `echo` takes and returns a nested document of thirty properties, 10 KB unless told otherwise. Servers read
-the schemas from a file (`write_fixture`), so that all of them promise the same.
+`add` is small. `echo` takes and returns a nested document with thirty properties, 10 KB by default. Servers read the
+schemas from a file (`write_fixture`), so that all of them have the same contracts.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 KINDS: Final = ("text", "count", "ratio", "flag", "words", "rows")
-"""Kinds of property; each comes `PROPERTIES / len(KINDS)` times."""
+"""Kinds of properties; the document has `PROPERTIES / len(KINDS)` of each."""
 
 PROPERTIES: Final = 30
 DEFAULT_ROWS: Final = 26
-"""Rows a table that make the document 10 KB."""
+"""Rows per table for a document of 10 KB."""
 
 _TEXT: Final[Json] = {"type": "string", "minLength": 1, "maxLength": 4000}
 _COUNT: Final[Json] = {"type": "integer", "minimum": 0, "maximum": 1000000}
@@ -45,12 +45,12 @@ _SCHEMAS: Final[dict[str, Json]] = {
 
 
 def property_names() -> list[tuple[str, str]]:
-    """Name and kind of every property of the document."""
-    return [(f"{KINDS[place % len(KINDS)]}_{place:02}", KINDS[place % len(KINDS)]) for place in range(PROPERTIES)]
+    """The name and kind of every property of the document."""
+    return [(f"{KINDS[index % len(KINDS)]}_{index:02}", KINDS[index % len(KINDS)]) for index in range(PROPERTIES)]
 
 
 def document_schema() -> Json:
-    """The contract of the document."""
+    """The schema of the document."""
     names = property_names()
     return {
         "type": "object",
@@ -60,16 +60,16 @@ def document_schema() -> Json:
     }
 
 
-def _value(kind: str, place: int, salt: int, rows: int) -> Any:
-    # Numbers with a binary fraction and no integral floats: every JSON library writes them the same way.
+def _value(kind: str, index: int, salt: int, rows: int) -> Any:
+    # Floats with an exact binary fraction that are not integral: every JSON library writes them the same way.
     values: dict[str, Any] = {
-        "text": f"property {place} of document {salt}, some words to fill it",
-        "count": place * 1000 + salt,
-        "ratio": place + 0.25,
-        "flag": (place + salt) % 2 == 0,
-        "words": [f"word-{place}-{number}" for number in range(6)],
+        "text": f"property {index} of document {salt}, some words to fill it",
+        "count": index * 1000 + salt,
+        "ratio": index + 0.25,
+        "flag": (index + salt) % 2 == 0,
+        "words": [f"word-{index}-{number}" for number in range(6)],
         "rows": [
-            {"id": number, "name": f"row {number} of {place}", "score": number + 0.5, "tags": ["red", "green", f"t{salt}"]}
+            {"id": number, "name": f"row {number} of {index}", "score": number + 0.5, "tags": ["red", "green", f"t{salt}"]}
             for number in range(rows)
         ],
     }
@@ -77,8 +77,8 @@ def _value(kind: str, place: int, salt: int, rows: int) -> Any:
 
 
 def document(salt: int, *, rows: int = DEFAULT_ROWS) -> Json:
-    """A document that fits the schema; another `salt` makes another document of about the same size."""
-    return {name: _value(kind, place, salt, rows) for place, (name, kind) in enumerate(property_names())}
+    """A document that conforms to the schema. A different `salt` gives a different document of about the same size."""
+    return {name: _value(kind, index, salt, rows) for index, (name, kind) in enumerate(property_names())}
 
 
 ADD: Final[Json] = {
@@ -100,18 +100,18 @@ ADD: Final[Json] = {
 
 
 def echo_tool() -> Json:
-    """The tool that gives a document back."""
-    taken = {"type": "object", "properties": {"document": document_schema()}, "required": ["document"]}
+    """The tool that returns its document."""
+    input_schema = {"type": "object", "properties": {"document": document_schema()}, "required": ["document"]}
     return {
         "name": "echo",
-        "description": "Gives the document back.",
-        "inputSchema": taken | {"additionalProperties": False},
+        "description": "Returns the document.",
+        "inputSchema": input_schema | {"additionalProperties": False},
         "outputSchema": document_schema(),
     }
 
 
 def tools(count: int = 2) -> list[Json]:
-    """`add`, `echo` and as many others like `add` as make up the count."""
+    """`add`, `echo` and copies of `add` up to the count."""
     others = [
         {**ADD, "name": f"add_{number:05}", "description": f"Adds two numbers, {number}."} for number in range(count - 2)
     ]
@@ -119,33 +119,33 @@ def tools(count: int = 2) -> list[Json]:
 
 
 def write_fixture(path: Path, *, count: int = 2) -> Path:
-    """Write the tools where servers read them (`BENCH_TOOLS`)."""
+    """Write the tools to the file that servers read (`BENCH_TOOLS`)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"tools": tools(count), "properties": property_names()}))
     return path
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One call: the tool, its arguments, and what must come back."""
+class ExpectedCall:
+    """One call: the tool, its arguments and the expected result."""
 
     tool: str
     arguments: Json
     expected: Json | None
-    """The structured content; None where the call must be refused."""
+    """The structured content; None if the call must be refused."""
 
 
-def add_questions(count: int = 64) -> tuple[Question, ...]:
-    """Small calls, all different. Sums have the same number of digits, so that answers have the same length."""
-    return tuple(Question("add", {"a": 1000 + place, "b": 2000}, {"sum": 3000 + place}) for place in range(count))
+def add_calls(count: int = 64) -> tuple[ExpectedCall, ...]:
+    """Small calls, all different. The sums have the same number of digits, so that responses have the same length."""
+    return tuple(ExpectedCall("add", {"a": 1000 + index, "b": 2000}, {"sum": 3000 + index}) for index in range(count))
 
 
-def echo_questions(count: int = 4, *, rows: int = DEFAULT_ROWS) -> tuple[Question, ...]:
+def echo_calls(count: int = 4, *, rows: int = DEFAULT_ROWS) -> tuple[ExpectedCall, ...]:
     """Large calls, all different."""
     made = [document(salt, rows=rows) for salt in range(count)]
-    return tuple(Question("echo", {"document": each}, each) for each in made)
+    return tuple(ExpectedCall("echo", {"document": each}, each) for each in made)
 
 
-def refused_questions(count: int = 64) -> tuple[Question, ...]:
-    """Calls of `add` whose arguments break its schema twice."""
-    return tuple(Question("add", {"a": f"x{place:03}", "b": 1, "c": True}, None) for place in range(count))
+def refused_calls(count: int = 64) -> tuple[ExpectedCall, ...]:
+    """Calls of `add` whose arguments violate its schema twice."""
+    return tuple(ExpectedCall("add", {"a": f"x{index:03}", "b": 1, "c": True}, None) for index in range(count))

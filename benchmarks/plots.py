@@ -1,4 +1,4 @@
-"""Plots as SVG, drawn by hand: lines over a logarithmic axis, nothing to install."""
+"""Line plots with logarithmic axes as SVG, without a plotting library."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Axis:
         self._start, self._end = start, end
 
     def at(self, value: float) -> float:
-        """Where a value is drawn."""
+        """The coordinate of a value."""
         return self._start + (math.log10(max(value, 1e-9)) - self._low) / self._span * (self._end - self._start)
 
 
@@ -41,7 +41,7 @@ def nice(value: float) -> str:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """One, two and five times the powers of ten between two values."""
+    """Tick values between two values: 1, 2 and 5 times the powers of ten."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     every = [step * 10.0**power for power in range(first, last + 1) for step in (1, 2, 5)]
     return [each for each in every if low * 0.999 <= each <= high * 1.001]
@@ -61,8 +61,8 @@ def draw(plot: Plot) -> str:
         *(part for value in ticks(min(ys) / 1.3, max(ys) * 1.3) for part in _level(up.at(value), nice(value))),
         *(_text(across.at(x), HEIGHT - BOTTOM + 16, nice(x), anchor="middle") for x in sorted(set(xs))),
     ]
-    for place, (name, line) in enumerate(plot.lines.items()):
-        parts += _line(name, [(across.at(x), up.at(y)) for x, y in line], COLOURS[place % len(COLOURS)], place)
+    for index, (name, line) in enumerate(plot.lines.items()):
+        parts += _line(name, [(across.at(x), up.at(y)) for x, y in line], COLOURS[index % len(COLOURS)], index)
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -75,10 +75,10 @@ def _level(y: float, text: str) -> list[str]:
     return [rule, _text(LEFT - 6, y + 4, text, anchor="end")]
 
 
-def _line(name: str, points: Sequence[tuple[float, float]], colour: str, place: int) -> list[str]:
+def _line(name: str, points: Sequence[tuple[float, float]], colour: str, index: int) -> list[str]:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
-    y = TOP + 16 + place * 20
+    y = TOP + 16 + index * 20
     x = WIDTH - RIGHT + 16
     key = f'<line x1="{x}" y1="{y - 4}" x2="{x + 20}" y2="{y - 4}" stroke="{colour}" stroke-width="2"/>'
     label = _text(x + 26, y, name)

@@ -1,11 +1,11 @@
-"""How much of what agents leave behind the default policy finds, and how often it flags code that people ship.
+"""The recall of the default policy on typical violations of coding agents, and its false positives on released code.
 
-    python -m benchmarks.policy                       # rates; exit code 1 if one is missed
-    python -m benchmarks.policy --findings FILE       # every finding, as tab-separated lines, to judge them one by one
+    python -m benchmarks.policy                       # print rates; exit code 1 if a goal is missed
+    python -m benchmarks.policy --findings FILE       # write every finding as a tab-separated line, for manual review
 
-Code bases are installed by exact version into `.bench/policy`. A file is flagged if the policy finds anything in it, as
-if it were new. Of code bases with an older release also the changes are judged: each file that both have and that differs is
-a write of the new one over the old one.
+Code bases are installed with exact versions into `.bench/policy`. A file is flagged if the policy has a finding for it as a
+new file. For code bases with an older release, changes are also checked: each file that both releases have and that
+differs counts as a write of the new content over the old one.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from typing import Final
 
 from benchmarks.policy_bases import BASES, Base, install
 from benchmarks.policy_plants import CORPUS, HELD_OUT, Planted, is_found, plant_all, read_corpus
-from strictwire.packs.workspace.policy.judge import Policy
 from strictwire.packs.workspace.policy.languages import maybe_language
-from strictwire.packs.workspace.policy.rule import Finding
+from strictwire.packs.workspace.policy.policy import Policy
+from strictwire.packs.workspace.policy.rule import PolicyFinding
 
 SEED: Final = 7
 FOUND: Final = 0.95
-"""Share of the planted violations that must be found."""
+"""Minimum share of the planted violations that the policy must find."""
 
 FLAGGED: Final = 0.01
-"""Share of the files that must not be flagged, in the large code bases."""
+"""Maximum share of flagged files in the large code bases."""
 
 LARGE: Final = ("SQLAlchemy", "Twisted", "Django", "pandas", "npm tree", "NumPy", "wandb")
-"""The code bases that the figure is about; the small ones are shown beside them."""
+"""The code bases that the goal applies to; the small ones are only printed."""
 
 HELD_OUT_FIRST: Final = {"first": "51 of 59", "second": "33 of 40"}
-"""Violations that were written when the rules stood, to what was found of them before the rules were mended after them."""
+"""Results on held-out violations, which were written after the rules, before the rules were improved with them."""
 
 WORKERS: Final = 2
 
@@ -53,28 +53,28 @@ _HOSTS: Final = {
     "c": ("NumPy",),
     "cpp": ("npm tree",),
 }
-"""Language to the code bases that violations are planted in."""
+"""The code bases in which violations of each language are planted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """What was found in one code base."""
+    """The findings in one code base."""
 
     files: int
-    flagged: dict[str, list[Finding]]
+    flagged: dict[str, list[PolicyFinding]]
 
     @property
     def share(self) -> float:
-        """Of the files, those with a finding."""
+        """The share of files with a finding."""
         return len(self.flagged) / self.files if self.files else 0.0
 
 
-def _judge(folder: Path, path: Path) -> list[Finding]:
+def _check_file(folder: Path, path: Path) -> list[PolicyFinding]:
     return Policy().findings(str(path.relative_to(folder)), path.read_bytes())
 
 
-def _judge_change(folder: Path, before: Path, path: Path) -> list[Finding] | None:
-    """None for a file that did not change."""
+def _check_change(folder: Path, before: Path, path: Path) -> list[PolicyFinding] | None:
+    """The findings that a change adds; None for a file that did not change."""
     older = before / path.relative_to(folder)
     if not older.is_file():
         return None
@@ -83,23 +83,23 @@ def _judge_change(folder: Path, before: Path, path: Path) -> list[Finding] | Non
 
 
 def measure(base: Base, pool: ProcessPoolExecutor) -> Rate:
-    """Every file as if it were new."""
+    """Check every file as a new file."""
     files = list(base.files())
-    found = pool.map(partial(_judge, base.folder), files, chunksize=32)
+    found = pool.map(partial(_check_file, base.folder), files, chunksize=32)
     flagged = {str(path.relative_to(base.folder)): each for path, each in zip(files, found, strict=True) if each}
     return Rate(files=len(files), flagged=flagged)
 
 
 def measure_changes(base: Base, pool: ProcessPoolExecutor) -> Rate:
-    """Every file that two releases have and that differs."""
+    """Check every file that differs between two releases as a change."""
     files = list(base.files())
-    found = list(pool.map(partial(_judge_change, base.folder, base.folder_before), files, chunksize=32))
+    found = list(pool.map(partial(_check_change, base.folder, base.folder_before), files, chunksize=32))
     flagged = {str(path.relative_to(base.folder)): each for path, each in zip(files, found, strict=True) if each}
     return Rate(files=sum(each is not None for each in found), flagged=flagged)
 
 
 def hosts() -> dict[str, list[Path]]:
-    """Files to plant in, by language."""
+    """Files to plant violations in, by language."""
     bases = {base.name: base for base in BASES}
     found = {}
     for language, names in _HOSTS.items():
@@ -112,7 +112,7 @@ def hosts() -> dict[str, list[Path]]:
 
 
 def recall(folder: Path) -> tuple[Counter[str], Counter[str], list[Planted]]:
-    """By kind: planted, found; and what was missed."""
+    """The number of planted and of found violations by kind, and the missed ones."""
     planted: Counter[str] = Counter()
     found: Counter[str] = Counter()
     missed = []
@@ -125,7 +125,7 @@ def recall(folder: Path) -> tuple[Counter[str], Counter[str], list[Planted]]:
     return planted, found, missed
 
 
-def _tell_recall(title: str, folder: Path) -> float:
+def _print_recall(title: str, folder: Path) -> float:
     planted, found, missed = recall(folder)
     share = found.total() / planted.total()
     print(f"\n{title}: {found.total()} of {planted.total()} found ({share:.1%}), seed {SEED}")
@@ -136,7 +136,7 @@ def _tell_recall(title: str, folder: Path) -> float:
     return share
 
 
-def _tell_rates(pool: ProcessPoolExecutor, lines: list[str]) -> bool:
+def _print_rates(pool: ProcessPoolExecutor, lines: list[str]) -> bool:
     print("flagged files")
     good = True
     for base in BASES:
@@ -160,10 +160,10 @@ def _tell_rates(pool: ProcessPoolExecutor, lines: list[str]) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the rates."""
+    """Print the rates. Returns 1 if a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--findings", type=Path, help="where to write every finding")
-    parser.add_argument("--planted-only", action="store_true", help="leave the code bases out")
+    parser.add_argument("--findings", type=Path, help="write every finding to this file")
+    parser.add_argument("--planted-only", action="store_true", help="check only planted violations, not the code bases")
     given = parser.parse_args(argv)
     install()
     random.seed(SEED)
@@ -171,10 +171,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     good = True
     if not given.planted_only:
         with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-            good = _tell_rates(pool, lines)
-    good = _tell_recall("planted violations", CORPUS) >= FOUND and good
-    for folder, first_sight in HELD_OUT_FIRST.items():
-        _tell_recall(f"{folder}: written after the rules; at first sight {first_sight}", HELD_OUT / folder)
+            good = _print_rates(pool, lines)
+    good = _print_recall("planted violations", CORPUS) >= FOUND and good
+    for folder, first_result in HELD_OUT_FIRST.items():
+        _print_recall(f"{folder}: held out; before the rules were improved {first_result}", HELD_OUT / folder)
     if given.findings:
         given.findings.write_text("\n".join(sorted(lines)) + "\n")
     return 0 if good else 1

@@ -1,4 +1,4 @@
-"""Real code that the policy is measured on: exact versions from PyPI and npm, installed into folders of their own."""
+"""The code bases that the policy is measured on: exact versions from PyPI and npm, each in its own folder."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.peers import BENCH
-from strictwire.packs.workspace.policy.judge import MAX_JUDGED
 from strictwire.packs.workspace.policy.languages import maybe_language
+from strictwire.packs.workspace.policy.policy import MAX_CHECKED
 
 FOLDER: Final = BENCH / "policy"
 
 NOT_BUILT: Final = dict.fromkeys(
     ("WANDB_BUILD_UNIVERSAL", "WANDB_BUILD_SKIP_NVIDIA", "WANDB_BUILD_SKIP_APPLE", "WANDB_BUILD_SKIP_GPU_STATS"), "true"
 )
-"""Variables that keep packages from being built while their source is fetched."""
+"""Environment variables that prevent packages from being built while their source is downloaded."""
 
 NPM_TREE: Final = (
     "react-native@0.72.17",
@@ -42,24 +42,24 @@ class Base:
     way: str
     """`wheel`, `sdist` or `npm`."""
     before: str = ""
-    """An older release, to see what real changes look like."""
+    """An older release, to check real changes."""
 
     @property
     def folder(self) -> Path:
-        """Where it lies."""
+        """The folder of the code base."""
         return FOLDER / self.name.replace(" ", "-").lower()
 
     @property
     def folder_before(self) -> Path:
-        """Where the older release lies."""
+        """The folder of the older release."""
         return self.folder.with_name(f"{self.folder.name}-before")
 
     def files(self) -> Iterator[Path]:
-        """Every file of code that can be judged. Declarations (`.d.ts`) hold none."""
+        """Every source file that the policy can check. Declaration files (`.d.ts`) contain no code."""
         for path in sorted(self.folder.rglob("*")):
             if path.is_symlink() or not path.is_file() or path.name.endswith(".d.ts"):
                 continue
-            if maybe_language(path.name) is not None and path.stat().st_size <= MAX_JUDGED:
+            if maybe_language(path.name) is not None and path.stat().st_size <= MAX_CHECKED:
                 yield path
 
 
@@ -81,7 +81,7 @@ BASES: Final = (
 
 
 def install() -> None:
-    """Fetch what is not there yet. Safe to run again."""
+    """Download what is missing. Safe to run again."""
     for base in BASES:
         _WAYS[base.way](base.folder, base.packages)
         if base.before:

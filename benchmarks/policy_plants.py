@@ -1,15 +1,16 @@
-"""Plants violations into real, clean code and looks whether the policy finds them.
+"""Plants violations into real code and checks whether the policy finds them.
 
-The violations are in `policy_corpus`, one file a language: `%% KIND PLACE`, then the text. They are what coding agents leave
-behind, written down before the rules were fitted to anything. A place is
+The violations are in `policy_corpus`, one file per language: `%% KIND PLACE`, then the text. They are typical of coding
+agents and were collected before the rules were tuned. A place is
 
-    item       between two items at the top of a file      body       instead of the body of a function that is there
-    member     between two members of a class              statement  first in the body of a function that is there
-    head       at the top of the file                      above      on a line of its own above code that is there
-    after      at the end of a line of code                swap       `%% to` parts the item before from the item after
+    item       between two top-level items of a file       body       replaces the body of an existing function
+    member     between two members of a class              statement  first statement of an existing function
+    head       at the top of the file                      above      on a separate line above existing code
+    after      at the end of an existing line              swap       `%% to` separates the old item from the new one
 
-Hosts are drawn with a fixed seed from files in which the policy finds nothing. `<word:36>` and the like are drawn too, so
-that no token stands in this repository. A violation is found if the change adds a finding of the right kind.
+Host files are sampled with a fixed seed from files without findings. Placeholders such as `<word:36>` are replaced by
+random text, so that this repository contains no token. A violation counts as found if the change adds a finding of the
+right kind.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from strictwire.packs.workspace.policy.judge import Policy
+from strictwire.packs.workspace.policy.policy import Policy
 from strictwire.packs.workspace.policy.source import Source
 
 CORPUS: Final = Path(__file__).parent / "policy_corpus"
@@ -39,7 +40,7 @@ RULES_OF: Final[Mapping[str, frozenset[str]]] = {
     "secret": frozenset({"SECRET_IN_TEXT"}),
     "rust": frozenset({"RUST_UNFINISHED", "RUST_STATIC_MUT", "RUST_UNWRAP_INPUT"}),
 }
-"""Kind of a violation to the rules that may find it."""
+"""The rules that may find each kind of violation."""
 
 _ALPHABETS: Final = {
     "word": string.ascii_letters + string.digits,
@@ -64,7 +65,7 @@ class Plant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """A change that plants one."""
+    """A change that plants one violation."""
 
     plant: Plant
     path: str
@@ -73,7 +74,7 @@ class Planted:
 
 
 class NoRoom(Exception):
-    """A host has no such place."""
+    """The host file has no suitable place."""
 
 
 def read_corpus(folder: Path = CORPUS) -> list[Plant]:
@@ -87,61 +88,61 @@ def read_corpus(folder: Path = CORPUS) -> list[Plant]:
     return found
 
 
-def _drawn(text: str, chance: random.Random) -> str:
+def _drawn(text: str, rng: random.Random) -> str:
     def draw(found: re.Match[str]) -> str:
         if found[1] == "password":
-            parts = chance.choice(_WORDS), str(chance.randrange(10, 100)), chance.choice("!#&%"), chance.choice(_WORDS)
-            return "".join(parts) + str(chance.randrange(10))
-        return "".join(chance.choices(_ALPHABETS[found[2]], k=int(found[3])))
+            parts = rng.choice(_WORDS), str(rng.randrange(10, 100)), rng.choice("!#&%"), rng.choice(_WORDS)
+            return "".join(parts) + str(rng.randrange(10))
+        return "".join(rng.choices(_ALPHABETS[found[2]], k=int(found[3])))
 
     return re.sub(r"<(password|(\w+):(\d+))>", draw, text)
 
 
 def plant_all(plants: Sequence[Plant], hosts: Mapping[str, Sequence[Path]], seed: int) -> Iterator[Planted]:
-    """Each violation in a host of its own. Raises NoRoom: none of 200 drawn hosts has the place it needs."""
+    """Plant each violation into its own host file. Raises NoRoom if none of 200 sampled files has a suitable place."""
     clean = Policy()
     for plant in plants:
-        chance = random.Random(f"{seed} {plant.language} {plant.number}")  # noqa: S311 - a seed that can be repeated
-        text = _drawn(plant.text, chance)
-        yield _planted(plant, text, chance, hosts[plant.language], clean)
+        rng = random.Random(f"{seed} {plant.language} {plant.number}")  # noqa: S311 - a reproducible seed, not a secret
+        text = _drawn(plant.text, rng)
+        yield _planted(plant, text, rng, hosts[plant.language], clean)
 
 
-def _planted(plant: Plant, text: str, chance: random.Random, hosts: Sequence[Path], clean: Policy) -> Planted:
+def _planted(plant: Plant, text: str, rng: random.Random, hosts: Sequence[Path], clean: Policy) -> Planted:
     for _ in range(200):
-        path = chance.choice(hosts)
+        path = rng.choice(hosts)
         data = path.read_bytes()
         if not 500 < len(data) < 100_000 or clean.findings(path.name, data):
             continue
         try:
-            old, new = _PLACES[plant.place](Source(path.name, data), text, chance)
+            old, new = _PLACES[plant.place](Source(path.name, data), text, rng)
         except NoRoom:
             continue
         return Planted(plant=plant, path=path.name, old=old.encode(), new=new.encode())
     raise NoRoom(plant)
 
 
-def _item(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
+def _item(source: Source, text: str, rng: random.Random) -> tuple[str, str]:
     apart = ("import", "comment", "attribute")
     items = [each for each in source.root.named_children if not any(kind in each.type for kind in apart)]
     if len(items) < 2 or source.root.has_error:
         raise NoRoom
-    at = chance.choice(items[:-1]).end_point[0] + 1
+    at = rng.choice(items[:-1]).end_point[0] + 1
     return source.text, _with_lines(source, at, f"\n{text}\n")
 
 
-def _member(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
+def _member(source: Source, text: str, rng: random.Random) -> tuple[str, str]:
     bodies = source.hits({"java": "(class_body) @hit"})
     if not bodies:
         raise NoRoom
     members = [each for each in bodies[0].named_children if "comment" not in each.type]
     if not members:
         raise NoRoom
-    at = chance.choice(members).end_point[0] + 1
+    at = rng.choice(members).end_point[0] + 1
     return source.text, _with_lines(source, at, "\n" + textwrap.indent(text, "    ") + "\n")
 
 
-def _function(source: Source, chance: random.Random) -> Any:
-    """A function that does something, over several lines, with a body on lines of its own."""
+def _function(source: Source, rng: random.Random) -> Any:
+    """A random function with at least three statements over several lines."""
     found = [
         each
         for each in source.functions
@@ -151,7 +152,7 @@ def _function(source: Source, chance: random.Random) -> Any:
         found = [each for each in found if not each.docstring]
     if not found or source.root.has_error:
         raise NoRoom
-    return chance.choice(found)
+    return rng.choice(found)
 
 
 def _indent_of(source: Source, function: Any) -> str:
@@ -159,8 +160,8 @@ def _indent_of(source: Source, function: Any) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _body(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
-    function = _function(source, chance)
+def _body(source: Source, text: str, rng: random.Random) -> tuple[str, str]:
+    function = _function(source, rng)
     inside = textwrap.indent(text, _indent_of(source, function))
     start, end = function.body.start_byte, function.body.end_byte
     if source.language == "python":
@@ -174,8 +175,8 @@ def _body(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
     return source.text, new
 
 
-def _statement(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
-    function = _function(source, chance)
+def _statement(source: Source, text: str, rng: random.Random) -> tuple[str, str]:
+    function = _function(source, rng)
     row = function.statements[0].start_point[0]
     if row == function.node.start_point[0]:
         raise NoRoom
@@ -186,8 +187,8 @@ def _head(source: Source, text: str, _chance: random.Random) -> tuple[str, str]:
     return source.text, f"{text}\n{source.text}"
 
 
-def _line(source: Source, chance: random.Random) -> int:
-    """The row of a statement that stands on one line, without a comment."""
+def _line(source: Source, rng: random.Random) -> int:
+    """The row of a random one-line statement without a comment."""
     rows = [
         each.start_point[0]
         for function in source.functions
@@ -196,28 +197,28 @@ def _line(source: Source, chance: random.Random) -> int:
     ]
     if not rows:
         raise NoRoom
-    return chance.choice(rows)
+    return rng.choice(rows)
 
 
-def _above(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
-    row = _line(source, chance)
+def _above(source: Source, text: str, rng: random.Random) -> tuple[str, str]:
+    row = _line(source, rng)
     line = source.lines[row]
     return source.text, _with_lines(source, row, line[: len(line) - len(line.lstrip())] + text)
 
 
-def _after(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
-    row = _line(source, chance)
+def _after(source: Source, text: str, rng: random.Random) -> tuple[str, str]:
+    row = _line(source, rng)
     lines = list(source.lines)
     lines[row] = lines[row].rstrip("\r") + text
     return source.text, "\n".join(lines)
 
 
-def _swap(source: Source, text: str, chance: random.Random) -> tuple[str, str]:
+def _swap(source: Source, text: str, rng: random.Random) -> tuple[str, str]:
     before, _, after = text.partition("\n%% to\n")
-    state = chance.getstate()
-    _, old = _item(source, before, chance)
-    chance.setstate(state)
-    _, new = _item(source, after, chance)
+    state = rng.getstate()
+    _, old = _item(source, before, rng)
+    rng.setstate(state)
+    _, new = _item(source, after, rng)
     return old, new
 
 
@@ -238,6 +239,6 @@ _PLACES: Final[Mapping[str, Callable[[Source, str, random.Random], tuple[str, st
 
 
 def is_found(planted: Planted, policy: Policy) -> bool:
-    """Whether the change is told as what it is."""
+    """Whether the policy reports the violation with a rule of its kind."""
     rules = RULES_OF[planted.plant.kind]
     return any(each.rule in rules for each in policy.added(planted.path, old=planted.old, new=planted.new))

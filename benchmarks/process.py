@@ -1,4 +1,4 @@
-"""Servers under test as processes: started, watched (CPU time, memory) and stopped again."""
+"""Servers under test as processes: start, stop, CPU time and memory."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class NotStarted(Exception):
-    """A server ended or did not listen in time; the text is what it wrote to standard error."""
+    """The server ended or did not listen in time. The message is its standard error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A server that runs."""
+    """A running server."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -35,21 +35,21 @@ class Running:
 
     @property
     def pipes(self) -> tuple[int, int]:
-        """Descriptors to read answers from and write requests to."""
+        """File descriptors: to read responses from, and to write requests to."""
         assert self.process.stdout is not None
         assert self.process.stdin is not None
         return self.process.stdout.fileno(), self.process.stdin.fileno()
 
     def cpu_seconds(self) -> float:
-        """CPU time used by it and its children so far."""
-        return sum(_stat(pid)[0] for pid in _family(self.process.pid))
+        """CPU time of the server and its children so far."""
+        return sum(_stat(pid)[0] for pid in family(self.process.pid))
 
     def resident_bytes(self) -> int:
         """Resident memory of the server itself."""
         return _stat(self.process.pid)[1]
 
-    def complaint(self) -> str:
-        """What it wrote to standard error."""
+    def stderr_tail(self) -> str:
+        """The last characters of its standard error."""
         self.errors.seek(0)
         return self.errors.read().decode(errors="replace")[-2000:]
 
@@ -62,7 +62,8 @@ def _stat(pid: int) -> tuple[float, int]:
     return (int(fields[11]) + int(fields[12])) * _TICK, int(fields[21]) * _PAGE
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """A process and all its children."""
     found = [pid]
     for each in found:
         for thread in Path(f"/proc/{each}/task").glob("*/children"):
@@ -71,7 +72,7 @@ def _family(pid: int) -> list[int]:
 
 
 def free_port() -> int:
-    """A port that nobody uses."""
+    """A port that is currently free."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -80,7 +81,7 @@ def free_port() -> int:
 
 @contextmanager
 def run(command: Sequence[str], *, env: Mapping[str, str], port: int = 0) -> Iterator[Running]:
-    """A server for as long as the block runs. With a port, waits until it listens. Raises NotStarted."""
+    """Start a server and stop it at the end of the block. With a port, wait until it listens. Raises NotStarted."""
     pipe = subprocess.DEVNULL if port else subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         started = time.perf_counter()
@@ -98,12 +99,12 @@ def _wait_until_listening(running: Running) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if running.process.poll() is not None:
-            raise NotStarted(running.complaint())
+            raise NotStarted(running.stderr_tail())
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", running.port)) == 0:
                 return
         time.sleep(0.002)
-    raise NotStarted(f"nothing listens on port {running.port}: {running.complaint()}")
+    raise NotStarted(f"the server does not listen on port {running.port}: {running.stderr_tail()}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

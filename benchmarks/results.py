@@ -1,4 +1,4 @@
-"""What a part of the benchmark found, as values that can be kept in a file, and the arithmetic on repeated runs."""
+"""The results of a benchmark part, as values that can be stored in a file, and statistics over repeated runs."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.drive import Measured
+from benchmarks.drive import Measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How long to measure."""
+    """How long and how often to measure."""
 
     seconds: float = 0.4
     rounds: int = 7
-    """Many short turns: a machine that becomes slower for a while does so for everybody."""
+    """Many short turns, so that a temporary slowdown of the machine affects all contenders alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The medians of some runs of one contender in one scenario."""
+    """The medians over the runs of one contender in one scenario."""
 
     rate: float
-    """Calls a second."""
+    """Calls per second."""
     p50: float
-    """Median latency, microseconds."""
+    """Median latency in microseconds."""
     cpu: float
-    """CPU time of the server for a call, microseconds."""
+    """CPU time of the server per call in microseconds."""
     busy: float
-    """Share of the time that the load was working, at most."""
+    """Highest share of the time that the load generator used the CPU."""
     rates: tuple[float, ...] = ()
     p50s: tuple[float, ...] = ()
     cpus: tuple[float, ...] = ()
-    """The same of every round."""
+    """The values of every round."""
 
 
 def compare_rounds(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """How many times theirs ours is: the median of the rounds, each compared with itself."""
+    """The ratio of ours to theirs: the median over the rounds, each compared within the round."""
     return statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True))
 
 
-def summarise(runs: Sequence[Measured]) -> Summary:
-    """Medians; how busy the load was is the maximum."""
+def summarise(runs: Sequence[Measurement]) -> Summary:
+    """The medians over the runs; `busy` is the maximum."""
     rates = tuple(run.rate for run in runs)
     p50s = tuple(run.p50 * 1e6 for run in runs)
     cpus = tuple(run.cpu_a_call * 1e6 for run in runs)
@@ -73,21 +73,21 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Goal:
-    """A figure to reach, and what was found."""
+    """A target figure and the measured value."""
 
     text: str
     wanted: str
     found: str
     reached: bool | None
-    """None: it could not be measured."""
+    """None if it could not be measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Lines over one axis."""
+    """A line plot."""
 
     name: str
-    """The name of its file."""
+    """The name of its file, without a suffix."""
     title: str
     across: str
     up: str
@@ -95,27 +95,27 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """Everything that one part found."""
+class PartResult:
+    """The result of one part."""
 
     part: str
     tables: list[Table] = field(default_factory=list)
     goals: list[Goal] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
     text: str = ""
-    """What a part that prints for itself has printed."""
+    """The output of a part that is a separate program."""
     stamp: dict[str, str] = field(default_factory=dict)
-    """When, with which command and under which load of the machine."""
+    """Time, command and load of the machine."""
 
 
 def at_least(text: str, wanted: float, found: float | None, detail: str = "") -> Goal:
-    """A ratio that must not be smaller."""
+    """A goal for a ratio with a lower bound."""
     shown = "not measured" if found is None else f"{found:.2f}"
     return Goal(text=text, wanted=f"≥ {wanted:g}", found=shown + detail, reached=None if found is None else found >= wanted)
 
 
 def at_most(text: str, wanted: float, found: float | None, detail: str = "") -> Goal:
-    """A ratio that must not be larger."""
+    """A goal for a ratio with an upper bound."""
     shown = "not measured" if found is None else f"{found:.2f}"
     return Goal(
         text=text, wanted=f"≤ {wanted:.2f}", found=shown + detail, reached=None if found is None else found <= wanted
@@ -123,20 +123,20 @@ def at_most(text: str, wanted: float, found: float | None, detail: str = "") -> 
 
 
 def not_measured(text: str, reason: str) -> Goal:
-    """A figure that nobody could look at, and why."""
+    """A goal that could not be measured, and the reason."""
     return Goal(text=text, wanted="-", found=reason, reached=None)
 
 
-def write_found(found: Found, folder: Path) -> None:
-    """Keep it for the page."""
+def write_result(found: PartResult, folder: Path) -> None:
+    """Store a result for the page."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{found.part}.json").write_text(json.dumps(asdict(found), indent=1))
 
 
-def read_found(path: Path) -> Found:
-    """What was kept."""
+def read_result(path: Path) -> PartResult:
+    """Read a stored result."""
     kept: dict[str, Any] = json.loads(path.read_text())
-    return Found(
+    return PartResult(
         part=kept["part"],
         tables=[Table(**each) for each in kept["tables"]],
         goals=[Goal(**each) for each in kept["goals"]],
@@ -150,5 +150,5 @@ def read_found(path: Path) -> Found:
 
 
 def machine_load() -> str:
-    """Processes that wanted a core in the last minute."""
+    """The load average of the last minute, and the number of cores."""
     return f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"

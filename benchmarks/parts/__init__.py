@@ -1,1 +1,1 @@
-"""The parts of the benchmark. Each has `run(effort) -> Found`."""
+"""The parts of the benchmark. Each module has `run(effort) -> PartResult`."""

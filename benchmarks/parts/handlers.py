@@ -1,6 +1,6 @@
-"""What a call costs by what its function is: a coroutine that returns at once, one that waits, a plain function.
+"""The cost of a call by kind of handler: a coroutine that returns immediately, one that awaits, a plain function.
 
-A plain function runs in a thread, so that one that takes its time holds nobody up.
+Plain functions run in a thread, so that a slow one does not block other calls.
 """
 
 from __future__ import annotations
@@ -8,40 +8,42 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from benchmarks.field import Cells, Scenario, survey
-from benchmarks.fixture import add_questions
+from benchmarks.fixture import add_calls
+from benchmarks.matrix import Matrix, Scenario, measure_all
+from benchmarks.messages import Revision
 from benchmarks.peers import FASTMCP, OURS, SDK_HIGH, Contender
-from benchmarks.results import Effort, Found, Table
-from benchmarks.talk import Wire
+from benchmarks.results import Effort, PartResult, Table
 
-KINDS: Final = {"returns": "coroutine, returns at once", "waits": "coroutine, waits", "plain": "plain function"}
-"""What `benchmarks.servers` takes from BENCH_HANDLER, and how it is called."""
+KINDS: Final = {"returns": "coroutine, returns immediately", "waits": "coroutine, awaits", "plain": "plain function"}
+"""The values of BENCH_HANDLER that the servers support, and their titles."""
 
 COMPARED: Final = (OURS, SDK_HIGH, FASTMCP)
 MANY: Final = 32
 
 
-def run(effort: Effort) -> Found:
-    """Measure."""
-    scenario = Scenario(name="add", questions=add_questions(), in_flight=MANY)
-    cells = survey([_of_kind(each, kind) for each in COMPARED for kind in KINDS], [[scenario]], effort, Cells())
+def run(effort: Effort) -> PartResult:
+    """Measure and render the table."""
+    scenario = Scenario(name="add", expected_calls=add_calls(), in_flight=MANY)
+    matrix = measure_all([_of_kind(each, kind) for each in COMPARED for kind in KINDS], [[scenario]], effort, Matrix())
     rows = [
-        [each.title, *(_show(cells, _of_kind(each, kind), http=http) for http in (False, True) for kind in KINDS)]
+        [each.title, *(_show(matrix, _of_kind(each, kind), http=http) for http in (False, True) for kind in KINDS)]
         for each in COMPARED
     ]
     table = Table(
-        title="Calls of `add` a second (CPU us) by its function, 32 in flight",
+        title="Calls of `add` per second (CPU us) by kind of handler, 32 in flight",
         columns=["server", *(f"{transport}, {kind}" for transport in ("stdio", "HTTP") for kind in KINDS.values())],
         rows=rows,
-        note="; ".join(cells.troubles),
+        note="; ".join(matrix.errors),
     )
-    return Found(part="handlers", tables=[table])
+    return PartResult(part="handlers", tables=[table])
 
 
 def _of_kind(contender: Contender, kind: str) -> Contender:
-    return replace(contender, name=f"{contender.name}-{kind}", wires=(Wire.LEGACY,), environment={"BENCH_HANDLER": kind})
+    return replace(
+        contender, name=f"{contender.name}-{kind}", revisions=(Revision.LEGACY,), environment={"BENCH_HANDLER": kind}
+    )
 
 
-def _show(cells: Cells, contender: Contender, *, http: bool) -> str:
-    found = cells.of(http=http, scenario="add", in_flight=MANY, contender=contender.name)
+def _show(matrix: Matrix, contender: Contender, *, http: bool) -> str:
+    found = matrix.of(http=http, scenario="add", in_flight=MANY, contender=contender.name)
     return f"{found[0].rate:,.0f} ({found[0].cpu:,.0f})" if found else "-"

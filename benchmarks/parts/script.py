@@ -1,4 +1,4 @@
-"""Parts that are programs of their own: they are run, and what they print is kept."""
+"""Parts that are separate programs: runs them and stores their output."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from benchmarks.results import Found, Goal
+from benchmarks.results import Goal, PartResult
 
 FOLDER: Final = Path(__file__).parent.parent
 SECONDS: Final = 900.0
 
 
 def exists(part: str) -> bool:
-    """Whether there is such a program."""
+    """Whether the program exists."""
     return (FOLDER / f"{part}.py").exists()
 
 
-def run(part: str) -> Found:
-    """Run it. Its exit code says whether it reached its own figures."""
+def run(part: str) -> PartResult:
+    """Run a program. Its exit code says whether it reached its goals."""
     command = [sys.executable, "-m", f"benchmarks.{part}"]
     try:
         ended = subprocess.run(
@@ -27,12 +27,12 @@ def run(part: str) -> Found:
         )
     except subprocess.TimeoutExpired:
         goal = Goal(
-            text=f"`{part}`: its own figures", wanted="exit code 0", found=f"not done in {SECONDS:.0f} s", reached=None
+            text=f"`{part}`: its own goals", wanted="exit code 0", found=f"not finished in {SECONDS:.0f} s", reached=None
         )
-        return Found(part=part, goals=[goal])
+        return PartResult(part=part, goals=[goal])
     text = ended.stdout.decode(errors="replace")
     sys.stderr.write(text)
     goal = Goal(
-        text=f"`{part}`: its own figures", wanted="exit code 0", found=str(ended.returncode), reached=ended.returncode == 0
+        text=f"`{part}`: its own goals", wanted="exit code 0", found=str(ended.returncode), reached=ended.returncode == 0
     )
-    return Found(part=part, text=text, goals=[goal])
+    return PartResult(part=part, text=text, goals=[goal])

@@ -1,8 +1,7 @@
-"""The two tools on asyncio and msgspec alone: nothing is checked, refused, recorded or limited. `bare.py --stdio`, or
-`bare.py [--twice] --http HOST:PORT`; twice are two processes behind one address.
+"""The two tools on asyncio and msgspec only: no checks, records or limits.
 
-No server that anybody should run: it shows what reading and writing the messages costs on this machine with this
-interpreter, and so how far any Python server can be from it.
+`bare.py --stdio`, or `bare.py [--twice] --http HOST:PORT`; `--twice` starts two processes on one address. Not for real use:
+it measures the minimum cost of reading and writing messages in Python on this machine.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _encode = msgspec.json.Encoder().encode
 _OPENED = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "bare", "version": "1"}}
 
 
-def _answer(raw: bytes) -> bytes | None:
+def _respond(raw: bytes) -> bytes | None:
     message: dict[str, Any] = _decode(raw)
     if "id" not in message:
         return None
@@ -46,11 +45,11 @@ class _Connection(asyncio.Protocol):
             self._rest += data
             return
         self._rest = b""
-        answer = _answer(body)
-        status = b"202 Accepted" if answer is None else b"200 OK"
-        answer = answer or b""
-        head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(answer))
-        self._transport.write(head + answer)
+        response = _respond(body)
+        status = b"202 Accepted" if response is None else b"200 OK"
+        response = response or b""
+        head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(response))
+        self._transport.write(head + response)
 
 
 class _Lines(asyncio.Protocol):
@@ -60,9 +59,9 @@ class _Lines(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
-        answers = [answer for line in lines if (answer := _answer(line)) is not None]
-        if answers:
-            self._out.write(b"\n".join([*answers, b""]))
+        responses = [response for line in lines if (response := _respond(line)) is not None]
+        if responses:
+            self._out.write(b"\n".join([*responses, b""]))
 
     def connection_lost(self, _exc: Exception | None) -> None:
         self._ended.set()
@@ -81,11 +80,11 @@ async def _serve_http(host: str, port: int) -> None:
 
 
 def _fork() -> None:
-    """Go on in two processes; the second ends with the first, however that ends."""
-    hears, holds = os.pipe()
+    """Fork. The child exits when the parent ends, for whatever reason."""
+    read_end, write_end = os.pipe()
     if os.fork() == 0:
-        os.close(holds)
-        threading.Thread(target=lambda: (os.read(hears, 1), os._exit(0)), daemon=True).start()
+        os.close(write_end)
+        threading.Thread(target=lambda: (os.read(read_end, 1), os._exit(0)), daemon=True).start()
 
 
 if __name__ == "__main__":

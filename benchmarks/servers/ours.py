@@ -1,4 +1,4 @@
-"""The two tools on strictwire, every check on. `ours.py --stdio`, or `ours.py --http HOST:PORT`."""
+"""The two tools on strictwire with all checks. `ours.py --stdio`, or `ours.py --http HOST:PORT`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ADDERS = {"returns": _add, "waits": _add_and_wait, "plain": _add_plainly}
 
 
 def make_server() -> Server:
-    """A server that offers the tools of the file that BENCH_TOOLS names."""
+    """A server with the tools of the file BENCH_TOOLS."""
     server = Server("bench", version="1.0.0")
     add: Any = ADDERS[os.environ.get("BENCH_HANDLER", "returns")]
     for tool in json.loads(Path(os.environ["BENCH_TOOLS"]).read_text())["tools"]:

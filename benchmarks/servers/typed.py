@@ -1,4 +1,4 @@
-"""The tools as annotated functions, for frameworks that read contracts from type hints."""
+"""The tools as annotated functions, for frameworks that derive contracts from type hints."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ add: Any = {"returns": _add, "waits": _add_and_wait, "plain": _add_plainly}[os.e
 
 
 async def echo(document: Document) -> Document:
-    """Gives the document back."""
+    """Returns the document."""
     return document
 
 
-# The hints are strings here; the frameworks read the objects.
+# With `from __future__ import annotations` the hints are strings; the frameworks need the objects.
 add.__annotations__ = {"a": int, "b": int, "return": Sum}
 echo.__annotations__ = {"document": Document, "return": Document}

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 
-// The packages live in the environment that the benchmark made, not beside this file.
+// The packages are installed in the environment of the benchmark, not beside this file.
 const require = createRequire(process.env.BENCH_NODE + '/');
 const load = (name) => import(pathToFileURL(require.resolve('@modelcontextprotocol/sdk/' + name)).href.replace('/dist/cjs/', '/dist/esm/'));
 const { Server } = await load('server/index.js');

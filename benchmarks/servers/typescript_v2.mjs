@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:http';
 import { pathToFileURL } from 'node:url';
 
-// The packages live in the environment that the benchmark made, not beside this file.
+// The packages are installed in the environment of the benchmark, not beside this file.
 const require = createRequire(process.env.BENCH_NODE + '/');
 const load = (name) => import(pathToFileURL(require.resolve(name)).href.replace(/\.cjs$/, '.mjs'));
 const { McpServer, createMcpHandler, fromJsonSchema } = await load('@modelcontextprotocol/server');

@@ -1,4 +1,4 @@
-"""How records become lines."""
+"""The hash chain: how records become lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from strictwire.audit.chain import GENESIS, Link, maybe_leaf, maybe_link, seal_b
 from strictwire.audit.merkle import leaf_hash
 
 
-def test_a_line_says_its_number_and_the_hash_before_it():
+def test_a_line_has_its_number_and_the_previous_hash():
     line = seal_batch([b'{"kind":"call"}'], first=7, head=b"\xab" * 32).lines
 
     assert line == b'{"seq":7,"prev":"' + b"ab" * 32 + b'","kind":"call"}\n'
@@ -22,7 +22,7 @@ def test_a_batch_is_chained_over_the_exact_bytes_of_each_line():
     assert sealed.leaves == [leaf_hash(first), leaf_hash(second)]
 
 
-def test_only_the_next_whole_record_has_a_leaf():
+def test_only_the_expected_complete_record_has_a_leaf():
     line = seal_batch([b'{"n":0}'], first=3, head=b"\xab" * 32).lines
 
     assert maybe_leaf(line, seq=3, prev=b"\xab" * 32) == leaf_hash(line[:-1])
@@ -34,7 +34,7 @@ def test_only_the_next_whole_record_has_a_leaf():
     ] == [None] * 4
 
 
-def test_what_does_not_begin_like_a_record_has_no_place():
+def test_a_line_that_does_not_begin_like_a_record_has_no_link():
     lines = [b"", b"{}", b'{"seq":01,"prev":"' + b"0" * 64 + b'",', b' {"seq":1,', b'{"seq":1,"prev":"AB"']
 
     assert [maybe_link(line) for line in lines] == [None] * 5

@@ -1,4 +1,4 @@
-"""The tree against its definition in RFC 6962, written down here a second time and naively."""
+"""The Merkle tree, compared with a naive implementation of the definition in RFC 6962."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _naive_root(leaves: list[bytes]) -> bytes:
 
 
 class _Stored:
-    """Hashes in stored order, as the file has them."""
+    """Hashes in stored order, as in the file."""
 
     def __init__(self, size: int) -> None:
         self.tree = Frontier()
@@ -54,27 +54,27 @@ class _Stored:
         return self.hashes[stored_index(level, index)]
 
 
-def test_a_leaf_and_a_node_are_hashed_apart():
-    """RFC 6962, 2.1: without the prefixes a node could be shown as a leaf."""
+def test_leaves_and_nodes_are_hashed_with_different_prefixes():
+    """RFC 6962, 2.1: without the prefixes, a node could be presented as a leaf."""
     assert leaf_hash(b"x") == hashlib.sha256(b"\x00x").digest()
 
 
-def test_the_empty_tree_has_the_hash_of_nothing():
+def test_the_root_of_the_empty_tree_is_the_hash_of_no_bytes():
     assert Frontier().root() == EMPTY_ROOT
 
 
 @given(SIZES)
-def test_the_frontier_grows_to_the_root_of_the_definition(size: int):
+def test_the_frontier_has_the_root_of_the_definition(size: int):
     assert _Stored(size).tree.root() == _naive_root(_leaves(size))
 
 
 @given(SIZES)
-def test_the_stored_hashes_are_as_many_as_the_count_says(size: int):
+def test_stored_count_is_the_number_of_stored_hashes(size: int):
     assert len(_Stored(size).hashes) == stored_count(size)
 
 
 @given(SIZES)
-def test_every_perfect_subtree_stands_where_its_index_says(size: int):
+def test_every_perfect_subtree_is_at_its_stored_index(size: int):
     stored, leaves = _Stored(size), _leaves(size)
 
     for level in range(size.bit_length()):
@@ -84,14 +84,14 @@ def test_every_perfect_subtree_stands_where_its_index_says(size: int):
 
 
 @given(SIZES, st.data())
-def test_the_frontier_of_any_earlier_size_can_be_read_back(size: int, data: st.DataObject):
+def test_the_frontier_of_any_earlier_size_can_be_read(size: int, data: st.DataObject):
     earlier = data.draw(st.integers(min_value=0, max_value=size))
 
     assert read_frontier(earlier, _Stored(size).read).root() == _naive_root(_leaves(earlier))
 
 
 @given(SIZES, st.data())
-def test_an_inclusion_proof_leads_to_the_root_and_another_leaf_does_not(size: int, data: st.DataObject):
+def test_an_inclusion_proof_gives_the_root_only_for_its_leaf(size: int, data: st.DataObject):
     index = data.draw(st.integers(min_value=0, max_value=size - 1))
     stored = _Stored(size)
     proof = prove_inclusion(index, size, stored.read)
@@ -105,7 +105,7 @@ def test_an_inclusion_proof_leads_to_the_root_and_another_leaf_does_not(size: in
 
 
 @given(SIZES, st.data())
-def test_a_consistency_proof_holds_between_any_two_sizes_and_for_no_other_root(size: int, data: st.DataObject):
+def test_a_consistency_proof_is_valid_between_any_two_sizes_and_for_no_other_root(size: int, data: st.DataObject):
     old = data.draw(st.integers(min_value=0, max_value=size))
     stored = _Stored(size)
     proof = prove_consistency(old, size, stored.read)
@@ -119,7 +119,7 @@ def test_a_consistency_proof_holds_between_any_two_sizes_and_for_no_other_root(s
 
 
 @given(SIZES, st.data())
-def test_no_hash_of_a_proof_can_be_changed(size: int, data: st.DataObject):
+def test_a_changed_hash_invalidates_a_proof(size: int, data: st.DataObject):
     index = data.draw(st.integers(min_value=0, max_value=size - 1))
     stored = _Stored(size)
     proof = prove_inclusion(index, size, stored.read)
@@ -136,13 +136,13 @@ def test_a_frontier_with_the_wrong_number_of_peaks_is_refused():
 
 
 @pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0)])
-def test_no_proof_is_made_for_a_leaf_that_is_not_there(index: int, size: int):
+def test_a_missing_leaf_has_no_proof(index: int, size: int):
     with pytest.raises(IndexError):
         prove_inclusion(index, size, _Stored(3).read)
     assert fold_inclusion(bytes(32), index=index, size=size, proof=[]) is None
 
 
-def test_no_consistency_is_claimed_backwards():
+def test_a_smaller_tree_does_not_extend_a_larger_one():
     with pytest.raises(IndexError):
         prove_consistency(3, 2, _Stored(3).read)
     assert not is_consistent(old=3, old_root=b"", new=2, new_root=b"", proof=[])
@@ -150,7 +150,7 @@ def test_no_consistency_is_claimed_backwards():
 
 
 @pytest.mark.parametrize("count", range(300))
-def test_the_largest_stored_tree_is_the_last_whose_hashes_are_all_there(count: int):
+def test_stored_size_is_the_largest_tree_with_all_hashes_stored(count: int):
     size = stored_size(count)
 
     assert stored_count(size) <= count < stored_count(size + 1)

@@ -1,4 +1,4 @@
-"""Proofs as files."""
+"""Proof files."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ def _read(level: int, index: int) -> bytes:
 INCLUSION = render_inclusion(LINES[4], index=4, hashes=prove_inclusion(4, 7, _read), checkpoint=NEW)
 
 
-def test_an_inclusion_proof_is_in_the_format_of_its_family():
+def test_an_inclusion_proof_has_the_c2sp_format():
     head, note = INCLUSION.split(b"\n\n", 1)
 
     assert head.split(b"\n")[:3] == [b"c2sp.org/tlog-proof@v1", b"extra eyJzZXEiOjR9", b"index 4"]
     assert note == NEW.note
 
 
-def test_it_gives_back_the_record_it_proves():
+def test_checking_a_proof_returns_the_record():
     proved = check_inclusion(INCLUSION, KEY.public)
 
     assert (proved.index, proved.line, proved.checkpoint) == (4, LINES[4], NEW)
 
 
 @pytest.mark.parametrize("place", range(0, len(INCLUSION), 3))
-def test_no_byte_of_it_can_be_changed(place: int):
+def test_a_changed_byte_of_a_proof_is_refused(place: int):
     forged = bytearray(INCLUSION)
     forged[place] ^= 2
     with pytest.raises(ProofRefused):
         check_inclusion(bytes(forged), KEY.public)
 
 
-def test_it_needs_the_right_key():
+def test_a_proof_needs_the_right_key():
     other = SigningKey(name="test.local/log", seed=bytes(32))
     with pytest.raises(ProofRefused, match="unknown_key"):
         check_inclusion(INCLUSION, other.public)
 
 
-def test_a_consistency_proof_holds_both_checkpoints():
+def test_a_consistency_proof_contains_both_checkpoints():
     tree = Frontier()
     for line in LINES[:3]:
         tree.push(leaf_hash(line))

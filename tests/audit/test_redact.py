@@ -1,4 +1,4 @@
-"""Which stored values are whole."""
+"""Which stored values are unredacted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from strictwire.audit.redact import is_whole, redact
 from strictwire.canon.digest import digest
 
 
-def test_a_value_without_secrets_is_whole_and_a_redacted_one_is_not():
+def test_a_value_without_secrets_is_unredacted():
     plain, secret = {"path": "a.txt"}, {"path": "a.txt", "password": "x"}
 
     assert is_whole(redact(plain), digest(plain))

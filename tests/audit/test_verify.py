@@ -1,4 +1,4 @@
-"""Judging a stream of lines. The matrix of tampering on real folders is in tests/stores/test_judge.py."""
+"""Verification of a stream of lines. tests/stores/files/test_verify.py tampers with real folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY = SigningKey(name="test.local/log", seed=bytes(range(32)))
 
 
 def make_log(bodies: list[bytes], signed: list[int]) -> tuple[list[bytes], list[Checkpoint]]:
-    """Lines with their line breaks, and a checkpoint for each size."""
+    """Lines with line breaks, and a checkpoint for each size."""
     lines: list[bytes] = []
     checkpoints: list[Checkpoint] = []
     tree, head = Frontier(), GENESIS
@@ -44,7 +44,7 @@ BODIES = [b'{"n":%d}' % number for number in range(9)]
 
 
 @given(st.integers(0, 20), st.sets(st.integers(1, 20)), st.integers(1, 5))
-def test_an_untouched_log_never_fails_however_it_is_fed(size: int, signed: set[int], chunk: int):
+def test_an_intact_log_verifies_however_it_is_fed(size: int, signed: set[int], chunk: int):
     lines, checkpoints = make_log([b'{"n":%d}' % number for number in range(size)], sorted(signed))
     verifier = Verifier(key=KEY.public, notes=_notes(checkpoints))
     for start in range(0, size, chunk):
@@ -57,7 +57,7 @@ def test_an_untouched_log_never_fails_however_it_is_fed(size: int, signed: set[i
 
 
 @given(st.integers(0, 8), st.integers(0, 60), st.integers(1, 255), st.sets(st.integers(1, 9), min_size=1))
-def test_no_byte_of_a_signed_record_can_be_changed(record: int, place: int, flip: int, signed: set[int]):
+def test_a_changed_byte_of_a_signed_record_is_found(record: int, place: int, flip: int, signed: set[int]):
     lines, checkpoints = make_log(BODIES, sorted({*signed, 9}))
     line = bytearray(lines[record])
     line[place % len(line)] ^= flip
@@ -69,7 +69,7 @@ def test_no_byte_of_a_signed_record_can_be_changed(record: int, place: int, flip
     assert verifier.finish().finding is not None
 
 
-def test_a_finding_ends_the_judgement():
+def test_verification_stops_at_the_first_finding():
     lines, checkpoints = make_log(BODIES, [9])
     verifier = Verifier(key=KEY.public, notes=_notes(checkpoints))
     first = verifier.feed([lines[0], lines[2]])
@@ -77,7 +77,7 @@ def test_a_finding_ends_the_judgement():
     assert first == verifier.feed(lines[1:2]) == verifier.finding == _at(Reason.MISSING, 1)
 
 
-def test_a_pruned_log_begins_where_its_frontier_says_and_needs_a_prune_record():
+def test_a_pruned_log_starts_at_its_frontier_and_needs_a_prune_record():
     bodies = [*BODIES[:6], render_body(Prune(timestamp="T", before="B", first=4)), *BODIES[6:]]
     lines, checkpoints = make_log(bodies, [3, 5, 10])
     start, head = Frontier(), GENESIS
@@ -94,7 +94,7 @@ def test_a_pruned_log_begins_where_its_frontier_says_and_needs_a_prune_record():
     assert judge(lines[4:6], checkpoints[:2]) == _at(Reason.PRUNED_UNSAID, 0, 3)
 
 
-def test_a_wrong_frontier_is_found_out_at_the_next_checkpoint():
+def test_a_wrong_frontier_is_found_at_the_next_checkpoint():
     bodies = [*BODIES[:6], render_body(Prune(timestamp="T", before="B", first=4)), *BODIES[6:]]
     lines, checkpoints = make_log(bodies, [5])
     head = leaf_hash(lines[3][:-1])
@@ -105,7 +105,7 @@ def test_a_wrong_frontier_is_found_out_at_the_next_checkpoint():
 
 
 @pytest.mark.parametrize("cut", [1, 30, 100])
-def test_a_last_note_that_was_cut_short_by_a_crash_is_not_held_against_the_log(cut: int):
+def test_a_last_note_truncated_by_a_crash_is_not_a_finding(cut: int):
     lines, checkpoints = make_log(BODIES, [4, 9])
     notes = [checkpoints[0].note, checkpoints[1].note[:cut]]
     verifier = Verifier(key=KEY.public, notes=notes)
@@ -115,7 +115,7 @@ def test_a_last_note_that_was_cut_short_by_a_crash_is_not_held_against_the_log(c
     assert (verdict.ok, verdict.signed) == (True, 4)
 
 
-def test_a_malformed_note_with_others_behind_it_was_not_left_by_a_crash():
+def test_a_malformed_note_before_others_is_a_finding():
     lines, checkpoints = make_log(BODIES, [4, 9])
     verifier = Verifier(key=KEY.public, notes=[b"x\n", checkpoints[1].note])
     verifier.feed(lines)

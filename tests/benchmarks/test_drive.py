@@ -6,9 +6,9 @@ import sys
 
 import pytest
 from benchmarks.drive import Load, Pipes, Stalled, read_chunked, read_event, read_fields
-from benchmarks.fixture import add_questions
+from benchmarks.fixture import add_calls
+from benchmarks.messages import CallStream, Revision, WrongResponse
 from benchmarks.process import NotStarted, free_port, run
-from benchmarks.talk import Talk, Wire, WrongAnswer
 
 SERVER = """
 import json, sys
@@ -25,28 +25,30 @@ def serve(after: str = "pass") -> list[str]:
     return [sys.executable, "-c", SERVER.replace("{AFTER}", after)]
 
 
-def test_a_closed_loop_asks_as_often_as_it_was_told_and_checks_every_answer() -> None:
-    talk = Talk(add_questions(4), Wire.MODERN)
+def test_a_closed_loop_makes_the_given_number_of_calls_and_checks_every_response() -> None:
+    stream = CallStream(add_calls(4), Revision.MODERN)
     with run(serve(), env={}) as running:
-        measured = Pipes(running, Wire.MODERN).drive(talk, Load(in_flight=8, seconds=20.0, calls=100))
+        measured = Pipes(running, Revision.MODERN).drive(stream, Load(in_flight=8, seconds=20.0, calls=100))
 
-    assert (measured.calls, len(measured.latencies), talk.read_in_full) == (100, 100, 4)
+    assert (measured.calls, len(measured.latencies), stream.parsed) == (100, 100, 4)
     assert 0 < measured.p50 < measured.seconds
     assert measured.rate == 100 / measured.seconds
 
 
-def test_an_answer_that_comes_twice_is_caught() -> None:
+def test_a_second_response_is_detected() -> None:
     twice = 'print(json.dumps({"id": asked["id"], "result": result}), flush=True)'
-    with run(serve(twice), env={}) as running, pytest.raises(WrongAnswer, match="answered twice"):
-        Pipes(running, Wire.MODERN).drive(Talk(add_questions(4), Wire.MODERN), Load(in_flight=2, seconds=20.0, calls=50))
+    with run(serve(twice), env={}) as running, pytest.raises(WrongResponse, match="a second response"):
+        Pipes(running, Revision.MODERN).drive(
+            CallStream(add_calls(4), Revision.MODERN), Load(in_flight=2, seconds=20.0, calls=50)
+        )
 
 
-def test_a_server_that_ends_is_told_from_one_that_is_slow() -> None:
+def test_a_server_that_ends_is_distinguished_from_a_slow_one() -> None:
     with run(serve("sys.exit(3)"), env={}) as running, pytest.raises(Stalled, match="closed its output"):
-        Pipes(running, Wire.MODERN).drive(Talk(add_questions(4), Wire.MODERN), Load(in_flight=2, seconds=20.0))
+        Pipes(running, Revision.MODERN).drive(CallStream(add_calls(4), Revision.MODERN), Load(in_flight=2, seconds=20.0))
 
 
-def test_a_server_that_does_not_start_says_why() -> None:
+def test_a_server_that_does_not_start_is_reported_with_its_standard_error() -> None:
     command = [sys.executable, "-c", "import sys; sys.exit('no such thing')"]
     with pytest.raises(NotStarted, match="no such thing"), run(command, env={}, port=free_port()):
         pass
@@ -61,11 +63,11 @@ def test_a_server_that_does_not_start_says_why() -> None:
         (b"", None),
     ],
 )
-def test_chunked_bodies_are_read_when_they_are_whole(data: bytes, body: bytes | None) -> None:
+def test_a_chunked_body_is_returned_once_it_is_complete(data: bytes, body: bytes | None) -> None:
     assert read_chunked(data) == body
 
 
-def test_the_last_message_of_an_event_stream_is_the_answer() -> None:
+def test_the_last_message_of_an_event_stream_is_the_response() -> None:
     stream = b'id: 1\r\ndata: \r\n\r\nevent: message\r\ndata: {"id":1}\r\n\r\n'
 
     assert (read_event(stream), read_event(b'{"id":2}')) == (b'{"id":1}', b'{"id":2}')

@@ -1,4 +1,4 @@
-"""The hot path does not get slower unnoticed: instructions a call, which no other work on the machine changes."""
+"""The hot path does not become slower unnoticed: instructions per call are independent of other work on the machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_no_call_takes_more_instructions_than_the_baseline_allows() -> None:
     assert find_growth(counts(SCENARIOS), baseline) == {}, f"more than {TOLERANCE:.0%} above benchmarks/instructions.json"
 
 
-def test_growth_beyond_the_tolerance_is_found_and_named() -> None:
+def test_growth_beyond_the_tolerance_is_reported() -> None:
     assert find_growth({"add": 1_060, "echo": 1_040, "new": 9}, {"add": 1_000, "echo": 1_000}) == pytest.approx(
         {"add": 0.06}
     )

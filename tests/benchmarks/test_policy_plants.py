@@ -1,4 +1,4 @@
-"""The planted violations: enough of them, of every kind and language, and planted as they say."""
+"""The planted violations: enough of them, of every kind and language."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from benchmarks.policy_plants import CORPUS, HELD_OUT, RULES_OF, is_found, plant_all, read_corpus
 
-from strictwire.packs.workspace.policy.judge import Policy
 from strictwire.packs.workspace.policy.languages import LANGUAGES
+from strictwire.packs.workspace.policy.policy import Policy
 from strictwire.packs.workspace.policy.rule import Severity
 from strictwire.packs.workspace.policy.rules import RULES
 
 SOURCES = Path(__file__).parents[2] / "src"
 
 
-def test_there_are_two_hundred_of_every_kind_in_every_language() -> None:
+def test_there_are_two_hundred_violations_of_every_kind_and_language() -> None:
     plants = read_corpus()
 
     assert len(plants) == 200
@@ -26,7 +26,7 @@ def test_there_are_two_hundred_of_every_kind_in_every_language() -> None:
     assert min(Counter(plant.language for plant in plants).values()) >= 15
 
 
-def test_every_rule_that_is_on_is_asked_for_by_some_kind() -> None:
+def test_every_enabled_rule_belongs_to_a_kind_of_violation() -> None:
     on = {rule.id for rule in RULES if rule.severity is not Severity.OFF}
 
     assert set().union(*RULES_OF.values()) == on
@@ -41,7 +41,7 @@ def test_no_text_is_planted_twice() -> None:
 
 
 @pytest.mark.slow
-def test_violations_planted_in_our_own_code_are_found_and_drawn_alike_every_time() -> None:
+def test_violations_planted_in_our_own_code_are_found_and_planting_is_reproducible() -> None:
     seed = random.randrange(1 << 32)
     print("seed", seed)
     plants = [plant for plant in read_corpus() if plant.language == "python"]

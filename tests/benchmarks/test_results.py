@@ -1,4 +1,4 @@
-"""Medians, verdicts and the page are arithmetic and text: they are checked on known figures."""
+"""Medians, goals and the page, checked with known figures."""
 
 from __future__ import annotations
 
@@ -6,19 +6,29 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from benchmarks.drive import Measured
-from benchmarks.field import Cells, Key
+from benchmarks.drive import Measurement
 from benchmarks.instructions import read_total
+from benchmarks.matrix import Matrix, MatrixKey
+from benchmarks.messages import Revision
 from benchmarks.page import render_page, render_rows
 from benchmarks.parts import server
 from benchmarks.peers import OURS, SDK_LOW
 from benchmarks.plots import draw, nice, ticks
-from benchmarks.results import Found, Plot, Table, at_least, at_most, compare_rounds, read_found, summarise, write_found
-from benchmarks.talk import Wire
+from benchmarks.results import (
+    PartResult,
+    Plot,
+    Table,
+    at_least,
+    at_most,
+    compare_rounds,
+    read_result,
+    summarise,
+    write_result,
+)
 
 
-def measured(calls: int, seconds: float, latency: float) -> Measured:
-    return Measured(calls=calls, seconds=seconds, latencies=[latency] * 3, client_cpu=seconds / 4, server_cpu=seconds / 2)
+def measured(calls: int, seconds: float, latency: float) -> Measurement:
+    return Measurement(calls=calls, seconds=seconds, latencies=[latency] * 3, client_cpu=seconds / 4, server_cpu=seconds / 2)
 
 
 def test_repeated_runs_become_their_medians() -> None:
@@ -34,7 +44,7 @@ def test_repeated_runs_become_their_medians() -> None:
     )
 
 
-def test_a_machine_that_becomes_slower_changes_no_ratio() -> None:
+def test_a_slowdown_of_the_machine_does_not_change_a_ratio() -> None:
     assert compare_rounds((800.0, 400.0, 90.0), (100.0, 50.0, 10.0)) == 8.0
 
 
@@ -50,43 +60,43 @@ def test_a_goal_that_was_not_measured_is_neither_reached_nor_missed() -> None:
     assert [goal.reached for goal in goals] == [True, False, None, True, False]
 
 
-def test_ratios_compare_our_slower_wire_with_the_faster_of_a_peer() -> None:
-    cells = Cells()
-    for contender, wire, rate in (
-        (OURS, Wire.LEGACY, 900.0),
-        (OURS, Wire.MODERN, 800.0),
-        (SDK_LOW, Wire.LEGACY, 100.0),
-        (SDK_LOW, Wire.MODERN, 200.0),
+def test_ratios_compare_our_slower_revision_with_the_faster_one_of_a_peer() -> None:
+    matrix = Matrix()
+    for contender, revision, rate in (
+        (OURS, Revision.LEGACY, 900.0),
+        (OURS, Revision.MODERN, 800.0),
+        (SDK_LOW, Revision.LEGACY, 100.0),
+        (SDK_LOW, Revision.MODERN, 200.0),
     ):
-        key = Key(http=True, wire=wire, scenario=server.ADD, in_flight=server.MANY, contender=contender.name)
-        cells.found[key] = summarise([measured(int(rate), 1.0, 0.001)])
+        key = MatrixKey(http=True, revision=revision, scenario=server.ADD, in_flight=server.MANY, contender=contender.name)
+        matrix.found[key] = summarise([measured(int(rate), 1.0, 0.001)])
 
-    goal = server.Compare(cells).rate("x", 8, [SDK_LOW], http=True, scenario=server.ADD)
+    goal = server.Compare(matrix).rate("x", 8, [SDK_LOW], http=True, scenario=server.ADD)
 
     assert (goal.found, goal.reached) == ("4.00 (by CPU time 4.00)", False)
 
 
-def test_what_was_found_survives_the_file(tmp_path: Path) -> None:
-    found = Found(
+def test_a_result_survives_the_round_trip_through_a_file(tmp_path: Path) -> None:
+    found = PartResult(
         part="server",
         tables=[Table(title="t", columns=["a"], rows=[["1"]])],
         goals=[at_least("x", 2, 3.0)],
         plots=[Plot(name="p", title="t", across="x", up="y", lines={"ours": [(1.0, 2.0)]})],
         stamp={"run": "now"},
     )
-    write_found(found, tmp_path)
+    write_result(found, tmp_path)
 
-    assert read_found(tmp_path / "server.json") == found
+    assert read_result(tmp_path / "server.json") == found
 
 
-def test_the_page_says_what_was_not_reached() -> None:
-    page = render_page([Found(part="server", goals=[at_least("speed", 2, 1.0)])], {"mcp": "2.3.0"}, ["server"])
+def test_the_page_marks_a_missed_goal() -> None:
+    page = render_page([PartResult(part="server", goals=[at_least("speed", 2, 1.0)])], {"mcp": "2.3.0"}, ["server"])
 
     assert "| server | speed | ≥ 2 | 1.00 | **no** |" in page
     assert "| mcp | 2.3.0 |" in page
 
 
-def test_cells_cannot_break_a_table() -> None:
+def test_table_cells_are_escaped() -> None:
     assert render_rows(["a"], [["x|y\nz"]]) == "| a |\n| --- |\n| x\\|y z |\n"
 
 
@@ -101,7 +111,7 @@ def test_numbers_on_axes_are_short() -> None:
     assert ([nice(value) for value in (0.5, 20, 1500, 2e6)], ticks(9, 60)) == (["0.5", "20", "1.5k", "2M"], [10, 20, 50])
 
 
-def test_the_total_of_a_count_is_read_and_nothing_else() -> None:
+def test_the_total_of_a_callgrind_dump_is_read() -> None:
     assert read_total("events: Ir\n12 3\ntotals: 135\n") == 135
     with pytest.raises(ValueError, match="no totals"):
         read_total("events: Ir\n")

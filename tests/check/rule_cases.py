@@ -1,4 +1,4 @@
-"""Runs one rule over its folder of test data."""
+"""Runs one rule on its test data folder."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 from strictwire.canon.json import parse_object
 from strictwire.check.breaking import RULES as BREAKING
 from strictwire.check.breaking.judge import breaking
-from strictwire.check.engine import lint, make_plan
+from strictwire.check.engine import group_rules, lint
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES as LINT
-from strictwire.check.lint.gate import Change
+from strictwire.check.lint.changes import Change
 from strictwire.check.policy import Policy
 from strictwire.check.rule import Rule
 from strictwire.check.subject import ToolSet
-from strictwire.check.tree import Terms
-from strictwire.sources.place import read_source
+from strictwire.check.tree import LintParameters
+from strictwire.sources.specifier import read_source
 
 TESTDATA = Path(__file__).parent / "testdata"
 LINT_RULES = {rule.id: rule for rule in LINT}
 BREAKING_RULES = {rule.id: rule for rule in BREAKING}
-POLICY = Policy(terms=Terms(caps={"limit.maximum": 100}))
+POLICY = Policy(parameters=LintParameters(caps={"limit.maximum": 100}))
 
 
 def read_tools(folder: Path) -> ToolSet:
@@ -30,12 +30,12 @@ def read_tools(folder: Path) -> ToolSet:
 
 def found_by_lint(rule: Rule, folder: Path) -> list[list[str]]:
     if (folder / "change.json").is_file():
-        return found_by_gate(rule, folder / "change.json")
-    report = lint(read_tools(folder), make_plan({rule.id: rule}), POLICY, version="test")
-    return [told(each, folder) for each in report.findings if each.rule == rule.id]
+        return found_by_change_rule(rule, folder / "change.json")
+    report = lint(read_tools(folder), group_rules({rule.id: rule}), POLICY, version="test")
+    return [as_row(each, folder) for each in report.findings if each.rule == rule.id]
 
 
-def found_by_gate(rule: Rule, file: Path) -> list[list[str]]:
+def found_by_change_rule(rule: Rule, file: Path) -> list[list[str]]:
     value = parse_object(file.read_bytes())
     change = Change(
         tools=tuple((name, path) for name, path in value["tools"]),
@@ -48,9 +48,9 @@ def found_by_gate(rule: Rule, file: Path) -> list[list[str]]:
 def found_by_breaking(rule: Rule, folder: Path) -> list[list[str]]:
     old, new = read_tools(folder / "previous"), read_tools(folder / "current")
     report = breaking(old, new, {rule.id: rule}, Policy(), version="test")
-    return [[*told(each, folder), str(each.hurts), each.witness] for each in report.findings]
+    return [[*as_row(each, folder), str(each.impact), each.witness] for each in report.findings]
 
 
-def told(finding: Finding, folder: Path) -> list[str]:
-    place = finding.place.removeprefix(f"{folder}/")
-    return [place, finding.pointer, finding.message]
+def as_row(finding: Finding, folder: Path) -> list[str]:
+    location = finding.location.removeprefix(f"{folder}/")
+    return [location, finding.pointer, finding.message]

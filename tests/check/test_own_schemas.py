@@ -1,4 +1,4 @@
-"""Our own tools live by our own rules: STRICT, with every exception recorded and reasoned."""
+"""The tools that ship with strictwire pass STRICT; every exception is a waiver with a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.clause("G8")
-def test_our_schemas_pass_strict_and_paths_are_recorded_waivers() -> None:
+def test_our_schemas_pass_strict_and_raw_paths_are_waived_with_a_reason() -> None:
     policy = parse_policy(read_settings(file=ROOT / "strictwire.toml", environment={}).lint)
     outcome = run_lint(LintOptions(source=str(ROOT / "schemas"), policy=policy))
     by_name = [waiver for waiver in policy.waivers if waiver.rule == "LOCATION_BY_URI"]
@@ -26,7 +26,7 @@ def test_our_schemas_pass_strict_and_paths_are_recorded_waivers() -> None:
 
 
 @pytest.mark.clause("G16")
-def test_our_schemas_are_those_that_were_pinned() -> None:
+def test_our_schemas_match_the_lock_file() -> None:
     outcome = run_pin_check(PinOptions(source=str(ROOT / "schemas"), lock=str(ROOT / "strictwire.lock")))
 
     assert outcome.exit_code == 0, outcome.text

@@ -1,4 +1,4 @@
-"""Regular expressions: which are catastrophic, and texts that they match."""
+"""Regular expressions: catastrophic backtracking, generated strings, longest match."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 
 from strictwire.check.ambiguity import is_catastrophic
-from strictwire.check.pattern import NotRead, longest_match, parse_pattern, sample_text
+from strictwire.check.pattern import UnsupportedPattern, longest_match, parse_pattern, sample_text
 
 CATASTROPHIC = [
     r"^(a+)+$",
@@ -46,29 +46,29 @@ SAFE = [
 
 
 @pytest.mark.parametrize("pattern", CATASTROPHIC)
-def test_a_loop_that_reads_one_text_in_two_ways_is_catastrophic(pattern: str) -> None:
+def test_a_loop_that_matches_one_string_in_two_ways_is_catastrophic(pattern: str) -> None:
     assert is_catastrophic(pattern)
 
 
 @pytest.mark.parametrize("pattern", SAFE)
-def test_a_loop_that_reads_each_text_in_one_way_is_not(pattern: str) -> None:
+def test_a_loop_that_matches_each_string_in_one_way_is_safe(pattern: str) -> None:
     assert not is_catastrophic(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "a)", r"(a)\1", "(?#x)", "\\", "(a{1,9}){80}(b|c)*" * 9])
-def test_what_cannot_be_read_or_is_too_long_is_not_called_catastrophic(pattern: str) -> None:
+def test_an_unsupported_or_too_long_expression_is_not_reported_as_catastrophic(pattern: str) -> None:
     assert not is_catastrophic(pattern)
 
 
 @pytest.mark.parametrize("pattern", SAFE + CATASTROPHIC)
 @pytest.mark.parametrize("extra", [0, 1, 3])
-def test_samples_match(pattern: str, extra: int) -> None:
+def test_generated_strings_match_their_expression(pattern: str, extra: int) -> None:
     assert re.search(pattern.replace("?<tail>", "?P<tail>"), sample_text(pattern, extra))
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "a)", r"(a)\1", "\\"])
-def test_what_is_no_pattern_is_not_read(pattern: str) -> None:
-    with pytest.raises(NotRead):
+def test_an_invalid_or_unsupported_expression_is_rejected(pattern: str) -> None:
+    with pytest.raises(UnsupportedPattern):
         parse_pattern(pattern)
 
 
@@ -86,5 +86,5 @@ def test_what_is_no_pattern_is_not_read(pattern: str) -> None:
         ("^(", None),
     ],
 )
-def test_a_pattern_with_both_ends_and_no_loop_bounds_a_text(pattern: str, longest: int | None) -> None:
+def test_an_anchored_pattern_without_unbounded_repetition_limits_the_length(pattern: str, longest: int | None) -> None:
     assert longest_match(pattern) == longest

@@ -1,13 +1,14 @@
-"""Reports in every format, from one example with everything in it."""
+"""Reports in every format, from one example that has every field set."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.check.finding import Finding, Hurt, Report, Waived
+from strictwire.check.finding import Finding, Impact, Level, Report, WaivedFinding
 from strictwire.check.render import FORMATS
 from strictwire.check.render.reference import render_reference, render_reference_html
 from strictwire.contract.tool import ToolContract
@@ -17,42 +18,44 @@ FINDING = Finding(
     rule="NO_DEFAULT", message=f"bad {NASTY}", advice="Mend it.", file="schemas/tools/a.json", pointer="/properties/x",
     line=3, column=5, tool="a",
 )  # fmt: skip
-HURTING = Finding(rule="INPUT_BOUNDS_KEPT", message="less", advice="Keep.", tool="b", hurts=Hurt.CALLER, witness='{"n":5}')
-NOTE = Finding(rule="TOOL_ADDED", message="new", advice="Nothing.", tool="c", hurts=Hurt.NOBODY)
+BREAKING = Finding(
+    rule="INPUT_BOUNDS_KEPT", message="less", advice="Keep.", tool="b", impact=Impact.CALLER, witness='{"n":5}'
+)
+NOTE = Finding(rule="TOOL_ADDED", message="new", advice="Nothing.", tool="c", impact=Impact.NONE)
 REPORT = Report(
     check="breaking",
     subject="schemas",
     tools=3,
-    findings=(FINDING, HURTING, NOTE),
-    waived=(Waived(finding=FINDING, reason="because"),),
+    findings=(FINDING, BREAKING, NOTE),
+    waived=(WaivedFinding(finding=FINDING, reason="because"),),
     ruleset="2026.11",
     against="git:main",
 )
 CLEAN = Report(check="lint", subject="schemas", tools=1, findings=(), ruleset="2026.11")
 
 
-def test_text_has_place_rule_message_advice_and_a_summary() -> None:
+def test_text_has_location_rule_message_advice_and_a_summary() -> None:
     assert FORMATS["text"](REPORT).splitlines() == [
         "schemas/tools/a.json",
         "  3:5  NO_DEFAULT  a: bad a|b <b> \\u001b[31m\\u000a::error::%",
         "      Mend it.",
         "",
         "schemas",
-        "  -  INPUT_BOUNDS_KEPT  b: less (hurts caller)",
+        "  -  INPUT_BOUNDS_KEPT  b: less (breaks callers)",
         '      for example {"n":5}',
         "      Keep.",
-        "  -  TOOL_ADDED  c: new (hurts nobody)",
+        "  -  TOOL_ADDED  c: new (compatible)",
         "      Nothing.",
         "",
         "breaking: 2 findings, 1 note, 1 waived in 3 tools of schemas against git:main",
     ]
 
 
-def test_a_clean_report_says_so() -> None:
+def test_a_report_without_findings_has_only_the_summary() -> None:
     assert FORMATS["text"](CLEAN) == "lint: 0 findings in 1 tool of schemas\n"
 
 
-def test_colour_is_text_with_escapes_of_our_own_only() -> None:
+def test_colour_is_the_text_format_plus_our_own_escape_sequences() -> None:
     plain = FORMATS["colour"](REPORT)
     for code in ("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m"):
         plain = plain.replace(code, "")
@@ -60,7 +63,7 @@ def test_colour_is_text_with_escapes_of_our_own_only() -> None:
     assert plain == FORMATS["text"](REPORT)
 
 
-def test_json_has_every_field_that_is_set() -> None:
+def test_json_has_every_non_empty_field() -> None:
     value = parse_object(FORMATS["json"](REPORT).encode())
 
     assert value == {
@@ -70,12 +73,12 @@ def test_json_has_every_field_that_is_set() -> None:
         "ruleset": "2026.11",
         "tools": 3,
         "failing": 2,
-        "findings": [FINDING.as_json(), HURTING.as_json(), NOTE.as_json()],
+        "findings": [FINDING.as_json(), BREAKING.as_json(), NOTE.as_json()],
         "waived": [{**FINDING.as_json(), "reason": "because"}],
     }
 
 
-def test_sarif_has_results_places_and_suppressions() -> None:
+def test_sarif_has_results_locations_and_suppressions() -> None:
     run = parse_object(FORMATS["sarif"](REPORT).encode())["runs"][0]
 
     assert [(each["ruleId"], each["level"], "suppressions" in each) for each in run["results"]] == [
@@ -91,7 +94,7 @@ def test_sarif_has_results_places_and_suppressions() -> None:
 
 
 @pytest.mark.parametrize(("report", "counts"), [(REPORT, ("3", "2", "1")), (CLEAN, ("1", "0", "0"))])
-def test_junit_is_xml_with_a_case_for_each_finding(report: Report, counts: tuple[str, str, str]) -> None:
+def test_junit_is_xml_with_a_test_case_for_each_finding(report: Report, counts: tuple[str, str, str]) -> None:
     suite = ET.fromstring(FORMATS["junit"](report)).find("testsuite")
 
     assert suite is not None
@@ -99,15 +102,18 @@ def test_junit_is_xml_with_a_case_for_each_finding(report: Report, counts: tuple
     assert len(suite.findall("testcase")) == int(counts[0])
 
 
-def test_github_commands_cannot_be_broken_out_of() -> None:
+def test_github_commands_escape_their_content() -> None:
     assert FORMATS["github"](REPORT).splitlines() == [
-        "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT::a: bad a|b <b> \x1b[31m%0A::error::%25. Mend it.",
+        (
+            "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT"
+            "::a: bad a|b <b> \\u001b[31m\\u000a::error::%25. Mend it."
+        ),
         "::error title=INPUT_BOUNDS_KEPT::b: less. Keep.",
         "::notice title=TOOL_ADDED::c: new. Nothing.",
     ]
 
 
-def test_markdown_keeps_text_inside_its_cells() -> None:
+def test_markdown_escapes_table_cells() -> None:
     lines = FORMATS["markdown"](REPORT).splitlines()
 
     assert lines[6] == (
@@ -136,7 +142,7 @@ TOOL = ToolContract(
 )
 
 
-def test_the_reference_tells_arguments_with_their_types() -> None:
+def test_the_reference_lists_arguments_with_their_types() -> None:
     page = render_reference([TOOL], "Tools of | us")
 
     assert page.splitlines()[0] == "# Tools of \\| us"
@@ -161,3 +167,38 @@ def test_the_html_reference_is_escaped_and_has_no_scripts() -> None:
 
 def test_every_format_renders_every_report() -> None:
     assert all(isinstance(render(report), str) for render in FORMATS.values() for report in (REPORT, CLEAN))
+
+
+SEVERE = Report(
+    check="unity check",
+    subject="Game",
+    tools=12,
+    unit="asset",
+    findings=(
+        Finding(rule="GUID_UNIQUE", message="twice", advice="Change one.", file="Assets/a b%.mat", severity=Level.WARNING),
+    ),
+    known=(Finding(rule="SCRIPT_EXISTS", message="gone", advice="Restore it.", file="Assets/x\u202e.unity", line=7),),
+    notes=("3 references cannot be verified",),
+)
+
+
+def test_a_warning_fails_only_from_its_threshold_on() -> None:
+    assert SEVERE.failing == ()
+    assert replace(SEVERE, threshold=Level.WARNING).failing == SEVERE.findings
+
+
+def test_severity_baseline_and_notes_are_in_every_format() -> None:
+    text = FORMATS["text"](SEVERE)
+    value = parse_object(FORMATS["json"](SEVERE).encode())
+    results = parse_object(FORMATS["sarif"](SEVERE).encode())["runs"][0]["results"]
+
+    assert "warning GUID_UNIQUE" in text
+    assert "note: 3 references cannot be verified" in text
+    assert text.endswith("unity check: 0 findings, 1 warning, 1 in the baseline in 12 assets of Game\n")
+    assert (value["assets"], len(value["known"]), value["notes"]) == (12, 1, ["3 references cannot be verified"])
+    assert [(each["ruleId"], each["level"], each.get("baselineState")) for each in results] == [
+        ("GUID_UNIQUE", "warning", None),
+        ("SCRIPT_EXISTS", "error", "unchanged"),
+    ]
+    assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "Assets/a%20b%25.mat"
+    assert FORMATS["github"](SEVERE).startswith("::warning file=Assets/a b%25.mat,")

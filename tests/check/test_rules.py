@@ -1,4 +1,4 @@
-"""Each rule against its folder of examples; the list of rules, the rulesets and the page made from them."""
+"""Each rule against its test data; the list of rules, the rulesets and the generated page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from strictwire.check.breaking import RULES as BREAKING
 from strictwire.check.lint import RULES as LINT
 from strictwire.check.render.rules import render_rules
 from strictwire.check.rule import Category, Rule
-from strictwire.check.rulesets import LADDER, RULESETS
+from strictwire.check.rulesets import CUMULATIVE, RULESETS
 from tests.check.rule_cases import (
     BREAKING_RULES,
     LINT_RULES,
@@ -51,7 +51,7 @@ def test_a_breaking_rule_finds_nothing_where_nothing_changed(rule: Rule, tmp_pat
     assert found_by_breaking(rule, tmp_path) == []
 
 
-def test_every_folder_of_test_data_belongs_to_a_rule() -> None:
+def test_every_test_data_folder_belongs_to_a_rule() -> None:
     assert {folder.name for folder in TESTDATA.iterdir()} == LINT_RULES.keys() | BREAKING_RULES.keys()
 
 
@@ -62,18 +62,18 @@ def test_rule_ids_are_unique_and_upper_snake() -> None:
     assert [each for each in ids if not each.replace("_", "").isalpha() or not each.isupper()] == []
 
 
-def test_rules_say_what_they_check_and_what_to_do_with_examples() -> None:
-    wordless = [
+def test_every_rule_has_a_purpose_advice_and_examples() -> None:
+    incomplete = [
         rule.id
         for rule in (*LINT, *BREAKING)
-        if not rule.purpose.startswith(("Checks that ", "Notes ")) or not (rule.advice and rule.bad and rule.good)
+        if not rule.purpose.startswith(("Checks that ", "Reports ")) or not (rule.advice and rule.bad and rule.good)
     ]
 
-    assert wordless == []
+    assert incomplete == []
 
 
 def test_the_published_ruleset_is_frozen() -> None:
-    """An upgrade never changes an old verdict: a new or better rule joins the next ruleset."""
+    """An upgrade never changes the result under an old ruleset: a new or better rule joins the next ruleset."""
     assert {version: ruleset.digest() for version, ruleset in RULESETS.items()} == {
         "2026.11": "sha256:d78442be416ed3325bea89e063ad799c391f4f5cd09620ed667a26681f21ce9b"
     }
@@ -86,14 +86,14 @@ def test_the_newest_ruleset_has_every_rule_in_its_category() -> None:
     assert (dict(ruleset.lint), ruleset.breaking) == (by_category, tuple(rule.id for rule in BREAKING))
 
 
-def test_categories_of_the_ladder_include_each_other() -> None:
+def test_cumulative_categories_include_the_ones_before_them() -> None:
     ruleset = RULESETS["2026.11"]
-    sizes = [set(ruleset.rules_up_to(category)) for category in LADDER]
+    sizes = [set(ruleset.rules_up_to(category)) for category in CUMULATIVE]
 
     assert all(smaller < larger for smaller, larger in pairwise(sizes))
 
 
-def test_the_page_of_rules_is_made_from_the_records() -> None:
+def test_docs_rules_md_is_generated_from_the_rule_records() -> None:
     page = (ROOT / "docs" / "RULES.md").read_text("utf-8")
 
-    assert page == render_rules(LINT, BREAKING, RULESETS["2026.11"]), "run scripts/rules-page"
+    assert page == render_rules(LINT, BREAKING, RULESETS["2026.11"]), "docs/RULES.md is stale; run scripts/rules-page"

@@ -1,4 +1,4 @@
-"""SCHEMA_SATISFIABLE takes a quick look before the exact one: whatever is listed, both say what the schema engine says."""
+"""SCHEMA_SATISFIABLE agrees with the schema engine for every combination of enum values and types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 
 from strictwire.canon.json import render
-from strictwire.check.engine import lint, plan_rules
+from strictwire.check.engine import lint, select_rules
 from strictwire.check.lint import RULES
 from strictwire.check.policy import Policy
 from strictwire.check.rule import Category
@@ -35,24 +35,24 @@ def cases() -> list[dict[str, Any]]:
 
 
 def found_in(schemas: list[dict[str, Any]]) -> set[int]:
-    """Which of them the rule finds fault with."""
-    properties = {f"p{place}": schema for place, schema in enumerate(schemas)}
+    """The indexes of the schemas for which the rule reports a finding."""
+    properties = {f"p{index}": schema for index, schema in enumerate(schemas)}
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": properties}}
     policy = Policy(category=Category.BASIC)
     ruleset = RULESETS["2026.11"]
     tools = parse_dump(render({"tools": [tool]}), "tools.json")
-    report = lint(tools, plan_rules(RULES, ruleset, policy), policy, version=ruleset.version)
+    report = lint(tools, select_rules(RULES, ruleset, policy), policy, version=ruleset.version)
     return {int(each.pointer.rpartition("/p")[2]) for each in report.findings if each.rule == RULE}
 
 
-def test_a_list_of_values_is_empty_if_none_of_them_fits() -> None:
+def test_an_enum_is_unsatisfiable_exactly_if_no_value_conforms() -> None:
     schemas = cases()
     empty = set()
-    for place, schema in enumerate(schemas):
+    for index, schema in enumerate(schemas):
         values = schema["enum"] if "enum" in schema else [schema["const"]]
         engine = jsonschema_rs.Draft202012Validator(schema, offline=True)
         if not any(engine.is_valid(value) for value in values):
-            empty.add(place)
+            empty.add(index)
 
     assert 0 < len(empty) < len(schemas)
     assert found_in(schemas) == empty

@@ -1,4 +1,4 @@
-"""Texts are looked at quickly first: what the quick look passes over, the whole expression does not find either."""
+"""Text rules use a fast prefilter: a text that the prefilter skips never matches the full expression."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from strictwire.check.lint import texts
 
-ORDERS = [
+INSTRUCTIONS = [
     "Ignore all previous rules",
     "disregard the safety",
     "FORGET your earlier",
@@ -58,33 +58,37 @@ SENSITIVE = [
 ]
 
 
-@pytest.mark.parametrize("text", ORDERS)
-def test_no_order_is_passed_over(text: str) -> None:
+@pytest.mark.parametrize("text", INSTRUCTIONS)
+def test_the_prefilter_keeps_every_instruction(text: str) -> None:
     assert texts._INSTRUCTIONS.search(text)
-    assert not text.isascii() or any(word in text.lower() for word in texts._ORDER_WORDS)
+    assert not text.isascii() or any(word in text.lower() for word in texts._INSTRUCTION_PREFILTER)
 
 
 @pytest.mark.parametrize("text", SECRETS)
-def test_no_secret_is_passed_over(text: str) -> None:
+def test_the_prefilter_keeps_every_secret(text: str) -> None:
     assert texts._SECRETS.search(text)
-    assert texts._SECRET_SIGNS.search(text)
+    assert texts._SECRET_PREFILTER.search(text)
 
 
 @pytest.mark.parametrize("text", SENSITIVE)
-def test_nothing_sensitive_is_passed_over(text: str) -> None:
+def test_the_prefilter_keeps_every_sensitive_text(text: str) -> None:
     assert texts._SENSITIVE.search(text)
     assert texts._may_be_sensitive(text)
 
 
 WORDS = st.lists(
-    st.sampled_from([*" \n:=/@-_'<>.\\0aA1", *ORDERS, *SECRETS, *SENSITIVE]) | st.text(max_size=3), max_size=12
+    st.sampled_from([*" \n:=/@-_'<>.\\0aA1", *INSTRUCTIONS, *SECRETS, *SENSITIVE]) | st.text(max_size=3), max_size=12
 ).map("".join)
 
 
 @given(WORDS)
-def test_the_quick_look_passes_over_nothing(text: str) -> None:
+def test_the_prefilters_skip_no_match(text: str) -> None:
     lower = text.lower()
 
-    assert not texts._INSTRUCTIONS.search(text) or not lower.isascii() or any(word in lower for word in texts._ORDER_WORDS)
-    assert not texts._SECRETS.search(text) or texts._SECRET_SIGNS.search(text)
+    assert (
+        not texts._INSTRUCTIONS.search(text)
+        or not lower.isascii()
+        or any(word in lower for word in texts._INSTRUCTION_PREFILTER)
+    )
+    assert not texts._SECRETS.search(text) or texts._SECRET_PREFILTER.search(text)
     assert not texts._SENSITIVE.search(text) or texts._may_be_sensitive(text)

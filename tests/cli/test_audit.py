@@ -1,4 +1,4 @@
-"""The audit verbs on a trail that a real server wrote."""
+"""The audit subcommands on a trail that a real server wrote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 
 @pytest.fixture
 def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a trail with four records: three good calls and an unknown tool."""
+    """A trail folder with four records: three successful calls and one of an unknown tool."""
     settings = {
         "STRICTWIRE_AUDIT_MODE": "sync",
         "STRICTWIRE_AUDIT_FOLDER": str(tmp_path / "trail"),
@@ -42,9 +42,9 @@ def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "trail"
 
 
-def test_an_untouched_trail_holds_and_a_changed_one_is_named(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_accepts_an_intact_trail_and_names_a_changed_record(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "verify"]) == 0
-    assert capsys.readouterr().out.startswith("ok: 4 records from 0, 4 signed for")
+    assert capsys.readouterr().out.startswith("ok: 4 records from 0, 4 signed by")
 
     log = trail / "audit-log.jsonl"
     log.write_bytes(log.read_bytes().replace(b"test_error_handling", b"test_error_handlinG", 1))
@@ -53,7 +53,9 @@ def test_an_untouched_trail_holds_and_a_changed_one_is_named(trail: Path, capsys
     assert "BROKEN: record" in capsys.readouterr().out
 
 
-def test_a_proof_stands_with_the_public_key_alone(trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_proof_can_be_checked_with_the_public_key_alone(
+    trail: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     proof, key = tmp_path / "record.proof", tmp_path / "alone.pub"
     key.write_bytes((tmp_path / "keys" / "audit.key.pub").read_bytes())
 
@@ -82,7 +84,7 @@ def test_records_are_shown_counted_and_exported_by_filter(
         assert len(list(csv.DictReader(file))) == 2
 
 
-def test_a_replay_reports_answers_that_differ(
+def test_replay_compares_results_with_the_recorded_ones(
     trail: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(FIXTURES)
@@ -91,7 +93,7 @@ def test_a_replay_reports_answers_that_differ(
     assert "3 same, 0 different" in capsys.readouterr().out
 
 
-def test_what_cannot_be_read_could_not_run(
+def test_a_missing_trail_exits_with_1(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("STRICTWIRE_AUDIT_KEY", str(tmp_path / "none.key"))
@@ -100,6 +102,6 @@ def test_what_cannot_be_read_could_not_run(
     assert "No such file" in capsys.readouterr().err
 
 
-def test_a_record_that_is_not_there_cannot_be_proved(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_record_cannot_be_proved(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "prove", "99"]) == 1
-    assert "no checkpoint signs for that record" in capsys.readouterr().err
+    assert "no checkpoint covers this record" in capsys.readouterr().err

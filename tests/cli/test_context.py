@@ -1,4 +1,4 @@
-"""`strictwire context`: options, streams and exit codes as programs meet them (context 1.15)."""
+"""`strictwire context`: options, output streams and exit codes (Context Resolve v0, 1.15)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def call(*arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, 
 
 
 @pytest.mark.v0("1.3.6", "1.12.15", "1.15.2", "1.10.17")
-def test_a_cache_goes_from_build_through_every_verb(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_every_subcommand_works_on_a_cache_that_build_made(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     sources = write_sources(tmp_path / "sources", {"A.md": "alpha beta"})
     cache = tmp_path / "root" / "cache"
     built = call("build", "--sources", str(sources), "--cache", str(cache), capfd=capfd)
@@ -92,7 +92,7 @@ def test_wrong_usage_exits_1_with_an_error_and_nothing_on_stdout(
         (("--query=q", "--budget=18446744073709551616"), 3),
     ],
 )
-def test_values_are_judged_by_the_verb_and_not_by_the_parser(
+def test_values_are_checked_by_the_subcommand_and_not_by_the_parser(
     tmp_path: Path, arguments: tuple[str, ...], expected: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
@@ -119,7 +119,7 @@ def test_help_and_version_exit_0(option: str, capfd: pytest.CaptureFixture[str])
 
 
 @pytest.mark.v0("1.15.5")
-def test_no_variable_of_the_environment_changes_what_the_command_does(tmp_path: Path) -> None:
+def test_environment_variables_do_not_change_the_result(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     asked = [command("")[0], "context", "resolve", f"--cache={cache}", "--query=alpha", "--budget=9"]
     variables = {"CONTEXT_CACHE_ROOT": "/nonexistent", "CONTEXT_TOOL_TIMEOUT_SECS": "x"}

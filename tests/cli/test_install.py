@@ -1,4 +1,4 @@
-"""`strictwire install` on a real file."""
+"""`strictwire install` on a configuration file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_dry_run_changes_nothing(config: Path, capsys: pytest.CaptureFixture[s
     assert "one: would be changed" in capsys.readouterr().out
 
 
-def test_installing_keeps_the_file_before_and_its_rights(config: Path) -> None:
+def test_install_keeps_a_backup_and_the_permissions(config: Path) -> None:
     assert main(["install", "cursor", "--file", str(config)]) == 0
 
     entry = parse_object(config.read_bytes())["mcpServers"]["one"]
@@ -36,13 +36,13 @@ def test_installing_keeps_the_file_before_and_its_rights(config: Path) -> None:
     assert config.stat().st_mode & 0o777 == 0o600
 
 
-def test_uninstalling_gives_back_what_was_there(config: Path) -> None:
+def test_uninstall_restores_the_original_configuration(config: Path) -> None:
     main(["install", "cursor", "--file", str(config)])
 
     assert main(["install", "cursor", "--uninstall", "--file", str(config)]) == 0
     assert parse_object(config.read_bytes()) == parse_object(BEFORE)
 
 
-def test_a_file_that_is_not_there_is_a_clear_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_an_error_with_a_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["install", "cursor", "--file", str(tmp_path / "none.json")]) == 1
     assert "--file" in capsys.readouterr().err

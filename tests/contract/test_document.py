@@ -1,4 +1,4 @@
-"""Contract documents: read strictly, written back the same."""
+"""Contract documents: reading is strict, and the round trip changes nothing."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WHOLE = ToolContract(
     caps=Caps(timeout_ms=1, response_bytes=2, concurrency=3),
     dialect="system/1.0",
     text_json=True,
-    list_output=False,
+    lists_output=False,
     notes="n",
     icons=({"src": "data:,"},),
     meta={"a/b": 1},
 )
 
 
-def test_a_whole_contract_survives_the_round_trip() -> None:
+def test_a_contract_with_every_member_survives_the_round_trip() -> None:
     document = render_contract(WHOLE)
 
     assert read_contract("t", input_schema={"type": "object"}, output_schema={"type": "object"}, document=document) == WHOLE
@@ -45,17 +45,19 @@ def test_defaults_are_left_out() -> None:
     [
         ({"teir": "core"}, "did you mean 'tier'"),
         ({"xyzzy": 1}, "known: title"),
-        ({"tier": 5}, "'tier'"),
-        ({"safety": "harmless"}, "'safety'"),
-        ({"roles": "A"}, "'roles'"),
-        ({"roles": [1]}, "'roles'"),
-        ({"caps": {"timeoutMs": "1"}}, "'caps'"),
-        ({"caps": {"timeoutMs": True}}, "'caps'"),
-        ({"caps": {"timeout": 1}}, "'caps'"),
-        ({"textJson": 1}, "'textJson'"),
-        ({"listOutput": "no"}, "'listOutput'"),
+        ({"tier": 5}, "'tier' of its contract document: expected a string"),
+        ({"safety": "harmless"}, "'safety' .*: expected one of read-only, mutating, destructive"),
+        ({"safety": []}, "'safety' .*: expected one of read-only, mutating, destructive"),
+        ({"roles": "A"}, "'roles' .*: expected an array"),
+        ({"roles": [1]}, "'roles' .*: expected a string"),
+        ({"caps": []}, "'caps' .*: expected an object"),
+        ({"caps": {"timeoutMs": "1"}}, "'caps' .*: expected an integer"),
+        ({"caps": {"timeoutMs": True}}, "'caps' .*: expected an integer"),
+        ({"caps": {"timeout": 1}}, "'caps' .*: unknown member 'timeout'; known: timeoutMs"),
+        ({"textJson": 1}, "'textJson' .*: expected true or false"),
+        ({"listsOutput": "no"}, "'listsOutput' .*: expected true or false"),
     ],
 )
-def test_what_is_misspelt_or_of_the_wrong_type_is_refused(document: dict[str, object], words: str) -> None:
+def test_an_unknown_member_or_an_invalid_value_is_refused(document: dict[str, object], words: str) -> None:
     with pytest.raises(ContractRefused, match=words):
         read_contract("t", input_schema={}, output_schema=None, document=document)

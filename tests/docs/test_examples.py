@@ -28,7 +28,7 @@ def test_an_example_runs_and_what_it_offers_is_a_contract(name: str, code: str, 
     names = runpy.run_path(str(file), run_name="example")
 
     server = names.get("server")
-    assert server is None or server.catalog.offers.operations
+    assert server is None or server.catalog.offers.compiled
 
 
 def test_every_page_that_is_linked_exists() -> None:

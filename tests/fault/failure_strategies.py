@@ -1,4 +1,4 @@
-"""Failures and facts of every kind, for property tests."""
+"""Hypothesis strategies for failures and facts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA_OF = {
     "editor/0.1": "editor-error-0.1",
     "http": "problem-1",
 }
-"""Dialect to its published schema."""
+"""The published schema of each dialect."""
 
 _secrets = st.sampled_from(["password=hunter2hunter2", "Bearer abcdefgh12345678", "https://u:secret@host/", "token=…"])
 _long = st.tuples(st.text(min_size=1, max_size=3), _secrets, st.integers(290, 1010)).map(

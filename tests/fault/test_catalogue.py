@@ -22,12 +22,12 @@ def test_every_code_has_an_entry_and_a_row() -> None:
 
 
 def test_no_code_is_listed_twice() -> None:
-    """A repeated code would silently replace the first: count the source lines, not the mapping."""
+    """A repeated code would silently replace the first one, so the source lines are counted and not the mapping."""
     assert len(CATALOGUE) == 88
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_an_entry_says_everything(code: str) -> None:
+def test_every_field_of_an_entry_is_set(code: str) -> None:
     entry = CATALOGUE[code]
 
     assert re.fullmatch(r"[A-Z][A-Z0-9_]*", code)
@@ -39,12 +39,12 @@ def test_an_entry_says_everything(code: str) -> None:
 
 @pytest.mark.clause("S12")
 @pytest.mark.parametrize("code", SYSTEM_ERROR_CODES)
-def test_every_governed_code_says_which_action_it_asks_for(code: str) -> None:
+def test_every_governed_code_has_an_action(code: str) -> None:
     assert CATALOGUE[code].action
 
 
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_every_dialect_says_every_code_with_a_word_it_has(code: str) -> None:
+def test_every_dialect_spells_every_code_with_one_of_its_codes(code: str) -> None:
     row = RENDERINGS[code]
 
     assert row.resolve in MESSAGES
@@ -67,7 +67,7 @@ def test_numbers_of_mcp_stay_inside_the_allocation_policy(code: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", NATIVE)
-def test_a_word_is_read_as_a_code_that_is_said_with_it(dialect: str) -> None:
+def test_a_spelling_is_read_as_a_code_with_that_spelling(dialect: str) -> None:
     numbers_of_canonical = {-32600, -32602, -32001, -32603}
     words = {word: code for word, code in NATIVE[dialect].items() if dialect != "canonical" or isinstance(word, str)}
     retired = {-32002: "RESOURCE_NOT_FOUND"} if dialect == "mcp protocol" else {}
@@ -78,7 +78,7 @@ def test_a_word_is_read_as_a_code_that_is_said_with_it(dialect: str) -> None:
     assert dialect != "canonical" or set(NATIVE[dialect]) - set(words) == numbers_of_canonical
 
 
-def test_every_dialect_can_be_read_word_by_word() -> None:
+def test_every_spelling_of_every_dialect_can_be_read() -> None:
     assert set(NATIVE) == set(DIALECTS)
     for dialect in DIALECTS:
         assert {spell(code, dialect) for code in CATALOGUE} <= set(NATIVE[dialect])
@@ -111,17 +111,17 @@ SETTLED = [
     ("AUDIT_UNAVAILABLE", "AUDIT_UNAVAILABLE", "INTERNAL", "io_error", "AUDIT_LOG_FAILED", "INTERNAL_ERROR", -32603),
     ("INTERNAL", "INTERNAL", "INTERNAL", "internal_error", "INTERNAL_ERROR", "INTERNAL_ERROR", -32603),
 ]
-"""One condition in every dialect, as the contract settles it; None where it is not a failure of a tool."""
+"""Each condition in every dialect, as the contract settles it; None if it is not a tool failure."""
 
 
 @pytest.mark.clause("S12")
 @pytest.mark.parametrize("settled", SETTLED, ids=lambda row: row[0])
-def test_one_condition_is_said_by_every_dialect_as_settled(settled: tuple[str | int | None, ...]) -> None:
+def test_every_dialect_renders_a_condition_as_the_contract_settles_it(settled: tuple[str | int | None, ...]) -> None:
     code, *expected = settled
     row = RENDERINGS[str(code)]
-    said = [row.mcp, row.mcp_v1, row.resolve, row.system, row.canonical, row.editor]
+    rendered = [row.mcp, row.mcp_v1, row.resolve, row.system, row.canonical, row.editor]
 
-    assert [None if want is None else got for want, got in zip(expected, said, strict=True)] == expected
+    assert [None if want is None else got for want, got in zip(expected, rendered, strict=True)] == expected
 
 
 def test_a_code_outside_the_catalogue_cannot_be_constructed() -> None:
@@ -137,20 +137,20 @@ def test_the_catalogue_cannot_be_changed_at_run_time() -> None:
             mapping["NEW"] = None  # type: ignore[index]
 
 
-def test_a_failure_takes_what_it_does_not_say_from_its_entry() -> None:
+def test_a_failure_has_the_defaults_of_its_entry() -> None:
     assert fail("TIMEOUT", details={"timeoutMs": 5}) == Failure(
         code="TIMEOUT",
         stage=Stage.RUN,
         blame=Blame.TOOL,
         retryable=True,
-        text="The time limit was reached",
+        text="The tool exceeded its time limit",
         details={"timeoutMs": 5},
     )
 
 
 @pytest.mark.clause("S12")
 def test_invariant_ids_are_stable_and_listed() -> None:
-    """Ids may be added; none of these may ever go or change its name."""
+    """Ids may be added; none of these may ever be removed or renamed."""
     published = {
         "MANDATORY_DIAGNOSTICS",
         "VALID_WORKSPACE_ROOT",
@@ -177,7 +177,7 @@ def test_invariant_ids_are_stable_and_listed() -> None:
     assert published <= set(INVARIANTS)
 
 
-def test_protocol_codes_come_before_a_call() -> None:
+def test_protocol_codes_belong_to_stages_before_a_call() -> None:
     late = {code for code in PROTOCOL_CODES if CATALOGUE[code].stage not in list(Stage)[:4]}
 
     assert late == set()

@@ -1,4 +1,4 @@
-"""The published schemas: well formed, closed where they promise it, and in step with the catalogue."""
+"""The published envelope schemas: valid, closed where the contract says so, and consistent with the catalogue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_schema_names_its_dialect_and_itself_and_compiles(name: str) -> No
     jsonschema_rs.meta.validate(schema)
 
 
-def test_every_shape_is_published() -> None:
+def test_every_envelope_has_a_published_schema() -> None:
     assert NAMES == [
         "canonical-error",
         "editor-error-0.1",
@@ -57,7 +57,7 @@ def test_every_shape_is_published() -> None:
 
 @pytest.mark.clause("R8")
 def test_error_v0_never_changes() -> None:
-    """A change needs a new version with a new `$id` beside this file, never an edit of it."""
+    """A change needs a new version with a new `$id` in a new file; this file is never edited."""
     raw = (FOLDER / "error-v0.json").read_bytes()
 
     assert hashlib.sha256(raw).hexdigest() == "69619013fef6575c79afdb1b91ee4fc72c3db58f89fce79226c94232c9d11112"
@@ -75,11 +75,11 @@ def test_error_v0_never_changes() -> None:
         {"error": {"code": "io_error"}},
     ],
 )
-def test_what_the_document_forbids_fails_error_v0(body: dict[str, Any], conforms: Conforms) -> None:
+def test_error_v0_rejects_what_the_document_forbids(body: dict[str, Any], conforms: Conforms) -> None:
     assert conforms("error-v0", body) != []
 
 
-def test_the_lists_of_codes_are_those_of_the_catalogue() -> None:
+def test_the_enums_in_the_schemas_match_the_catalogue() -> None:
     mcp, protocol, problem = load("mcp-failure-1"), load("mcp-error-1"), load("problem-1")
     listed = {
         "mcp": mcp["properties"]["error"]["properties"]["code"]["enum"],
@@ -170,7 +170,7 @@ def test_a_response_of_envelope_v1_is_a_result_or_one_of_four_errors(
 
 @pytest.mark.clause("V6")
 def test_tool_input_and_output_are_objects_of_the_tool_asked_for(conforms: Conforms) -> None:
-    """The placeholder stands for the tool; here it is taken literally."""
+    """The placeholder stands for the tool's name; here it is used literally."""
     tool = "{{tool_id}}"
 
     assert conforms("envelope-tool-io-v1", {"tool": tool, "input": {}}) == []

@@ -1,4 +1,4 @@
-"""What a code means, for people."""
+"""Explanations of failure codes."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ def test_a_number_means_what_each_dialect_means_by_it() -> None:
     assert senses == {"MALFORMED_PARAMS": ("mcp protocol", "editor/0.1"), "INVALID_PARAMS": ("canonical",)}
 
 
-def test_a_word_of_a_dialect_tells_what_else_it_stands_for() -> None:
+def test_a_spelling_lists_the_other_codes_it_stands_for() -> None:
     also = dict(explain("INVALID_TOOL_INPUT").also)["canonical"]
 
     assert "INVALID_PATH" in also
     assert "INVALID_PARAMS" not in also
 
 
-def test_an_explanation_lists_how_everybody_says_it() -> None:
+def test_an_explanation_lists_every_spelling() -> None:
     assert render_explanation(explain("timeout")).splitlines() == [
         "TIMEOUT (catalogue, mcp)",
         "  The tool did not finish within its time limit.",
-        "  message:    The time limit was reached",
-        "  do:         Ask for less, or try again later.",
-        "  fault of:   tool, at the stage run",
-        "  try again:  yes, the same call may succeed later",
-        "  said as:",
+        "  message:    The tool exceeded its time limit",
+        "  action:     Request less, or try again later.",
+        "  caused by:  tool, at stage run",
+        "  retryable:  yes, the same call may succeed later",
+        "  spelled:",
         "    mcp protocol  -32603",
         "    mcp           TIMEOUT",
         "    mcp/v1        CAP_EXCEEDED",
@@ -65,7 +65,7 @@ def test_the_invariants_are_listed_with_their_code() -> None:
 @pytest.mark.parametrize(
     ("typo", "nearest"), [("FILE_NOTFOUND", "FILE_NOT_FOUND"), ("cache_mising", "CACHE_MISSING"), ("-32604", "-32603")]
 )
-def test_a_typo_brings_the_nearest_code(typo: str, nearest: str) -> None:
+def test_a_typo_suggests_the_closest_code(typo: str, nearest: str) -> None:
     with pytest.raises(UnknownCode) as caught:
         explain(typo)
 
@@ -73,7 +73,7 @@ def test_a_typo_brings_the_nearest_code(typo: str, nearest: str) -> None:
     assert "did you mean" in str(caught.value)
 
 
-def test_what_looks_like_nothing_brings_no_suggestion() -> None:
+def test_an_unrelated_word_has_no_suggestion() -> None:
     with pytest.raises(UnknownCode) as caught:
         explain("%" * 100_000)
 

@@ -1,4 +1,4 @@
-"""Anything that can be raised becomes bounded JSON, and the process lives (S4)."""
+"""Any object that can be raised becomes bounded JSON, and the process survives (S4)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class StrangeText(str):
 
 
 class Silent:
-    """Has no text of its own: its repr would hold an address."""
+    """Has no text of its own; its repr would contain a memory address."""
 
 
 def _cyclic_dict() -> dict[str, Any]:
@@ -156,7 +156,7 @@ BAD: dict[str, Callable[[], object]] = {
 @pytest.mark.clause("S4")
 @pytest.mark.clause("S6")
 @pytest.mark.parametrize("name", BAD)
-def test_whatever_is_raised_becomes_a_complete_valid_bounded_envelope(
+def test_any_raised_object_becomes_a_complete_valid_bounded_envelope(
     name: str, conforms: Callable[[str, Any], list[str]]
 ) -> None:
     error = GovernedError.from_unknown(BAD[name](), Facts(tool="write_file"))
@@ -175,7 +175,7 @@ def test_an_exception_is_message_code_and_name() -> None:
 
 
 @pytest.mark.clause("S4")
-def test_an_error_of_the_system_is_known_by_the_name_of_its_number() -> None:
+def test_an_os_error_has_the_name_of_its_errno() -> None:
     assert plain(FileNotFoundError(2, "No such file", "/tmp/x")) == {
         "message": "[Errno 2] No such file: '/tmp/x'",
         "code": "ENOENT",
@@ -184,7 +184,7 @@ def test_an_error_of_the_system_is_known_by_the_name_of_its_number() -> None:
 
 
 @pytest.mark.clause("S4")
-def test_what_an_exception_came_from_is_told_below_it() -> None:
+def test_the_cause_of_an_exception_is_nested() -> None:
     def fails() -> None:
         try:
             raise KeyError("inner")
@@ -202,7 +202,7 @@ def test_what_an_exception_came_from_is_told_below_it() -> None:
     }
 
 
-def test_a_context_that_was_suppressed_is_not_told() -> None:
+def test_a_suppressed_context_is_omitted() -> None:
     def fails() -> None:
         try:
             raise KeyError("inner")
@@ -215,7 +215,7 @@ def test_a_context_that_was_suppressed_is_not_told() -> None:
     assert plain(caught.value) == {"message": "outer", "code": None, "name": "ValueError"}
 
 
-def test_the_members_of_a_group_are_told() -> None:
+def test_the_members_of_an_exception_group_are_listed() -> None:
     group = ExceptionGroup("two", [ValueError("a"), TypeError("b")])
 
     assert plain(group) == {
@@ -229,17 +229,17 @@ def test_the_members_of_a_group_are_told() -> None:
     }
 
 
-def test_a_cycle_ends_where_it_closes() -> None:
+def test_a_cycle_is_cut() -> None:
     assert plain(_cyclic_dict()) == {"name": "knot", "self": [MORE]}
 
 
-def test_the_same_part_twice_is_not_a_cycle() -> None:
+def test_a_shared_value_is_not_a_cycle() -> None:
     part = {"a": 1}
 
     assert plain([part, part]) == [{"a": 1}, {"a": 1}]
 
 
-def test_an_address_is_never_told() -> None:
+def test_memory_addresses_are_removed() -> None:
     thrown = ValueError(f"bad {Silent()!r}")
 
     assert plain(Silent()) == "<Silent>"
@@ -252,7 +252,7 @@ def test_secrets_are_redacted_by_name_and_by_shape() -> None:
     assert plain(cause) == {"password": "[redacted]", "url": "https://me:[redacted]@host/", "path": "/home/me/x"}
 
 
-def test_a_secret_at_the_cut_does_not_show() -> None:
+def test_a_truncated_secret_is_redacted() -> None:
     text = "x" * (MAX_TEXT - 20) + " password=hunter2hunter2hunter2"
 
     assert "hunter2" not in plain_text(text)
@@ -263,12 +263,12 @@ def test_a_list_and_an_object_keep_their_first_members() -> None:
     assert plain({str(number): number for number in range(1000)}) == {str(number): number for number in range(MAX_ITEMS)}
 
 
-def test_a_text_that_was_cut_says_so() -> None:
+def test_a_truncated_string_ends_with_the_omission_mark() -> None:
     assert plain("x" * 5000) == "x" * (MAX_TEXT - 1) + MORE
 
 
 @given(value=json_values)
-def test_plain_is_json_and_changes_nothing_the_second_time(value: Any) -> None:
+def test_plain_returns_json_and_is_idempotent(value: Any) -> None:
     once = plain(value)
 
     assert as_json(once)[0] == once
@@ -281,14 +281,14 @@ def test_plain_is_json_and_changes_nothing_the_second_time(value: Any) -> None:
         st.text(), lambda inner: st.lists(inner, max_size=60) | st.dictionaries(st.text(), inner), max_leaves=60
     )
 )
-def test_large_values_settle_too(value: Any) -> None:
+def test_plain_is_idempotent_for_large_values(value: Any) -> None:
     once = plain([value, "x" * 900, {"password": "ab"}] * 9)
 
     assert plain(once) == once
 
 
 @given(text=st.text(max_size=300), limit=st.integers(1, 60))
-def test_a_text_is_within_its_limit_and_stays(text: str, limit: int) -> None:
+def test_plain_text_keeps_its_limit_and_is_idempotent(text: str, limit: int) -> None:
     once = plain_text(text, limit)
 
     assert len(once) <= limit
@@ -296,7 +296,7 @@ def test_a_text_is_within_its_limit_and_stays(text: str, limit: int) -> None:
 
 
 @given(value=json_values)
-def test_a_value_that_is_copied_is_as_it_would_have_been_written(value: Any) -> None:
+def test_the_fast_path_gives_the_same_result(value: Any) -> None:
     assert plain(value) == rules._write(value)
 
 
@@ -319,12 +319,12 @@ AT_THE_BOUNDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", AT_THE_BOUNDS)
-def test_at_its_bounds_a_value_is_copied_as_it_would_have_been_written(name: str) -> None:
+def test_the_fast_path_gives_the_same_result_at_the_bounds(name: str) -> None:
     assert [plain(value) for value in AT_THE_BOUNDS[name]] == [rules._write(value) for value in AT_THE_BOUNDS[name]]
     assert MAX_NODES == 256
 
 
-def test_a_copy_shares_nothing_that_could_be_changed() -> None:
+def test_a_copy_shares_no_mutable_part() -> None:
     value = {"a": [{"b": 1}]}
     copied = plain(value)
     value["a"][0]["b"] = 2

@@ -1,4 +1,4 @@
-"""Any dialect's body is read back into the Failure, and rendered again it is the same."""
+"""The JSON of every dialect is read back into a Failure, which renders to the same JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Conforms = Callable[[str, Any], list[str]]
 @pytest.mark.parametrize("dialect", DIALECTS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 @given(failure=failures, known=facts)
-def test_what_is_rendered_is_valid_and_reads_back_to_the_same(
+def test_rendered_json_is_valid_and_reads_back_to_an_equal_failure(
     dialect: str, failure: Failure, known: Facts, conforms: Conforms
 ) -> None:
     body = DIALECTS[dialect](failure, known)
@@ -41,7 +41,7 @@ def test_what_is_rendered_is_valid_and_reads_back_to_the_same(
 @pytest.mark.parametrize("dialect", ["system/1.0"])
 @settings(deadline=None)
 @given(failure=failures, known=facts)
-def test_the_facts_of_the_call_read_back_where_the_dialect_has_them(dialect: str, failure: Failure, known: Facts) -> None:
+def test_facts_are_read_back_if_the_dialect_carries_them(dialect: str, failure: Failure, known: Facts) -> None:
     body = DIALECTS[dialect](failure, known)
     reading = read(body)
 
@@ -51,7 +51,7 @@ def test_the_facts_of_the_call_read_back_where_the_dialect_has_them(dialect: str
 @pytest.mark.parametrize("dialect", TOOL_DIALECTS)
 @settings(deadline=None, max_examples=30)
 @given(failure=failures, known=facts)
-def test_a_failure_is_read_out_of_the_message_that_carried_it(dialect: str, failure: Failure, known: Facts) -> None:
+def test_a_failure_is_read_from_the_whole_message(dialect: str, failure: Failure, known: Facts) -> None:
     answer = answer_tool_failure(failure, known, dialect)
     part = {"error": answer.error} if answer.result is None else {"result": answer.result}
     again = answer_tool_failure(read_failure(render({"jsonrpc": "2.0", "id": 1, **part})), known, dialect)
@@ -60,7 +60,7 @@ def test_a_failure_is_read_out_of_the_message_that_carried_it(dialect: str, fail
 
 
 @pytest.mark.parametrize("dialect", ["mcp", "resolve/v0", "system/1.0"])
-def test_a_result_whose_structure_was_dropped_is_read_from_its_text(dialect: str) -> None:
+def test_a_result_without_structured_content_is_read_from_its_text(dialect: str) -> None:
     answer = answer_tool_failure(fail("FILE_NOT_FOUND"), Facts(tool="t"), dialect)
     assert answer.result is not None
     whole, text_only = answer.result, {name: answer.result[name] for name in ("content", "isError")}
@@ -68,7 +68,7 @@ def test_a_result_whose_structure_was_dropped_is_read_from_its_text(dialect: str
     assert read_failure(text_only) == read_failure(whole)
 
 
-def test_a_result_of_a_server_without_dialect_is_a_tool_that_failed() -> None:
+def test_a_result_of_a_server_without_a_dialect_is_tool_failed() -> None:
     result = {"content": [{"type": "text", "text": "Disk on fire"}], "isError": True}
 
     assert read_failure(result) == fail("TOOL_FAILED", text="Disk on fire")
@@ -124,7 +124,7 @@ def test_errors_of_other_servers_are_read_by_their_number(error: dict[str, Any],
         {"code": -32602, "message": "x", "data": {"code": "NO_SUCH_CODE"}},
     ],
 )
-def test_what_is_no_failure_is_refused(payload: Any) -> None:
+def test_a_payload_that_is_not_a_failure_is_refused(payload: Any) -> None:
     with pytest.raises(Unreadable) as caught:
         read_failure(payload)
 
@@ -146,7 +146,7 @@ def test_what_is_no_failure_is_refused(payload: Any) -> None:
         ),
     )
 )
-def test_any_object_is_read_or_refused(payload: dict[str, Any]) -> None:
+def test_any_object_is_read_or_refused_without_another_exception(payload: dict[str, Any]) -> None:
     try:
         failure = read_failure(payload)
     except Unreadable:
@@ -169,30 +169,30 @@ OTHER: dict[str, list[Any]] = {
     "invariant_id": [None, "PLAN_APPROVED", "WRITE_ATOMIC"],
     "cause": [None, "text", {"message": "m", "code": None, "name": "n"}],
 }
-"""Values of each field, to see whether they make a difference."""
+"""Two values of each field, to measure whether a dialect carries it."""
 
 
 def _grade(dialect: str, field: str) -> Carried:
-    """Measured: whether values of one field, all else equal, can be told apart after rendering and reading."""
+    """Measure whether different values of one field differ after rendering and reading."""
     bodies = [
         [render(DIALECTS[dialect](replace(base, **{field: value}), Facts())) for value in OTHER[field]]
         for base in map(fail, CATALOGUE)
     ]
-    if all(len(set(told)) == 1 for told in bodies):
+    if all(len(set(rendered)) == 1 for rendered in bodies):
         return Carried.LOST
     read_back = all(
         getattr(read_failure(body), field) == value
-        for told in bodies
-        for value, body in zip(OTHER[field], told, strict=True)
+        for rendered in bodies
+        for value, body in zip(OTHER[field], rendered, strict=True)
     )
     return Carried.WHOLE if read_back else Carried.PARTLY
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_table_of_losses_is_what_is_measured(dialect: str) -> None:
+def test_the_table_of_losses_matches_the_measurement(dialect: str) -> None:
     measured = {field: _grade(dialect, field) for field in FIELDS}
     stated = dict(CARRIED[dialect])
-    # With its usual sentence a failure of arguments is told more exactly, which these sentences do not show.
+    # A failure of arguments with the default text renders a more specific message, which these texts do not cover.
     if dialect == "mcp":
         assert measured.pop("text") is Carried.WHOLE
         assert stated.pop("text") is Carried.PARTLY

@@ -1,4 +1,4 @@
-"""Secrets and what only looks like them."""
+"""Secrets are redacted; strings that only look like secrets are kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strictwire.fault import redact as rules
-from strictwire.fault.redact import KNOWN, MARK, MAX_KEPT, MAX_REMEMBERED, is_harmless, is_plain_name, redact, redact_text
+from strictwire.fault.redact import (
+    HARMLESS_TEXTS,
+    MARK,
+    MAX_KEPT,
+    MAX_REMEMBERED,
+    is_harmless,
+    is_plain_name,
+    redact,
+    redact_text,
+)
 
 SECRET_NAMES = [
     "password",
@@ -117,12 +126,12 @@ def test_a_member_with_the_name_of_a_secret_is_redacted(name: str):
 
 
 @pytest.mark.parametrize("name", PLAIN_NAMES)
-def test_a_member_whose_name_only_contains_such_letters_is_left_alone(name: str):
+def test_a_name_that_only_contains_the_letters_of_a_secret_word_is_kept(name: str):
     assert redact({name: "value"}) == {name: "value"}
 
 
 @pytest.mark.parametrize("text", SECRET_TEXTS)
-def test_a_text_in_the_form_of_a_secret_is_redacted_wherever_it_stands(text: str):
+def test_a_string_that_matches_a_secret_pattern_is_redacted_anywhere(text: str):
     expected = SECRET_TEXTS[text]
 
     assert redact({"a": [{"b": text}], "c": text}) == {"a": [{"b": expected}], "c": expected}
@@ -130,28 +139,28 @@ def test_a_text_in_the_form_of_a_secret_is_redacted_wherever_it_stands(text: str
 
 
 @pytest.mark.parametrize("text", PLAIN_TEXTS)
-def test_a_text_that_is_no_secret_is_left_alone(text: str):
+def test_a_string_that_is_not_a_secret_is_kept(text: str):
     assert redact({"a": [text]}) == {"a": [text]}
 
 
-def test_numbers_of_tokens_are_not_tokens():
+def test_numbers_under_token_names_are_kept():
     value = {"max_tokens": 4096, "tokens": [1, 2], "has_token": True, "token": None, "password": 1234}
 
     assert redact(value) == {**value, "password": MARK}
 
 
-def test_everything_under_a_secret_name_goes():
+def test_every_value_under_a_secret_name_is_redacted():
     assert redact({"credentials": {"user": "a", "pw": "b"}, "tokens": ["a", ["b"]]}) == {
         "credentials": MARK,
         "tokens": [MARK, [MARK]],
     }
 
 
-def test_a_secret_used_as_a_name_goes_too():
+def test_a_secret_used_as_a_name_is_redacted():
     assert redact({"AKIAIOSFODNN7EXAMPLE": 1}) == {MARK: 1}
 
 
-def test_the_value_given_is_not_changed():
+def test_the_input_is_not_modified():
     value = {"a": [{"password": "x"}]}
     before = copy.deepcopy(value)
     redact(value)
@@ -160,17 +169,17 @@ def test_the_value_given_is_not_changed():
 
 
 @given(st.text())
-def test_redacting_twice_is_redacting_once(text: str):
+def test_redact_is_idempotent(text: str):
     assert redact_text(redact_text(text)) == redact_text(text)
 
 
 @pytest.mark.parametrize("text", SECRET_TEXTS)
-def test_what_was_redacted_stays_as_it_is(text: str):
+def test_a_redacted_string_is_not_redacted_again(text: str):
     assert redact_text(SECRET_TEXTS[text]) == SECRET_TEXTS[text]
 
 
 def by_definition(text: str) -> str:
-    """The forms themselves, tried on every text."""
+    """The definition: all patterns, without the fast path."""
     text = rules._SHAPES.sub(MARK, text)
     for form in (rules._ASSIGNED, rules._SCHEME, rules._USERINFO):
         text = form.sub(rf"\g<1>{MARK}", text)
@@ -219,7 +228,7 @@ PIECES = [
         "words and more",
     ),
 ]
-"""Parts of what is redacted and of what only looks like it."""
+"""Parts of secrets and of strings that only look like secrets."""
 
 WHOLE = [
     *SECRET_TEXTS,
@@ -238,11 +247,11 @@ WHOLE = [
         "client_secret=1",
     ),
 ]
-"""A secret in each of the forms."""
+"""One secret for each pattern."""
 
 
 def _compare(seed: int, texts: int) -> tuple[int, int]:
-    """How many texts are redacted, and how many are known to be harmless."""
+    """How many strings are redacted, and how many the fast path accepts."""
     chance, redacted, harmless = random.Random(seed), 0, 0
     for _ in range(texts):
         pieces = chance.choices(PIECES, k=chance.randint(0, 6)) + chance.sample(WHOLE, chance.randint(0, 1))
@@ -255,7 +264,7 @@ def _compare(seed: int, texts: int) -> tuple[int, int]:
     return redacted, harmless
 
 
-def test_looking_for_marks_first_changes_nothing() -> None:
+def test_the_fast_path_does_not_change_the_result() -> None:
     texts = 3_000
     redacted, harmless = _compare(seed=1, texts=texts)
 
@@ -265,7 +274,7 @@ def test_looking_for_marks_first_changes_nothing() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 4))
-def test_looking_for_marks_first_changes_nothing_in_many_texts(seed: int) -> None:
+def test_the_fast_path_does_not_change_the_result_for_many_strings(seed: int) -> None:
     texts = 20_000
     redacted, harmless = _compare(seed, texts)
 
@@ -273,18 +282,18 @@ def test_looking_for_marks_first_changes_nothing_in_many_texts(seed: int) -> Non
 
 
 @pytest.mark.parametrize("text", [*WHOLE, *PLAIN_TEXTS])
-def test_looking_for_marks_first_changes_nothing_in_the_examples(text: str) -> None:
+def test_the_fast_path_does_not_change_the_result_for_the_examples(text: str) -> None:
     assert redact_text(text) == by_definition(text)
     assert (by_definition(text) != text) == (text in WHOLE)
     assert not (is_harmless(text) and text in WHOLE)
 
 
 @given(st.text())
-def test_looking_for_marks_first_changes_nothing_in_any_text(text: str) -> None:
+def test_the_fast_path_does_not_change_the_result_for_any_string(text: str) -> None:
     assert redact_text(text) == by_definition(text)
 
 
-def test_every_letter_that_counts_as_an_ascii_one_is_folded_to_it() -> None:
+def test_every_letter_that_matches_an_ascii_letter_ignoring_case_is_folded() -> None:
     """Where case is ignored, some letters beyond ASCII match one: a mark in such letters must be found."""
     letters = re.compile("[a-z]", re.IGNORECASE)
     alike = [letter for letter in map(chr, range(128, sys.maxunicode + 1)) if letters.match(letter)]
@@ -304,8 +313,8 @@ def _value_by_definition(value: Any) -> Any:
 
 
 def _member_by_definition(name: str, value: Any) -> Any:
-    treatment = rules._treatment_of(name)
-    return _value_by_definition(value) if treatment is redact else treatment(value)
+    redactor = rules._redactor_of(name)
+    return _value_by_definition(value) if redactor is redact else redactor(value)
 
 
 _names = st.sampled_from([*SECRET_NAMES[:12], *PLAIN_NAMES, "tokens", "a=b", "x" * 200]) | st.text(max_size=5)
@@ -318,22 +327,22 @@ _values = st.recursive(
 
 
 @given(_values)
-def test_a_value_is_redacted_by_the_same_rules_the_first_time_and_again(value: Any) -> None:
+def test_the_cache_does_not_change_the_result(value: Any) -> None:
     expected = _value_by_definition(value)
 
     assert redact(value) == expected
     assert redact(value) == expected
 
 
-def test_what_is_remembered_is_bounded_and_never_a_secret() -> None:
+def test_the_caches_are_bounded_and_never_contain_a_secret() -> None:
     for number in range(2 * MAX_REMEMBERED):
         is_harmless(f"an ordinary text, number {number}")
         is_plain_name(f"ordinary_{number}")
     for text in (*SECRET_TEXTS, "x" * (MAX_KEPT + 1), "é" * 20):
         redact({text: text})
 
-    assert len(KNOWN) <= MAX_REMEMBERED
-    assert len(rules.KNOWN_NAMES) <= MAX_REMEMBERED
-    assert KNOWN.isdisjoint([text for text in SECRET_TEXTS if by_definition(text) != text])
-    assert max(map(len, KNOWN)) <= MAX_KEPT
-    assert all(map(str.isascii, KNOWN))
+    assert len(HARMLESS_TEXTS) <= MAX_REMEMBERED
+    assert len(rules.PLAIN_NAMES) <= MAX_REMEMBERED
+    assert HARMLESS_TEXTS.isdisjoint([text for text in SECRET_TEXTS if by_definition(text) != text])
+    assert max(map(len, HARMLESS_TEXTS)) <= MAX_KEPT
+    assert all(map(str.isascii, HARMLESS_TEXTS))

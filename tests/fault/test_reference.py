@@ -1,4 +1,4 @@
-"""The page of failures is what the catalogue says."""
+"""docs/FAILURES.md is generated from the catalogue."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from strictwire.fault.reference import render_reference
 PAGE = Path(__file__).parents[2] / "docs" / "FAILURES.md"
 
 
-def test_the_page_is_not_stale() -> None:
-    """Write it again with ./scripts/failures-page."""
+def test_docs_failures_md_is_up_to_date() -> None:
+    """Run ./scripts/failures-page to update the page."""
     assert PAGE.read_text() == render_reference()
 
 
 @pytest.mark.clause("S12")
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_the_page_says_which_action_each_code_asks_for(code: str) -> None:
+def test_the_page_has_the_action_of_each_code(code: str) -> None:
     entry = CATALOGUE[code]
 
     assert f"| `{code}` | {entry.meaning} | {entry.action} |" in render_reference()

@@ -1,27 +1,27 @@
-"""What is wrong with arguments, read and told."""
+"""Schema violations: read from details, rendered as sentences."""
 
 from __future__ import annotations
 
 import pytest
 
 from strictwire.fault.failure import fail
-from strictwire.fault.violations import MAX_VIOLATIONS, MAX_WORD, Violation, order_by_gravity, read_violations, summarise
+from strictwire.fault.violations import MAX_VIOLATIONS, MAX_WORD, Violation, order_by_severity, read_violations, summarise
 
 
 def test_violations_are_read_from_the_details() -> None:
-    told = {"path": "/a/b", "keyword": "type", "expected": "string", "actual": "null"}
+    given = {"path": "/a/b", "keyword": "type", "expected": "string", "actual": "null"}
 
-    assert read_violations(fail("INVALID_PARAMS", details={"violations": [told]})) == (
+    assert read_violations(fail("INVALID_PARAMS", details={"violations": [given]})) == (
         Violation(path="/a/b", keyword="type", expected="string", actual="null"),
     )
 
 
 @pytest.mark.parametrize("listed", [None, 3, "text", {"path": "/a"}, [None, 3, {"path": "/a"}, {"keyword": "type"}]])
-def test_what_is_no_violation_is_passed_over(listed: object) -> None:
+def test_malformed_violations_are_ignored(listed: object) -> None:
     assert read_violations(fail("INVALID_PARAMS", details={"violations": listed})) == ()  # type: ignore[dict-item]
 
 
-def test_at_most_ten_are_read_and_long_words_are_cut() -> None:
+def test_at_most_ten_violations_are_read_and_long_strings_are_truncated() -> None:
     listed = [{"path": "/" + "x" * 1000, "keyword": "type"}] * 50
     found = read_violations(fail("INVALID_PARAMS", details={"violations": listed}))
 
@@ -29,7 +29,7 @@ def test_at_most_ten_are_read_and_long_words_are_cut() -> None:
     assert len(found[0].path) == MAX_WORD
 
 
-def test_a_path_that_is_no_pointer_is_taken_for_a_name() -> None:
+def test_a_path_without_a_leading_slash_is_a_name() -> None:
     found = read_violations(fail("INVALID_PARAMS", details={"violations": [{"path": "a", "keyword": "type"}]}))
 
     assert [(each.path, each.parameter, each.argument) for each in found] == [("/a", "a", "a")]
@@ -50,16 +50,16 @@ def test_the_argument_is_the_first_name_of_the_pointer() -> None:
         (Violation(path="/a", keyword="type"), "a has the wrong type"),
         (Violation(path="/a", keyword="type", expected="string"), "a must be string"),
         (Violation(path="/a", keyword="type", expected="string", actual="null"), "a must be string, not null"),
-        (Violation(path="/a", keyword="maxLength", expected="5"), "a breaks maxLength"),
-        (Violation(path="", keyword="minProperties"), "the value breaks minProperties"),
-        (Violation(path="/a", keyword="enum", message="as told"), "as told"),
+        (Violation(path="/a", keyword="maxLength", expected="5"), "a violates maxLength"),
+        (Violation(path="", keyword="minProperties"), "the value violates minProperties"),
+        (Violation(path="/a", keyword="enum", message="as given"), "as given"),
     ],
 )
 def test_each_violation_is_a_sentence_without_the_value(violation: Violation, sentence: str) -> None:
     assert violation.sentence == sentence
 
 
-def test_the_gravest_comes_first_and_equals_keep_their_order() -> None:
+def test_the_most_severe_violation_comes_first_and_the_sort_is_stable() -> None:
     listed = [
         Violation(path=path, keyword=keyword)
         for path, keyword in (
@@ -72,11 +72,11 @@ def test_the_gravest_comes_first_and_equals_keep_their_order() -> None:
         )
     ]
 
-    assert [each.path for each in order_by_gravity(listed)] == ["", "/4", "/3", "/2", "/1", "/6"]
+    assert [each.path for each in order_by_severity(listed)] == ["", "/4", "/3", "/2", "/1", "/6"]
 
 
-def test_a_summary_counts_the_rest() -> None:
+def test_a_summary_counts_the_other_violations() -> None:
     first, second = Violation(path="/a", keyword="enum"), Violation(path="/b", keyword="required")
 
-    assert (summarise(()), summarise((first,))) == ("", "a breaks enum")
+    assert (summarise(()), summarise((first,))) == ("", "a violates enum")
     assert summarise((first, second)) == "b is required (and 1 more)"

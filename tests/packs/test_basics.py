@@ -1,4 +1,4 @@
-"""The basics pack: its schemas, its tools, and that no schema a caller writes can hold up the server."""
+"""The basics pack: its schemas, its tools, and that no schema from a client can block the server."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from strictwire.contract.schema import Problem
 from strictwire.contract.tool import Safety
 from strictwire.fault.failure import Failure, Refused
 from strictwire.packs.basics import BasicsPack, pack
-from strictwire.packs.basics.judge import judge
-from strictwire.packs.basics.judges import JudgeLimits, Judges
 from strictwire.packs.basics.tools import _SCHEMA_PROBLEMS, canonicalize, measure_text
+from strictwire.packs.basics.worker import validate
+from strictwire.packs.basics.worker_pool import PoolLimits, WorkerPool
 from strictwire.packs.pack import ENTRY_POINTS, Environment, PackRefused
 from strictwire.sources.shipped import load_contract
 
 SCHEMAS = Path(__file__).parents[2] / "schemas" / "tools"
 NO_CONTEXT = cast("CallContext", None)
-"""None of these tools looks at it."""
+"""These tools do not use the context."""
 
 
 def read(name: str) -> JsonObject:
@@ -45,7 +45,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 async def call(tool: str, arguments: JsonObject) -> Any:
-    """As the pipeline does: arguments fit the input schema, and what comes back fits the output schema."""
+    """Call a tool as the pipeline does: arguments are checked by the input schema, the answer by the output schema."""
     assert compile_schema(read(tool)).find_violations(arguments) == ()
     basics = pack()
     handlers = await basics.open(Environment())
@@ -80,7 +80,7 @@ def test_every_tool_has_a_contract_from_its_three_files(tool: str) -> None:
     assert 0 < len(contract.description) <= 120
 
 
-def test_a_handler_stands_for_every_tool() -> None:
+def test_every_tool_has_a_handler() -> None:
     async def opened() -> set[str]:
         basics = pack()
         handlers = await basics.open(Environment())
@@ -90,7 +90,7 @@ def test_a_handler_stands_for_every_tool() -> None:
     assert run(opened()) == set(BasicsPack.tools)
 
 
-def test_a_setting_is_refused_because_there_is_none() -> None:
+def test_a_setting_is_refused_because_the_pack_has_none() -> None:
     with pytest.raises(PackRefused, match="expected no settings, got speed"):
         run(pack().open(Environment(settings={"speed": 1})))
 
@@ -102,7 +102,7 @@ def walk(schema: Any) -> list[JsonObject]:
 
 @pytest.mark.clause("G1", "G3", "G4", "G5", "G6", "G7", "G10", "G13")
 @pytest.mark.parametrize("name", [name for tool in BasicsPack.tools for name in (tool, f"{tool}.output")])
-def test_the_schemas_keep_the_rules_of_governance(name: str) -> None:
+def test_the_schemas_obey_the_governance_rules(name: str) -> None:
     schema = read(name)
     objects = [part for part in walk(schema) if part.get("type") == "object" and "properties" in part]
 
@@ -136,7 +136,7 @@ PERSON = {
         (None, [("", "type", "object", "null")]),
     ],
 )  # fmt: skip
-def test_a_document_is_judged_by_its_schema(document: Any, expected: list[tuple[str, ...]]) -> None:
+def test_a_document_is_validated_against_its_schema(document: Any, expected: list[tuple[str, ...]]) -> None:
     violations = [dict(zip(("path", "keyword", "expected", "actual"), each, strict=True)) for each in expected]
 
     answer = run(call("json_validate", {"document": document, "schema": PERSON}))
@@ -144,7 +144,7 @@ def test_a_document_is_judged_by_its_schema(document: Any, expected: list[tuple[
     assert answer == {"valid": not violations, "violations": violations}
 
 
-def test_no_more_than_ten_violations_are_told_and_their_words_are_bounded() -> None:
+def test_at_most_ten_violations_are_reported_and_their_texts_are_bounded() -> None:
     names = {f"{number}{'x' * 5000}": 1 for number in range(30)}
     schema = {"properties": {"a": True}, "additionalProperties": False}
     answer = run(call("json_validate", {"document": names, "schema": schema}))
@@ -165,9 +165,7 @@ def test_no_more_than_ten_violations_are_told_and_their_words_are_bounded() -> N
         ({"$schema": "https://example.com/mine"}, "unknown_dialect", "/schema/$schema"),
     ],
 )
-def test_a_schema_that_cannot_be_used_is_refused_with_the_reason_and_the_place(
-    schema: JsonObject, reason: str, path: str
-) -> None:
+def test_a_schema_that_cannot_be_used_is_refused_with_reason_and_pointer(schema: JsonObject, reason: str, path: str) -> None:
     failure = refusal("json_validate", {"document": 1, "schema": schema})
     (violation,) = failure.details["violations"]  # type: ignore[misc]
 
@@ -175,7 +173,7 @@ def test_a_schema_that_cannot_be_used_is_refused_with_the_reason_and_the_place(
     assert failure.text == f"The schema {_SCHEMA_PROBLEMS[reason]}"
 
 
-def test_every_problem_of_a_schema_has_its_sentence() -> None:
+def test_every_schema_problem_has_a_message() -> None:
     assert set(_SCHEMA_PROBLEMS) == set(Problem) - {Problem.ROOT_NOT_OBJECT}
 
 
@@ -184,12 +182,12 @@ def test_schemas_that_are_too_deep_or_too_large_are_refused() -> None:
     for _ in range(70):
         deep = {"not": deep}
 
-    assert judge({"document": 1, "schema": deep}) == {"problem": "too_deep", "pointer": ""}
-    assert judge({"document": 1, "schema": {"$comment": "x" * (1 << 20)}}) == {"problem": "too_large", "pointer": ""}
+    assert validate({"document": 1, "schema": deep}) == {"problem": "too_deep", "pointer": ""}
+    assert validate({"document": 1, "schema": {"$comment": "x" * (1 << 20)}}) == {"problem": "too_large", "pointer": ""}
 
 
 def endless(levels: int) -> JsonObject:
-    """A schema of a few hundred bytes that is judged in 2 ** levels steps."""
+    """A schema of a few hundred bytes whose evaluation takes 2 ** levels steps."""
     defs: JsonObject = {"a0": {"type": "integer"}}
     for level in range(1, levels):
         defs[f"a{level}"] = {"allOf": [{"$ref": f"#/$defs/a{level - 1}"}] * 2}
@@ -197,68 +195,68 @@ def endless(levels: int) -> JsonObject:
 
 
 @pytest.mark.slow
-def test_a_schema_without_end_is_given_up_and_the_loop_goes_on_meanwhile() -> None:
+def test_an_endless_schema_is_abandoned_and_the_event_loop_is_not_blocked() -> None:
     async def attack() -> tuple[str, float, Any]:
-        judges = Judges(JudgeLimits(seconds=2.0, processes=1))
-        await judges.ask(1, {})
+        workers = WorkerPool(PoolLimits(seconds=2.0, processes=1))
+        await workers.validate(1, {})
         longest = 0.0
-        doomed = asyncio.create_task(judges.ask(1, endless(60)))
+        doomed = asyncio.create_task(workers.validate(1, endless(60)))
         while not doomed.done():
             before = time.perf_counter()
             await asyncio.sleep(0)
             longest = max(longest, time.perf_counter() - before)
         with pytest.raises(Refused) as caught:
             await doomed
-        after = await judges.ask("x", {"type": "integer"})
-        await judges.close()
+        after = await workers.validate("x", {"type": "integer"})
+        await workers.close()
         return caught.value.failure.code, longest, after
 
     code, longest, after = run(attack())
 
     assert code == "TIMEOUT"
-    assert longest < 1.0, "the loop stood still"
+    assert longest < 1.0, "the event loop was blocked"
     assert after["valid"] is False
 
 
-def test_a_call_that_is_cancelled_takes_its_process_with_it() -> None:
+def test_cancelling_a_call_kills_its_worker() -> None:
     async def cancelled() -> tuple[int, int | None]:
-        judges = Judges(JudgeLimits(processes=1))
-        await judges.ask(1, {})
-        process = judges._idle[0].process
-        doomed = asyncio.create_task(judges.ask(1, endless(60)))
-        while judges._idle:
+        workers = WorkerPool(PoolLimits(processes=1))
+        await workers.validate(1, {})
+        process = workers._idle[0].process
+        doomed = asyncio.create_task(workers.validate(1, endless(60)))
+        while workers._idle:
             await asyncio.sleep(0)
         doomed.cancel()
         with pytest.raises(asyncio.CancelledError):
             await doomed
-        left = len(judges._idle)
-        await judges.close()
+        left = len(workers._idle)
+        await workers.close()
         return left, process.returncode
 
     assert run(cancelled()) == (0, -9)
 
 
-def test_a_judge_that_died_while_idle_is_replaced() -> None:
+def test_a_worker_that_died_while_idle_is_replaced() -> None:
     async def replaced() -> Any:
-        judges = Judges()
-        await judges.ask(1, {})
-        judges._idle[0].process.kill()
-        await judges._idle[0].process.wait()
-        answer = await judges.ask(1, {})
-        await judges.close()
+        workers = WorkerPool()
+        await workers.validate(1, {})
+        workers._idle[0].process.kill()
+        await workers._idle[0].process.wait()
+        answer = await workers.validate(1, {})
+        await workers.close()
         return answer
 
     assert run(replaced()) == {"valid": True, "violations": []}
 
 
-def test_a_judge_is_replaced_after_its_share_of_requests() -> None:
+def test_a_worker_is_replaced_after_its_number_of_requests() -> None:
     async def pids() -> list[int]:
-        judges = Judges(JudgeLimits(requests=2))
+        workers = WorkerPool(PoolLimits(requests=2))
         seen = []
         for _ in range(4):
-            await judges.ask(1, {})
-            seen.extend(each.process.pid for each in judges._idle)
-        await judges.close()
+            await workers.validate(1, {})
+            seen.extend(each.process.pid for each in workers._idle)
+        await workers.close()
         return seen
 
     first, second = run(pids())
@@ -266,15 +264,15 @@ def test_a_judge_is_replaced_after_its_share_of_requests() -> None:
 
 
 @pytest.mark.slow
-def test_judging_that_takes_all_memory_ends_the_judge_and_not_the_server() -> None:
-    """Eight million violations are collected before the first can be told."""
+def test_running_out_of_memory_ends_the_worker_and_not_the_server() -> None:
+    """The engine collects eight million violations before it returns the first."""
 
     async def starve() -> tuple[str, Any]:
-        judges = Judges(JudgeLimits(seconds=50))
+        workers = WorkerPool(PoolLimits(seconds=50))
         with pytest.raises(Refused) as caught:
-            await judges.ask("not an integer", endless(24))
-        after = await judges.ask(1, {})
-        await judges.close()
+            await workers.validate("not an integer", endless(24))
+        after = await workers.validate(1, {})
+        await workers.close()
         return caught.value.failure.code, after
 
     assert run(starve()) == ("CAP_EXCEEDED", {"valid": True, "violations": []})
@@ -311,7 +309,7 @@ def test_a_document_has_one_canonical_text(text: str, canonical: str) -> None:
         ("1" * 400, "number_range", None),
     ],
 )
-def test_text_that_is_not_strict_json_is_refused_with_the_reason_and_the_place(
+def test_text_that_is_not_strict_json_is_refused_with_reason_and_position(
     text: str, reason: str, position: int | None
 ) -> None:
     failure = refusal("json_canonicalize", {"document": text})
@@ -320,7 +318,7 @@ def test_text_that_is_not_strict_json_is_refused_with_the_reason_and_the_place(
     assert (failure.details["reason"], failure.details.get("position")) == (reason, position)
 
 
-def test_a_refusal_repeats_nothing_of_the_document() -> None:
+def test_a_refusal_quotes_nothing_from_the_document() -> None:
     assert "secret" not in repr(refusal("json_canonicalize", {"document": '{"secret": secret}'}))
 
 
@@ -336,7 +334,7 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_canonical_text_is_its_own_canonical_text(value: Any) -> None:
+def test_canonicalizing_canonical_text_changes_nothing(value: Any) -> None:
     import json
 
     once = canonicalize({"document": json.dumps(value)}, NO_CONTEXT)
@@ -359,7 +357,7 @@ def test_a_text_is_measured() -> None:
 
 @pytest.mark.clause("G11")
 @pytest.mark.parametrize(("tool", "argument"), [("json_canonicalize", "document"), ("text_measure", "text")])
-def test_one_character_past_the_bound_does_not_fit_the_schema(tool: str, argument: str) -> None:
+def test_one_character_over_the_limit_violates_the_schema(tool: str, argument: str) -> None:
     schema = compile_schema(read(tool))
 
     assert schema.accepts({argument: "x" * 1_000_000})

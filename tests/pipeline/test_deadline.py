@@ -20,7 +20,7 @@ def test_time_that_is_up_ends_the_wait() -> None:
         with pytest.raises(TimeoutError):
             async with deadline.arm():
                 await asyncio.Event().wait()
-        return deadline.expired()
+        return deadline.timeout is not None and deadline.timeout.expired()
 
     assert asyncio.run(main())
 
@@ -35,7 +35,7 @@ def test_time_does_not_run_while_it_is_paused_whether_before_or_after_arming() -
             await _turns(5)
             deadline.resume()
             await _turns(5)
-        return deadline.expired()
+        return deadline.timeout is not None and deadline.timeout.expired()
 
     assert not asyncio.run(main()), "one question was still open"
 
@@ -53,10 +53,18 @@ def test_time_runs_again_when_the_last_question_is_answered() -> None:
 
         with pytest.raises(TimeoutError):
             await answered_at_last()
-        return deadline.expired()
+        return deadline.timeout is not None and deadline.timeout.expired()
 
     assert asyncio.run(main())
 
 
-def test_a_deadline_that_was_never_armed_has_not_expired() -> None:
-    assert not Deadline(0.0).expired()
+def test_without_a_limit_the_wait_has_no_end_of_its_own() -> None:
+    async def main() -> float | None:
+        deadline = Deadline(None)
+        async with deadline.arm() as armed:
+            deadline.pause()
+            deadline.resume()
+            await _turns(3)
+            return armed.when()
+
+    assert asyncio.run(main()) is None

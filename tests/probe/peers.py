@@ -1,4 +1,4 @@
-"""Starts a fixture server on both transports and probes it."""
+"""Starts a fixture server on both transports and runs the probes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from strictwire import probe
-from strictwire.probe.record import Report, Status
+from strictwire.probe.record import ProbeReport, Status
 
 HERE = Path(__file__).parent
 FASTMCP = HERE.parents[1] / ".venv-fastmcp" / "bin" / "python"
@@ -22,19 +22,19 @@ SDK_LOW = [sys.executable, str(HERE / "servers" / "sdk_low.py")]
 ON_FASTMCP = [str(FASTMCP), str(HERE / "servers" / "on_fastmcp.py")]
 OWN = [sys.executable, str(HERE / "servers" / "own.py")]
 
-ALL_LANES = ("stdio/modern", "stdio/legacy", "http/modern", "http/legacy")
-STDIO = ALL_LANES[:2]
-HTTP = ALL_LANES[2:]
+ALL_VARIANTS = ("stdio/modern", "stdio/legacy", "http/modern", "http/legacy")
+STDIO = ALL_VARIANTS[:2]
+HTTP = ALL_VARIANTS[2:]
 
 
-def probed_with(command: Sequence[str], options: probe.Options) -> Report:
-    """Probe a fixture server over stdio alone."""
+def probed_with(command: Sequence[str], options: probe.ProbeOptions) -> ProbeReport:
+    """Run the probes on a fixture server over stdio only."""
     assert Path(command[0]).exists(), f"{command[0]} is missing: run ./scripts/peers"
     return asyncio.run(probe.run_with(replace(options, stdio=[*command, "--stdio"])))
 
 
-def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = None) -> Report:
-    """Probe a fixture server on both transports."""
+def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = None) -> ProbeReport:
+    """Run the probes on a fixture server on both transports."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -42,7 +42,7 @@ def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = Non
     with subprocess.Popen([*command, "--http", str(port), *flags], stderr=subprocess.DEVNULL) as process:
         try:
             _wait_for(port)
-            options = probe.Options(
+            options = probe.ProbeOptions(
                 stdio=[*command, "--stdio", *flags],
                 http=f"http://127.0.0.1:{port}/mcp",
                 only=None if only is None else frozenset(only),
@@ -52,24 +52,24 @@ def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = Non
             process.terminate()
 
 
-def found_on(report: Report, name: str) -> set[str]:
-    """The lanes on which a probe found something."""
-    return {str(verdict.lane) for verdict in report.findings if verdict.probe == name}
+def found_on(report: ProbeReport, name: str) -> set[str]:
+    """The variants on which a probe has a finding."""
+    return {str(result.variant) for result in report.findings if result.probe == name}
 
 
-def got(report: Report, name: str, lane: str) -> str:
-    """What a probe got on a lane."""
-    return next(verdict.got for verdict in report.verdicts if verdict.probe == name and str(verdict.lane) == lane)
+def got(report: ProbeReport, name: str, variant: str) -> str:
+    """What the server did with a probe on a variant."""
+    return next(result.got for result in report.results if result.probe == name and str(result.variant) == variant)
 
 
-def differs(report: Report, name: str) -> set[tuple[str, str]]:
-    """The pairs of lanes between which the answers to a probe differ."""
+def differs(report: ProbeReport, name: str) -> set[tuple[str, str]]:
+    """The pairs of variants with different responses to a probe."""
     return {(str(each.left), str(each.right)) for each in report.differences if each.probe == name}
 
 
-def passed_on(report: Report, name: str) -> set[str]:
-    """The lanes on which a probe passed."""
-    return {str(each.lane) for each in report.verdicts if each.probe == name and each.status is Status.PASS}
+def passed_on(report: ProbeReport, name: str) -> set[str]:
+    """The variants on which a probe passed."""
+    return {str(each.variant) for each in report.results if each.probe == name and each.status is Status.PASS}
 
 
 def _wait_for(port: int) -> None:

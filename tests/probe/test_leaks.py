@@ -1,4 +1,4 @@
-"""What counts as a leak: values that should not be seen, not the marks that stand where they were."""
+"""What counts as a leak: secret values, but not redaction marks."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ PATTERNS = {row.id: row.pattern for row in _ROWS}
         ("LEAK_ADDRESS", "<object object at [address]>", False),
     ],
 )
-def test_a_mark_is_no_leak(probe: str, text: str, leaks: bool) -> None:
+def test_a_redaction_mark_is_not_a_leak(probe: str, text: str, leaks: bool) -> None:
     assert (PATTERNS[probe].search(text) is not None) is leaks

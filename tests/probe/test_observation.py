@@ -1,11 +1,11 @@
-"""Answers are classified and described."""
+"""Responses are classified and described."""
 
 from __future__ import annotations
 
 import pytest
 
 from strictwire.client.rawhttp import RawAnswer
-from strictwire.probe.observation import Kind, observe
+from strictwire.probe.observation import ResponseKind, observe
 from strictwire.probe.wire_http import observe_http
 
 RESULT = b'{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hi"}]}}'
@@ -17,22 +17,22 @@ NOTE = b'{"jsonrpc":"2.0","method":"notifications/message","params":{}}'
 @pytest.mark.parametrize(
     ("raws", "kind", "described"),
     [
-        ([], Kind.SILENCE, "silence"),
-        ([NOTE], Kind.SILENCE, "silence"),
-        ([NOTE, RESULT], Kind.RESULT, "result 'hi'"),
-        ([TOOL_ERROR], Kind.TOOL_ERROR, """tool error '{"content":[],"isError":true}'"""),
-        ([ERROR], Kind.ERROR, "error -32700 'Parse error'"),
-        ([b'{"a":1,"a":2}'], Kind.GARBAGE, """not strict JSON '{"a":1,"a":2}'"""),
-        ([b"debug"], Kind.GARBAGE, "not strict JSON 'debug'"),
+        ([], ResponseKind.SILENCE, "no response"),
+        ([NOTE], ResponseKind.SILENCE, "no response"),
+        ([NOTE, RESULT], ResponseKind.RESULT, "result 'hi'"),
+        ([TOOL_ERROR], ResponseKind.TOOL_ERROR, """tool error '{"content":[],"isError":true}'"""),
+        ([ERROR], ResponseKind.ERROR, "error -32700 'Parse error'"),
+        ([b'{"a":1,"a":2}'], ResponseKind.GARBAGE, """not strict JSON '{"a":1,"a":2}'"""),
+        ([b"debug"], ResponseKind.GARBAGE, "not strict JSON 'debug'"),
     ],
 )
-def test_lines(raws: list[bytes], kind: Kind, described: str) -> None:
+def test_lines_are_classified(raws: list[bytes], kind: ResponseKind, described: str) -> None:
     seen = observe(raws)
 
     assert (seen.kind, seen.describe()) == (kind, described)
 
 
-def test_the_first_response_is_the_answer_and_the_rest_is_kept() -> None:
+def test_the_first_response_counts_and_the_others_are_kept() -> None:
     seen = observe([NOTE, ERROR, RESULT])
 
     assert (seen.code, seen.text, seen.data, len(seen.more)) == (-32700, "Parse error", {"a": 1}, 2)
@@ -41,16 +41,16 @@ def test_the_first_response_is_the_answer_and_the_rest_is_kept() -> None:
 @pytest.mark.parametrize(
     ("status", "media", "body", "kind"),
     [
-        (200, "application/json", RESULT, Kind.RESULT),
-        (400, "application/json; charset=utf-8", ERROR, Kind.ERROR),
-        (200, "text/event-stream", b"data: " + NOTE + b"\n\ndata: " + RESULT + b"\n\n", Kind.RESULT),
-        (200, "text/event-stream", b": nothing\n\n", Kind.SILENCE),
-        (202, "", b"", Kind.ACCEPTED),
-        (200, "application/json", b"NaN", Kind.GARBAGE),
-        (413, "text/plain", b"too large", Kind.REFUSED),
+        (200, "application/json", RESULT, ResponseKind.RESULT),
+        (400, "application/json; charset=utf-8", ERROR, ResponseKind.ERROR),
+        (200, "text/event-stream", b"data: " + NOTE + b"\n\ndata: " + RESULT + b"\n\n", ResponseKind.RESULT),
+        (200, "text/event-stream", b": nothing\n\n", ResponseKind.SILENCE),
+        (202, "", b"", ResponseKind.ACCEPTED),
+        (200, "application/json", b"NaN", ResponseKind.GARBAGE),
+        (413, "text/plain", b"too large", ResponseKind.REFUSED),
     ],
 )
-def test_http_answers(status: int, media: str, body: bytes, kind: Kind) -> None:
+def test_http_responses_are_classified(status: int, media: str, body: bytes, kind: ResponseKind) -> None:
     answer = RawAnswer(status=status, headers=(("content-type", media),), body=body)
 
     assert observe_http(answer, {}).kind is kind

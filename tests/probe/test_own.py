@@ -1,38 +1,38 @@
-"""Our own server, with tools that return and raise what they should not, gives the probe nothing to find."""
+"""A strictwire server whose tools return and raise invalid values has no findings and no differences."""
 
 from __future__ import annotations
 
 import pytest
 from tests.probe.peers import OWN, STDIO, got, probed
 
-from strictwire.probe.record import LANES, Report
+from strictwire.probe.record import VARIANTS, ProbeReport
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def report() -> ProbeReport:
     return probed(OWN)
 
 
 @pytest.mark.clause("V10")
-def test_there_is_no_difference_between_stdio_and_http(report: Report) -> None:
-    assert report.lanes == LANES
+def test_there_are_no_differences(report: ProbeReport) -> None:
+    assert report.variants == VARIANTS
     assert report.differences == ()
 
 
-def test_there_is_no_finding(report: Report) -> None:
-    assert [(verdict.probe, str(verdict.lane), verdict.got) for verdict in report.findings] == []
+def test_there_are_no_findings(report: ProbeReport) -> None:
+    assert [(result.probe, str(result.variant), result.got) for result in report.findings] == []
 
 
-def test_what_was_skipped_is_only_what_belongs_elsewhere(report: Report) -> None:
-    reasons = {verdict.got for verdict in report.verdicts if verdict.status.value == "not applicable"}
+def test_probes_are_skipped_only_for_another_transport_or_era(report: ProbeReport) -> None:
+    reasons = {result.got for result in report.results if result.status.value == "not applicable"}
 
     assert reasons == {"only over http", "only over stdio", "only in the modern era", "only in the legacy era"}
 
 
-def test_every_try_with_immediate_end_of_input_was_answered(report: Report) -> None:
-    for lane in STDIO:
-        made, of, total = got(report, "EOF_ANSWERED", lane).split()[2:5]
+def test_every_request_before_the_end_of_input_got_a_response(report: ProbeReport) -> None:
+    for variant in STDIO:
+        count, of, total = got(report, "EOF_ANSWERED", variant).split()[2:5]
 
-        assert (made, of) == (total, "of")
+        assert (count, of) == (total, "of")

@@ -1,12 +1,12 @@
-"""What counts as a difference between two lanes."""
+"""What counts as a difference between two variants."""
 
 from __future__ import annotations
 
 import pytest
 
 from strictwire.canon import json
-from strictwire.probe.bench import Probe, passed, skipped
-from strictwire.probe.observation import Kind, Observation, observe
+from strictwire.probe.definition import Probe, passed, skipped
+from strictwire.probe.observation import Observation, ResponseKind, observe
 from strictwire.probe.parity import find_differences
 from strictwire.probe.record import HTTP_LEGACY, HTTP_MODERN, STDIO_LEGACY, STDIO_MODERN, Difference
 from strictwire.probe.table import PROBES
@@ -22,8 +22,8 @@ def result(value: object) -> Observation:
     return observe([json.render({"jsonrpc": "2.0", "id": 1, "result": {"value": value}})])
 
 
-SILENCE = Observation(kind=Kind.SILENCE)
-ACCEPTED = Observation(kind=Kind.ACCEPTED, status=202)
+SILENCE = Observation(kind=ResponseKind.SILENCE)
+ACCEPTED = Observation(kind=ResponseKind.ACCEPTED, status=202)
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,15 @@ ACCEPTED = Observation(kind=Kind.ACCEPTED, status=202)
         (result([1]), result([1, 2]), "shape"),
     ],
 )
-def test_transports_are_compared_from_coarse_to_fine(left: Observation, right: Observation, what: str | None) -> None:
+def test_between_transports_the_coarsest_difference_is_reported(
+    left: Observation, right: Observation, what: str | None
+) -> None:
     differences = find_differences(PROBE, {STDIO_MODERN: passed(left), HTTP_MODERN: passed(right)})
 
     assert [each.what for each in differences] == ([] if what is None else [what])
 
 
-def test_eras_are_compared_by_outcome_alone() -> None:
+def test_between_eras_only_the_outcome_is_compared() -> None:
     judged = {HTTP_MODERN: passed(error(-32700, "a")), HTTP_LEGACY: passed(error(-32600, "b"))}
 
     assert find_differences(PROBE, judged) == []
@@ -63,7 +65,7 @@ def test_eras_are_compared_by_outcome_alone() -> None:
     ]
 
 
-def test_what_was_skipped_is_not_compared() -> None:
+def test_a_skipped_probe_is_not_compared() -> None:
     assert find_differences(PROBE, {STDIO_LEGACY: skipped("why"), HTTP_LEGACY: passed(result(1))}) == []
 
 

@@ -1,10 +1,10 @@
-"""The probe finds what servers on the official SDK and on FastMCP are known to do. One test for each known fault."""
+"""The probes find known faults of servers on the official SDK and on FastMCP. One test per fault."""
 
 from __future__ import annotations
 
 import pytest
 from tests.probe.peers import (
-    ALL_LANES,
+    ALL_VARIANTS,
     HTTP,
     ON_FASTMCP,
     SDK_HIGH,
@@ -19,38 +19,38 @@ from tests.probe.peers import (
 )
 
 from strictwire.client import Era
-from strictwire.probe.record import Options, Report
+from strictwire.probe.record import ProbeOptions, ProbeReport
 
 pytestmark = pytest.mark.slow
 
-EVERYWHERE = set(ALL_LANES)
+EVERYWHERE = set(ALL_VARIANTS)
 ON_STDIO = set(STDIO)
 ON_HTTP = set(HTTP)
 
 
 @pytest.fixture(scope="module")
-def high() -> Report:
+def high() -> ProbeReport:
     return probed(SDK_HIGH)
 
 
 @pytest.fixture(scope="module")
-def low() -> Report:
+def low() -> ProbeReport:
     return probed(SDK_LOW)
 
 
 @pytest.fixture(scope="module")
-def fast() -> Report:
+def fast() -> ProbeReport:
     return probed(ON_FASTMCP)
 
 
 @pytest.fixture(scope="module")
-def strict_fast() -> Report:
+def strict_fast() -> ProbeReport:
     return probed(ON_FASTMCP, "--strict", only=["ARGUMENT_INTEGRAL_NUMBER", "ARGUMENT_TEXT_FOR_NUMBER", "OUTPUT_SCHEMA"])
 
 
 @pytest.fixture(params=["high", "low", "fast"])
-def any_report(request: pytest.FixtureRequest) -> Report:
-    report: Report = request.getfixturevalue(request.param)
+def any_report(request: pytest.FixtureRequest) -> ProbeReport:
+    report: ProbeReport = request.getfixturevalue(request.param)
     return report
 
 
@@ -66,22 +66,22 @@ def any_report(request: pytest.FixtureRequest) -> Report:
         "NESTING_300",
     ],
 )
-def test_01_malformed_lines_get_no_answer_on_stdio(any_report: Report, name: str) -> None:
-    assert {got(any_report, name, lane) for lane in STDIO} == {"silence"}
+def test_01_malformed_lines_get_no_answer_on_stdio(any_report: ProbeReport, name: str) -> None:
+    assert {got(any_report, name, variant) for variant in STDIO} == {"no response"}
     assert found_on(any_report, name) >= ON_STDIO
     assert differs(any_report, name) >= {("stdio/modern", "http/modern"), ("stdio/legacy", "http/legacy")}
 
 
 @pytest.mark.parametrize("name", ["ID_NULL", "ID_BOOLEAN", "ID_FRACTION", "ID_OBJECT"])
-def test_02_requests_with_a_bad_id_are_dropped(any_report: Report, name: str) -> None:
+def test_02_requests_with_a_bad_id_are_dropped(any_report: ProbeReport, name: str) -> None:
     assert found_on(any_report, name) == {*STDIO, "http/legacy"}
     assert passed_on(any_report, name) == {"http/modern"}
-    assert got(any_report, name, "http/legacy") == "HTTP 202, accepted without an answer"
+    assert got(any_report, name, "http/legacy") == "HTTP 202, accepted without a response"
 
 
-def test_03_encodings_are_repaired_or_sniffed(any_report: Report) -> None:
+def test_03_encodings_are_repaired_or_sniffed(any_report: ProbeReport) -> None:
     assert found_on(any_report, "ENCODING_INVALID_UTF8") == ON_STDIO
-    assert {got(any_report, "ENCODING_INVALID_UTF8", lane).split()[0] for lane in STDIO} == {"result"}
+    assert {got(any_report, "ENCODING_INVALID_UTF8", variant).split()[0] for variant in STDIO} == {"result"}
     for name in ("ENCODING_BOM", "ENCODING_UTF16"):
         assert "HTTP 200, result" in got(any_report, name, "http/modern")
         assert passed_on(any_report, name) == {"http/legacy"}
@@ -89,7 +89,7 @@ def test_03_encodings_are_repaired_or_sniffed(any_report: Report) -> None:
 
 @pytest.mark.parametrize("peer", ["high", "low"])
 def test_04_three_parsers_have_three_limits(request: pytest.FixtureRequest, peer: str) -> None:
-    report: Report = request.getfixturevalue(peer)
+    report: ProbeReport = request.getfixturevalue(peer)
 
     assert passed_on(report, "NESTING_150") == EVERYWHERE
     assert differs(report, "NESTING_150") == set()
@@ -98,12 +98,12 @@ def test_04_three_parsers_have_three_limits(request: pytest.FixtureRequest, peer
     assert "error -32700" in got(report, "NESTING_1000", "http/modern")
 
 
-def test_04_fastmcp_parses_over_modern_http_what_breaks_it_inside(fast: Report) -> None:
+def test_04_fastmcp_parses_over_modern_http_what_breaks_it_inside(fast: ProbeReport) -> None:
     assert "error -32603" in got(fast, "NESTING_300", "http/modern")
     assert "error -32700" in got(fast, "NESTING_300", "http/legacy")
 
 
-def test_04_one_parser_of_three_takes_a_lone_surrogate(any_report: Report) -> None:
+def test_04_one_parser_of_three_takes_a_lone_surrogate(any_report: ProbeReport) -> None:
     assert ("http/modern", "http/legacy") in differs(any_report, "ENCODING_LONE_SURROGATE")
     assert "result" in got(any_report, "ENCODING_LONE_SURROGATE", "http/modern")
 
@@ -121,19 +121,19 @@ def test_04_one_parser_of_three_takes_a_lone_surrogate(any_report: Report) -> No
         "NUMBER_OVERFLOW",
     ],
 )
-def test_05_duplicate_keys_and_numbers_that_are_none_are_accepted(any_report: Report, name: str) -> None:
+def test_05_duplicate_keys_and_numbers_that_are_none_are_accepted(any_report: ProbeReport, name: str) -> None:
     assert found_on(any_report, name) == EVERYWHERE
 
 
-def test_06_stdio_has_no_size_limit(any_report: Report) -> None:
+def test_06_stdio_has_no_size_limit(any_report: ProbeReport) -> None:
     assert found_on(any_report, "SIZE_LARGE_REQUEST") == ON_STDIO
-    assert {got(any_report, "SIZE_LARGE_REQUEST", lane)[:13] for lane in STDIO} == {"8 MiB: result"}
-    assert {got(any_report, "SIZE_LARGE_REQUEST", lane)[:8] for lane in HTTP} == {"HTTP 413"}
+    assert {got(any_report, "SIZE_LARGE_REQUEST", variant)[:13] for variant in STDIO} == {"8 MiB: result"}
+    assert {got(any_report, "SIZE_LARGE_REQUEST", variant)[:8] for variant in HTTP} == {"HTTP 413"}
     assert found_on(any_report, "SIZE_ENDLESS_LINE") == ON_STDIO
-    assert all("memory +3" in got(any_report, "SIZE_ENDLESS_LINE", lane) for lane in STDIO)
+    assert all("memory +3" in got(any_report, "SIZE_ENDLESS_LINE", variant) for variant in STDIO)
 
 
-def test_07_an_unknown_tool_or_prompt_is_not_an_invalid_parameter(high: Report, fast: Report) -> None:
+def test_07_an_unknown_tool_or_prompt_is_not_an_invalid_parameter(high: ProbeReport, fast: ProbeReport) -> None:
     assert found_on(high, "TOOL_UNKNOWN") == found_on(fast, "TOOL_UNKNOWN") == EVERYWHERE
     assert "tool error" in got(high, "TOOL_UNKNOWN", "stdio/modern")
     assert "tool error" in got(fast, "TOOL_UNKNOWN", "stdio/modern")
@@ -142,7 +142,9 @@ def test_07_an_unknown_tool_or_prompt_is_not_an_invalid_parameter(high: Report, 
     assert found_on(high, "FORM_ERROR_CODES") == {"stdio/legacy", "http/legacy"}
 
 
-def test_08_arguments_are_coerced_or_not_judged(high: Report, low: Report, fast: Report, strict_fast: Report) -> None:
+def test_08_arguments_are_coerced_or_not_validated(
+    high: ProbeReport, low: ProbeReport, fast: ProbeReport, strict_fast: ProbeReport
+) -> None:
     for report in (high, low, fast):
         assert found_on(report, "ARGUMENT_TEXT_FOR_NUMBER") == EVERYWHERE
         assert found_on(report, "ARGUMENT_TRUE_FOR_NUMBER") == EVERYWHERE
@@ -153,15 +155,17 @@ def test_08_arguments_are_coerced_or_not_judged(high: Report, low: Report, fast:
     assert found_on(strict_fast, "ARGUMENT_INTEGRAL_NUMBER") == EVERYWHERE
 
 
-def test_09_outputs_break_their_own_schema(high: Report, low: Report, fast: Report, strict_fast: Report) -> None:
+def test_09_outputs_break_their_own_schema(
+    high: ProbeReport, low: ProbeReport, fast: ProbeReport, strict_fast: ProbeReport
+) -> None:
     for report in (high, low, fast, strict_fast):
         assert found_on(report, "OUTPUT_SCHEMA") == EVERYWHERE
-    assert "tool ratio: structuredContent/result breaks type number" in got(high, "OUTPUT_SCHEMA", "stdio/modern")
+    assert "tool ratio: structuredContent/result violates type number" in got(high, "OUTPUT_SCHEMA", "stdio/modern")
     for report in (low, fast, strict_fast):
-        assert "tool count: structuredContent/count breaks type integer" in got(report, "OUTPUT_SCHEMA", "http/modern")
+        assert "tool count: structuredContent/count violates type integer" in got(report, "OUTPUT_SCHEMA", "http/modern")
 
 
-def test_10_exception_text_and_input_leak(high: Report, low: Report, fast: Report) -> None:
+def test_10_exception_text_and_input_leak(high: ProbeReport, low: ProbeReport, fast: ProbeReport) -> None:
     for name in ("LEAK_PATH", "LEAK_SECRET"):
         assert found_on(fast, name) == EVERYWHERE
         assert found_on(low, name) == {"stdio/legacy", "http/legacy"}
@@ -171,23 +175,25 @@ def test_10_exception_text_and_input_leak(high: Report, low: Report, fast: Repor
     assert found_on(low, "FORM_ERROR_CODES") == {"stdio/legacy", "http/legacy"}
 
 
-def test_11_a_lone_surrogate_in_a_result_ends_the_stdio_server(high: Report, fast: Report) -> None:
+def test_11_a_lone_surrogate_in_a_result_ends_the_stdio_server(high: ProbeReport, fast: ProbeReport) -> None:
     for report in (high, fast):
-        for lane in STDIO:
-            assert got(report, "OUTPUT_SURVIVED", lane) == ("tool surrogate: connection closed (the process ended, exit 1)")
+        for variant in STDIO:
+            assert got(report, "OUTPUT_SURVIVED", variant) == (
+                "tool surrogate: connection closed (the process ended with exit code 1)"
+            )
         assert "http/modern" in passed_on(report, "OUTPUT_SURVIVED")
 
 
 @pytest.mark.parametrize("command", [SDK_HIGH, ON_FASTMCP], ids=["high", "fast"])
 def test_12_a_request_before_the_end_of_input_is_lost_within_fifty_tries(command: list[str]) -> None:
-    """A race in the server, so the tries are bounded by their number and not by the time of a usual run."""
-    options = Options(only=frozenset({"EOF_ANSWERED"}), eras=frozenset({Era.MODERN}), eof_tries=50, eof_seconds=300)
+    """A race in the server, so the number of attempts is the limit and not the time."""
+    options = ProbeOptions(only=frozenset({"EOF_ANSWERED"}), eras=frozenset({Era.MODERN}), eof_tries=50, eof_seconds=300)
 
     assert found_on(probed_with(command, options), "EOF_ANSWERED") == {"stdio/modern"}
 
 
-def test_13_ids_in_flight_are_not_kept_apart(high: Report, fast: Report) -> None:
-    """The call that was cancelled is answered. The other is lost, unless the cancellation overtakes both in the server."""
+def test_13_ids_in_flight_are_not_kept_apart(high: ProbeReport, fast: ProbeReport) -> None:
+    """The cancelled call gets a response. The other call gets none, unless the cancellation overtakes both."""
     for report in (high, fast):
         assert found_on(report, "FLIGHT_DUPLICATE_ID") == ON_STDIO
         assert got(report, "FLIGHT_DUPLICATE_ID", "stdio/modern") == "id 77 result, id 77 result"
@@ -195,14 +201,14 @@ def test_13_ids_in_flight_are_not_kept_apart(high: Report, fast: Report) -> None
         assert got(report, "FLIGHT_CANCEL_BY_TYPE", "stdio/modern") in ("id 1 result", 'id 1 result, id "1" result')
 
 
-def test_14_a_bogus_cursor_is_ignored_and_the_legacy_code_is_wrong(high: Report, fast: Report) -> None:
+def test_14_a_bogus_cursor_is_ignored_and_the_legacy_code_is_wrong(high: ProbeReport, fast: ProbeReport) -> None:
     for report in (high, fast):
         assert found_on(report, "CURSOR_BOGUS") == EVERYWHERE
         assert found_on(report, "RESOURCE_NOT_FOUND") == {"stdio/legacy", "http/legacy"}
         assert "error -32602" in got(report, "RESOURCE_NOT_FOUND", "stdio/legacy")
 
 
-def test_15_host_prefixes_content_types_and_useless_sessions(high: Report) -> None:
+def test_15_host_prefixes_content_types_and_useless_sessions(high: ProbeReport) -> None:
     assert passed_on(high, "HOST_FOREIGN") == passed_on(high, "ORIGIN_FOREIGN") == ON_HTTP
     assert found_on(high, "HOST_PREFIX") == ON_HTTP
     assert found_on(high, "CONTENT_TYPE_JSON_PATCH") == {"http/modern"}
@@ -211,13 +217,13 @@ def test_15_host_prefixes_content_types_and_useless_sessions(high: Report) -> No
     assert passed_on(high, "HEADER_METHOD_OTHER") == {"http/modern"}
 
 
-def test_16_fastmcp_checks_no_host_or_origin_and_has_no_listen(fast: Report) -> None:
+def test_16_fastmcp_checks_no_host_or_origin_and_has_no_listen(fast: ProbeReport) -> None:
     assert found_on(fast, "HOST_FOREIGN") == found_on(fast, "ORIGIN_FOREIGN") == ON_HTTP
     assert found_on(fast, "LISTEN") == {"stdio/modern", "http/modern"}
     assert "HTTP 404" in got(fast, "LISTEN", "http/modern")
 
 
-def test_17_an_object_becomes_its_address(high: Report, fast: Report) -> None:
+def test_17_an_object_becomes_its_address(high: ProbeReport, fast: ProbeReport) -> None:
     for report in (high, fast):
         assert found_on(report, "LEAK_ADDRESS") == EVERYWHERE
         assert "object object at 0x" in got(report, "LEAK_ADDRESS", "stdio/modern")

@@ -8,20 +8,20 @@ from strictwire.probe.record import (
     STDIO_MODERN,
     Description,
     Difference,
-    Report,
+    ProbeReport,
+    ProbeResult,
     Status,
-    Verdict,
 )
 from strictwire.probe.render import render_json, render_table
 
-REPORT = Report(
+REPORT = ProbeReport(
     target={"stdio": ["server"], "http": "http://127.0.0.1/mcp"},
-    lanes=(STDIO_MODERN, HTTP_MODERN),
+    variants=(STDIO_MODERN, HTTP_MODERN),
     closed={STDIO_LEGACY: "not spoken"},
     probes=(Description(id="A_PROBE", purpose="Checks that a.", expected="b", why="c"),),
-    verdicts=(
-        Verdict(probe="A_PROBE", lane=STDIO_MODERN, status=Status.FINDING, got="silence"),
-        Verdict(probe="A_PROBE", lane=HTTP_MODERN, status=Status.NOT_APPLICABLE, got="only over stdio"),
+    results=(
+        ProbeResult(probe="A_PROBE", variant=STDIO_MODERN, status=Status.FINDING, got="silence"),
+        ProbeResult(probe="A_PROBE", variant=HTTP_MODERN, status=Status.NOT_APPLICABLE, got="only over stdio"),
     ),
     differences=(
         Difference(
@@ -43,15 +43,15 @@ A_PROBE  FINDING       -
 FINDINGS
 A_PROBE: Checks that a.
   expected: b
-  matters:  c
+  why:      c
   got:      silence [stdio/modern]
 
-DIFFERENCES (the same request, two answers)
+DIFFERENCES (same request, different responses)
 A_PROBE: outcome
   stdio/modern: silence
   http/modern: error
 
-NOT JUDGED (a skip is not a pass)
+NOT TESTED (a skip is not a pass)
   stdio/legacy, all probes: not spoken
   http/modern, only over stdio: A_PROBE
 
@@ -62,7 +62,7 @@ def test_the_table_shows_findings_differences_and_skips() -> None:
     assert render_table(REPORT) == TABLE
 
 
-def test_the_json_holds_everything() -> None:
+def test_the_json_contains_the_whole_report() -> None:
     assert render_json(REPORT) == {
         "version": 1,
         "target": {"stdio": ["server"], "http": "http://127.0.0.1/mcp"},

@@ -1,4 +1,4 @@
-"""Runs that cannot judge say so; tools that may change things are not called."""
+"""A run that cannot test anything is an error; tools that may change data are not called."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from strictwire import probe
 from strictwire.client import CannotReach
-from strictwire.probe.record import Progress, Status
+from strictwire.probe.record import ProbeProgress, Status
 
 SCRIPTED = [sys.executable, str(Path(__file__).parents[1] / "client" / "servers" / "scripted.py"), "plain"]
 
 
-def test_a_server_that_answers_nowhere_is_not_a_clean_one() -> None:
-    options = probe.Options(stdio=[sys.executable, "-c", "pass"], http="http://127.0.0.1:1/mcp")
+def test_a_server_that_does_not_respond_is_an_error_and_not_a_clean_report() -> None:
+    options = probe.ProbeOptions(stdio=[sys.executable, "-c", "pass"], http="http://127.0.0.1:1/mcp")
 
     with pytest.raises(CannotReach, match="stdio/modern: the server exited 0"):
         asyncio.run(probe.run_with(options))
@@ -24,27 +24,27 @@ def test_a_server_that_answers_nowhere_is_not_a_clean_one() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [probe.Options(), probe.Options(stdio=SCRIPTED, only=frozenset({"NO_SUCH_PROBE"}))],
+    [probe.ProbeOptions(), probe.ProbeOptions(stdio=SCRIPTED, only=frozenset({"NO_SUCH_PROBE"}))],
 )
-def test_what_makes_no_sense_is_refused(options: probe.Options) -> None:
+def test_invalid_options_are_refused(options: probe.ProbeOptions) -> None:
     with pytest.raises(ValueError):
         asyncio.run(probe.run_with(options))
 
 
 @pytest.mark.slow
-def test_a_lane_that_does_not_open_and_tools_that_are_not_called_are_shown() -> None:
-    seen: list[Progress] = []
+def test_a_variant_without_response_and_skipped_probes_are_reported() -> None:
+    seen: list[ProbeProgress] = []
     only = frozenset({"METHOD_UNKNOWN_STATUS", "TOOL_UNKNOWN", "OUTPUT_SURVIVED"})
 
-    report = asyncio.run(probe.run_with(probe.Options(stdio=SCRIPTED, only=only, seconds=1.0), seen.append))
+    report = asyncio.run(probe.run_with(probe.ProbeOptions(stdio=SCRIPTED, only=only, seconds=1.0), seen.append))
 
-    assert [str(lane) for lane in report.closed] == ["stdio/modern"]
-    assert [(verdict.probe, verdict.status) for verdict in report.verdicts] == [
+    assert [str(variant) for variant in report.closed] == ["stdio/modern"]
+    assert [(result.probe, result.status) for result in report.results] == [
         ("TOOL_UNKNOWN", Status.FINDING),
         ("METHOD_UNKNOWN_STATUS", Status.NOT_APPLICABLE),
         ("OUTPUT_SURVIVED", Status.NOT_APPLICABLE),
     ]
-    assert [(str(each.lane), each.probe, each.done, each.total) for each in seen] == [
+    assert [(str(each.variant), each.probe, each.done, each.total) for each in seen] == [
         ("stdio/legacy", "TOOL_UNKNOWN", 0, 3),
         ("stdio/legacy", "METHOD_UNKNOWN_STATUS", 1, 3),
         ("stdio/legacy", "OUTPUT_SURVIVED", 2, 3),

@@ -1,4 +1,4 @@
-"""Arguments made from schemas fit them, or are not made."""
+"""Generated arguments conform to their schema, or none are generated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def closed(**properties: Any) -> dict[str, Any]:
         ({**closed(a={"$ref": "#/$defs/P"}), "$defs": {"P": closed(b={"type": "string"})}}, {"a": {"b": "a"}}),
     ],
 )
-def test_plain_schemas_are_met(schema: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_arguments_are_generated_for_simple_schemas(schema: dict[str, Any], expected: dict[str, Any]) -> None:
     assert maybe_arguments(schema) == expected
 
 
@@ -43,9 +43,9 @@ def test_plain_schemas_are_met(schema: dict[str, Any], expected: dict[str, Any])
         closed(a={"type": "nonsense"}),
     ],
 )
-def test_what_cannot_be_met_is_not_guessed(schema: dict[str, Any]) -> None:
+def test_no_arguments_are_generated_for_other_schemas(schema: dict[str, Any]) -> None:
     assert maybe_arguments(schema) is None
 
 
-def test_a_schema_that_cannot_be_compiled_accepts_nothing() -> None:
+def test_a_schema_that_does_not_compile_accepts_nothing() -> None:
     assert accepts({"type": 5}, {}) is False

@@ -1,4 +1,4 @@
-"""The table of probes is whole: ids, purposes, and nothing said twice."""
+"""The table of probes is complete: unique ids, and a purpose, expectation and reason for each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from strictwire.probe.bench import Probe
-from strictwire.probe.record import HTTP_LEGACY, HTTP_MODERN, LANES, STDIO_MODERN
+from strictwire.probe.definition import Probe
+from strictwire.probe.record import HTTP_LEGACY, HTTP_MODERN, STDIO_MODERN, VARIANTS
 from strictwire.probe.table import PROBES
 
 
@@ -19,15 +19,15 @@ def test_ids_are_unique_and_upper_snake() -> None:
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.id)
-def test_every_probe_says_what_it_is_for(probe: Probe) -> None:
+def test_every_probe_has_a_purpose_an_expectation_and_a_reason(probe: Probe) -> None:
     assert probe.purpose.startswith("Checks that ")
     assert probe.purpose.endswith(".")
     assert probe.expected
     assert probe.why
-    assert any(probe.maybe_reason_to_skip(lane) is None for lane in LANES)
+    assert any(probe.maybe_reason_to_skip(variant) is None for variant in VARIANTS)
 
 
-def test_a_probe_is_sent_only_where_it_applies() -> None:
+def test_a_probe_is_skipped_on_variants_to_which_it_does_not_apply() -> None:
     by_id = {probe.id: probe for probe in PROBES}
 
     assert by_id["HOST_FOREIGN"].maybe_reason_to_skip(STDIO_MODERN) == "only over http"

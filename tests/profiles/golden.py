@@ -13,7 +13,7 @@ from strictwire.canon.json import render
 from strictwire.pipeline.clock import deterministic_clock
 from strictwire.profiles.envelope_v1 import ROUTE, EnvelopeEndpoint
 from strictwire.profiles.runlog import Ids
-from strictwire.stores.runlog import FileRunLog
+from strictwire.stores.files.run_log import FileRunLog
 from tests.profiles.wires import open_bench, over_http, over_stdio
 
 GOLDEN = Path(__file__).parents[1] / "unit" / "fixtures" / "envelope_validation.golden.jsonl"
@@ -45,7 +45,7 @@ async def record(root: Path) -> Path:
     clock = deterministic_clock()
     log = FileRunLog(root, now=clock.now)
     async with open_bench(clock) as bench:
-        endpoint = EnvelopeEndpoint(bench.pipeline, ids=Ids.DETERMINISTIC, log=log)
+        endpoint = EnvelopeEndpoint(bench.catalog, bench.pipeline, ids=Ids.DETERMINISTIC, log=log)
         async with over_http(endpoint, RESPONSE, path=ROUTE) as http:
             for raw in REQUESTS:
                 await http.ask(raw)

@@ -20,7 +20,7 @@ from strictwire.canon.json import parse_object
 from strictwire.fault.catalogue import CATALOGUE
 from strictwire.fault.dialects.system_v1 import SYSTEM_ERROR_CODES
 from strictwire.fault.reading import read_failure
-from strictwire.profiles.mcp_results import PROTOCOL_CODES
+from strictwire.profiles.mcp.results import PROTOCOL_CODES
 
 ROOT = Path(__file__).parents[2]
 META = {

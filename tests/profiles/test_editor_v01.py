@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from strictwire.audit.event import Refusal
 from strictwire.canon.json import parse, render
 from strictwire.contract.tool import Caps
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
@@ -43,7 +42,7 @@ ECHO = call("fixture.echo", {"text": "hi"})
 @asynccontextmanager
 async def opened(over: str, *, tier: str = "core", **limits: Any) -> AsyncIterator[tuple[Any, Bench]]:
     async with open_bench() as bench:
-        endpoint = EditorEndpoint(bench.pipeline, info=INFO)
+        endpoint = EditorEndpoint(bench.catalog, bench.pipeline, info=lambda: INFO)
         async with OVER[over](endpoint, RESPONSE, caller=Caller(tier=tier), **limits) as wire:
             yield wire, bench
 
@@ -137,7 +136,7 @@ def test_an_id_in_flight_is_refused_until_its_request_is_answered(over: str) -> 
             assert other.value["result"]["output"] == {"text": "hi"}
             assert held.value["result"]["output"] == {"text": "released"}
             assert again.value == {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
-            assert [each.end.error_code for each in bench.recorder.events if isinstance(each, Refusal)] == ["DUPLICATE_ID"]
+            assert [each["error_code"] for each in bench.recorder.records if each["kind"] == "refusal"] == ["DUPLICATE_ID"]
 
     run(test)
 
@@ -290,7 +289,7 @@ def test_a_filter_that_is_no_text_is_malformed(over: str, params: Any) -> None:
 def test_describe_adds_inputs_outputs_and_notes(over: str) -> None:
     async def test() -> None:
         async with opened(over) as (wire, bench):
-            tool = bench.pipeline.catalog.offers.registry.tools["fixture.echo"]
+            tool = bench.catalog.offers.registry.tools["fixture.echo"]
             listed = (await wire.ask(request("tools/list"))).value["result"]["tools"][3]
             described = (await wire.ask(request("tools/describe", {"tool": "fixture.echo"}))).value["result"]
             loose = (await wire.ask(request("tools/describe", {"tool": "fixture.loose"}))).value["result"]
@@ -531,8 +530,8 @@ def test_what_is_no_request_is_counted_and_what_is_no_call_is_recorded(over: str
             await wire.ask(call("no.such"))
 
             assert bench.recorder.malformed == {"syntax": 1, "batch": 1}
-            refusals = [each for each in bench.recorder.events if isinstance(each, Refusal)]
-            assert [(each.origin.profile, each.origin.method, each.end.error_code) for each in refusals] == [
+            refusals = [each for each in bench.recorder.records if each["kind"] == "refusal"]
+            assert [(each["profile"], each["method"], each["error_code"]) for each in refusals] == [
                 ("editor/0.1", "nothing/such", "METHOD_NOT_FOUND"),
                 ("editor/0.1", "tools/describe", "UNKNOWN_TOOL"),
                 ("editor/0.1", "tools/call", "UNKNOWN_TOOL"),

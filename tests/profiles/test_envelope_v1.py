@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strictwire.audit.event import Refusal
 from strictwire.canon.json import Limits, render
 from strictwire.fault.catalogue import CATALOGUE
 from strictwire.fault.dialects.canonical import CANONICAL_CODES, CanonicalError, name_of
 from strictwire.fault.failure import fail
 from strictwire.pipeline.call import Caller
+from strictwire.profiles.endpoint import Inbound, Silent
 from strictwire.profiles.envelope_v1 import Envelope, EnvelopeEndpoint, read_envelope
-from strictwire.profiles.exchange import Inbound, Silent
 from strictwire.profiles.runlog import Ids, MemoryRunLog
+from strictwire.transport.memory import ask_endpoint
 from tests.profiles.wires import OVER, TRANSPORTS, Bench, Got, HttpWire, StdioWire, open_bench, run, validator
 
 RESPONSE = "envelope-response-v1"
@@ -46,7 +46,7 @@ def call(tool: str, given: Any = None, **changes: Any) -> bytes:
 async def opened(over: str, *, ids: Ids = Ids.FRESH, **limits: Any) -> AsyncIterator[tuple[Any, Bench, MemoryRunLog]]:
     async with open_bench() as bench:
         log = MemoryRunLog()
-        endpoint = EnvelopeEndpoint(bench.pipeline, ids=ids, log=log)
+        endpoint = EnvelopeEndpoint(bench.catalog, bench.pipeline, ids=ids, log=log)
         async with OVER[over](endpoint, RESPONSE, **limits) as wire:
             yield wire, bench, log
 
@@ -183,7 +183,7 @@ def test_the_list_names_every_tool_that_can_be_called_here_with_its_schemas(over
     async def test() -> None:
         async with opened(over) as (wire, bench, _):
             got = await wire.ask(request("tools/list", {"anything": 1}))
-            registry = bench.pipeline.catalog.offers.registry
+            registry = bench.catalog.offers.registry
 
             shown = got.value["result"]["tools"]
             assert [each["tool"] for each in shown] == sorted(
@@ -433,12 +433,12 @@ def test_what_is_no_request_is_counted_and_what_is_no_call_is_recorded(over: str
             await wire.ask(call("fixture.none"))
 
             assert bench.recorder.malformed == {"syntax": 1, "jsonrpc": 1}
-            refusals = [each for each in bench.recorder.events if isinstance(each, Refusal)]
-            assert [(each.origin.profile, each.origin.transport, each.end.error_code) for each in refusals] == [
+            refusals = [each for each in bench.recorder.records if each["kind"] == "refusal"]
+            assert [(each["profile"], each["transport"], each["error_code"]) for each in refusals] == [
                 ("envelope/v1", over, "METHOD_NOT_FOUND"),
                 ("envelope/v1", over, "UNKNOWN_TOOL"),
             ]
-            assert refusals[1].end.envelope == CanonicalError.to_jsonrpc_error("TOOL_NOT_FOUND")
+            assert refusals[1]["envelope"] == CanonicalError.to_jsonrpc_error("TOOL_NOT_FOUND")
 
     run(test)
 
@@ -498,8 +498,8 @@ def test_a_server_that_stops_writes_the_event_of_what_it_cut_off() -> None:
     async def test() -> None:
         async with open_bench() as bench:
             log = MemoryRunLog()
-            endpoint = EnvelopeEndpoint(bench.pipeline, log=log)
-            serving = asyncio.create_task(endpoint.serve(_inbound(call("fixture.wait")), Silent()))
+            endpoint = EnvelopeEndpoint(bench.catalog, bench.pipeline, log=log)
+            serving = asyncio.create_task(ask_endpoint(endpoint, _inbound(call("fixture.wait")), Silent()))
             await bench.tools.waiting.wait()
             serving.cancel()
             with pytest.raises(asyncio.CancelledError):

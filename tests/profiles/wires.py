@@ -21,17 +21,18 @@ from strictwire.canon.json import parse, parse_object
 from strictwire.contract.handler import Answer, Ask, CallContext, Handler
 from strictwire.contract.tool import Caps, ToolContract
 from strictwire.fault.failure import Refused, fail
-from strictwire.pipeline.authorise import AllowAll
 from strictwire.pipeline.call import Caller
-from strictwire.pipeline.chain import Pipeline
+from strictwire.pipeline.catalog import Catalog, Offers
 from strictwire.pipeline.clock import Clock, deterministic_clock
-from strictwire.pipeline.offers import Catalog, Offers
+from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
-from strictwire.profiles.exchange import Endpoint
-from strictwire.stores.memory import MemoryRecorder
-from strictwire.transport.gatekeeper import Gatekeeper
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.pipeline.run import HandlerRunner
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.endpoint import Endpoint
+from strictwire.stores.memory.recorder import MemoryRecorder, NoRecorder
+from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import StdioServer
 
 SCHEMAS = Path(__file__).parents[2] / "schemas" / "envelopes"
@@ -134,7 +135,7 @@ async def over_stdio(
     """The endpoint behind a StdioServer on two pipes."""
     server_in, client_out = os.pipe()
     client_in, server_out = os.pipe()
-    server = StdioServer(endpoint, caller=caller or Caller(), max_line=max_line)
+    server = StdioServer(endpoint, WriteBatch(NoRecorder()), caller=caller or Caller(), max_line=max_line)
     running = asyncio.create_task(server.run(server_in, server_out))
     reader = asyncio.StreamReader(limit=1 << 24)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -257,6 +258,7 @@ def _contract(name: str, given: dict[str, Any], answered: dict[str, Any] | None,
 class Bench:
     """A pipeline over the fixture tools, and what it recorded."""
 
+    catalog: Catalog
     pipeline: Pipeline
     recorder: MemoryRecorder
     tools: Tools
@@ -267,9 +269,8 @@ async def open_bench(clock: Clock | None = None) -> AsyncIterator[Bench]:
     async with AsyncExitStack() as stack:
         tools, recorder = Tools(), MemoryRecorder()
         executor = stack.enter_context(ThreadPoolExecutor(2))
-        journal = Journal(recorder=recorder, clock=clock or deterministic_clock())
-        pipeline = Pipeline(catalog=Catalog(offer(tools)), policy=AllowAll(), journal=journal, executor=executor)
-        yield Bench(pipeline, recorder, tools)
+        journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock or deterministic_clock())
+        yield Bench(Catalog(offer(tools)), Pipeline(journal, HandlerRunner(executor)), recorder, tools)
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:

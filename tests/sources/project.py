@@ -1,4 +1,4 @@
-"""A small project in a folder: schema files, a contract document, tests, under git."""
+"""Creates a small git project: schema files, a contract document and a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved tools/list answers."""
+"""Saved tools/list responses."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ def test_the_list_is_found_in_each_form(value: object, pointer: str) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"{}", b"7", b'{"tools": {}}', b'{"error": {}}'])
-def test_what_holds_no_list_is_a_flaw(raw: bytes) -> None:
+def test_a_file_without_a_list_of_tools_is_a_read_problem(raw: bytes) -> None:
     tools = parse_dump(raw, "d.json")
 
-    assert (tools.subjects, [flaw.rule for flaw in tools.flaws]) == ((), ["ENTRY_WELL_FORMED"])
+    assert (tools.subjects, [problem.rule for problem in tools.read_problems]) == ((), ["ENTRY_WELL_FORMED"])
 
 
-def test_what_is_not_json_is_a_flaw_with_its_place() -> None:
-    flaw = parse_dump(b'{"tools":\n [}', "d.json").flaws[0]
+def test_invalid_json_is_a_read_problem_with_line_and_column() -> None:
+    problem = parse_dump(b'{"tools":\n [}', "d.json").read_problems[0]
 
-    assert (flaw.rule, flaw.line, flaw.column) == ("FILE_STRICT_JSON", 2, 3)
+    assert (problem.rule, problem.line, problem.column) == ("FILE_STRICT_JSON", 2, 3)
 
 
-def test_good_entries_are_read_beside_bad_ones() -> None:
+def test_well_formed_entries_are_read_beside_malformed_ones() -> None:
     tools = parse_dump(render([TOOL, {"name": "b"}, None, {**TOOL, "description": 1}]), "d.json")
 
     assert [each.contract.name for each in tools.subjects] == ["a"]
-    assert [(flaw.origin.pointer, flaw.message) for flaw in tools.flaws] == [
+    assert [(problem.origin.pointer, problem.message) for problem in tools.read_problems] == [
         ("/1/inputSchema", "the member 'inputSchema' of the entry is missing"),
         ("/2", "the entry is not an object"),
-        ("/3/description", "the member 'description' of the entry is not a text"),
+        ("/3/description", "the member 'description' of the entry is not a string"),
     ]
 
 
-def test_an_absent_file_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceRefused, match="No such file"):
         read_dump(tmp_path / "none.json")
 

@@ -1,4 +1,4 @@
-"""Folders of schema files: what is read, and that nothing unreadable is passed over in silence."""
+"""Folders of schema files: which files are read; unreadable files are always reported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.check.subject import Home, Origin
+from strictwire.check.subject import Origin, SourceKind
 from strictwire.contract.tool import ToolContract
 from strictwire.sources.folder import read_folder
 from strictwire.sources.refused import SourceRefused
@@ -14,7 +14,7 @@ from tests.sources.project import READ, READ_CONTRACT, READ_OUTPUT, write, write
 
 
 @pytest.mark.clause("G2")
-def test_a_folder_gives_the_tools_of_its_files(tmp_path: Path) -> None:
+def test_the_tools_of_a_folder_are_read_from_its_files(tmp_path: Path) -> None:
     schemas = write_project(tmp_path)
     tools = read_folder(schemas)
 
@@ -27,11 +27,11 @@ def test_a_folder_gives_the_tools_of_its_files(tmp_path: Path) -> None:
             annotations={"readOnlyHint": True},
         )
     ]
-    assert (tools.home, tools.flaws) == (Home.FOLDER, ())
+    assert (tools.source_kind, tools.read_problems) == (SourceKind.FOLDER, ())
     assert tools.subjects[0].input == Origin(f"{schemas}/tools/read.json")
 
 
-def test_the_folder_itself_may_hold_the_files(tmp_path: Path) -> None:
+def test_the_folder_itself_may_contain_the_files(tmp_path: Path) -> None:
     schemas = write_project(tmp_path)
 
     assert len(read_folder(schemas / "tools").subjects) == 1
@@ -49,7 +49,7 @@ def test_without_a_contract_file_the_input_schema_describes_the_tool(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("name", "raw", "message", "place"),
+    ("name", "raw", "message", "location"),
     [
         ("a.json", b'{"type": }', "the file is not strict JSON: syntax", (1, 10)),
         ("a.json", b'{\n "a": 1, "a": 2}', "the file is not strict JSON: duplicate key", (1, 1)),
@@ -61,30 +61,30 @@ def test_without_a_contract_file_the_input_schema_describes_the_tool(tmp_path: P
         ("b.output.json", b"{", "the file is not strict JSON: syntax", (1, 2)),
     ],
 )
-def test_a_file_that_cannot_be_read_is_a_flaw_with_its_place(
-    tmp_path: Path, name: str, raw: bytes, message: str, place: tuple[int, int]
+def test_an_unreadable_file_is_a_read_problem_with_line_and_column(
+    tmp_path: Path, name: str, raw: bytes, message: str, location: tuple[int, int]
 ) -> None:
     write(tmp_path / "b.json", {"type": "object"})
     write(tmp_path / name, raw)
-    flaw = read_folder(tmp_path).flaws[0]
+    problem = read_folder(tmp_path).read_problems[0]
 
-    assert (flaw.rule, flaw.origin.file, flaw.message, (flaw.line, flaw.column)) == (
+    assert (problem.rule, problem.origin.file, problem.message, (problem.line, problem.column)) == (
         "FILE_STRICT_JSON",
         f"{tmp_path}/{name}",
         message,
-        place,
+        location,
     )
 
 
-def test_a_contract_file_with_an_unknown_member_is_a_flaw(tmp_path: Path) -> None:
+def test_a_contract_file_with_an_unknown_member_is_a_read_problem(tmp_path: Path) -> None:
     write(tmp_path / "a.json", {"type": "object"})
     write(tmp_path / "a.contract.json", {"descripton": "x"})
     tools = read_folder(tmp_path)
 
-    assert (tools.subjects, [flaw.rule for flaw in tools.flaws]) == ((), ["ENTRY_WELL_FORMED"])
+    assert (tools.subjects, [problem.rule for problem in tools.read_problems]) == ((), ["ENTRY_WELL_FORMED"])
 
 
 def test_a_folder_without_schema_files_is_refused(tmp_path: Path) -> None:
-    for place in (tmp_path, tmp_path / "absent"):
+    for location in (tmp_path, tmp_path / "absent"):
         with pytest.raises(SourceRefused):
-            read_folder(place)
+            read_folder(location)

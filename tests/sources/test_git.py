@@ -1,4 +1,4 @@
-"""Schema files at a commit."""
+"""Schema files at a git commit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from strictwire.sources.git import changed_files, read_git
-from strictwire.sources.refused import SourceRefused
+from strictwire.sources.refused import NoSchemaFiles, SourceRefused
 from tests.sources.project import READ, commit_all, git, write, write_project
 
 
@@ -22,7 +22,7 @@ def test_a_commit_gives_the_files_as_they_were(tmp_path: Path) -> None:
     assert [(each.contract.name, each.contract.input_schema) for each in tools.subjects] == [("read", READ)]
 
 
-def test_a_folder_that_is_gone_is_read_from_its_commit(tmp_path: Path) -> None:
+def test_a_folder_that_was_deleted_is_read_from_its_commit(tmp_path: Path) -> None:
     schemas = write_project(tmp_path)
     commit_all(tmp_path, "v1")
     git(tmp_path, "rm", "-r", "-q", "schemas")
@@ -30,7 +30,7 @@ def test_a_folder_that_is_gone_is_read_from_its_commit(tmp_path: Path) -> None:
     assert len(read_git("v1", schemas).subjects) == 1
 
 
-def test_a_lock_and_a_dump_are_read_from_a_commit(tmp_path: Path) -> None:
+def test_a_dump_is_read_from_a_commit(tmp_path: Path) -> None:
     write(tmp_path / "tools.json", {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]})
     commit_all(tmp_path, "v1")
 
@@ -38,7 +38,7 @@ def test_a_lock_and_a_dump_are_read_from_a_commit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ref", ["nope", "--output=/tmp/x", ""])
-def test_what_is_no_commit_is_refused(tmp_path: Path, ref: str) -> None:
+def test_an_invalid_ref_is_refused(tmp_path: Path, ref: str) -> None:
     schemas = write_project(tmp_path)
     commit_all(tmp_path, "v1")
 
@@ -46,22 +46,24 @@ def test_what_is_no_commit_is_refused(tmp_path: Path, ref: str) -> None:
         read_git(ref, schemas)
 
 
-def test_a_commit_without_schema_files_is_refused_not_empty(tmp_path: Path) -> None:
+def test_a_commit_without_schema_files_is_an_error_and_not_an_empty_set(tmp_path: Path) -> None:
     write(tmp_path / "README", b"")
     commit_all(tmp_path, "v1")
 
-    with pytest.raises(SourceRefused, match="no schema files"):
+    with pytest.raises(NoSchemaFiles):
         read_git("v1", tmp_path / "schemas")
 
 
-def test_outside_a_repository_git_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_outside_a_repository_is_refused_with_the_message_of_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
     with pytest.raises(SourceRefused, match="not a git repository"):
         read_git("main", tmp_path)
 
 
-def test_changed_files_are_those_that_differ_and_those_not_yet_added(tmp_path: Path) -> None:
+def test_changed_files_include_modified_and_untracked_files(tmp_path: Path) -> None:
     schemas = write_project(tmp_path)
     commit_all(tmp_path, "v1")
     write(schemas / "tools" / "read.json", {"type": "object"})

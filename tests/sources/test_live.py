@@ -1,4 +1,4 @@
-"""Live servers, honest and not."""
+"""Running servers: correct, malformed, endless and hanging ones."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ import pytest
 from strictwire.check.subject import ToolSet
 from strictwire.client import SessionOptions
 from strictwire.sources.live import read_http, read_stdio
-from strictwire.sources.place import read_source
 from strictwire.sources.refused import SourceRefused
+from strictwire.sources.specifier import read_source
 
-LIAR = Path(__file__).with_name("liar.py")
-
-
-def listed(manner: str, seconds: float = 20) -> ToolSet:
-    return asyncio.run(read_stdio([sys.executable, str(LIAR), manner], SessionOptions(seconds=seconds)))
+SERVER = Path(__file__).with_name("broken_server.py")
 
 
-def test_an_honest_server_gives_its_tools() -> None:
-    assert [each.contract.name for each in listed("honest").subjects] == ["a"]
+def listed(behaviour: str, seconds: float = 20) -> ToolSet:
+    return asyncio.run(read_stdio([sys.executable, str(SERVER), behaviour], SessionOptions(seconds=seconds)))
 
 
-def test_junk_entries_are_flaws() -> None:
-    tools = listed("junk")
+def test_the_tools_of_a_correct_server_are_read() -> None:
+    assert [each.contract.name for each in listed("correct").subjects] == ["a"]
 
-    assert (len(tools.subjects), [flaw.origin.pointer for flaw in tools.flaws]) == (
+
+def test_malformed_entries_are_read_problems() -> None:
+    tools = listed("malformed-entry")
+
+    assert (len(tools.subjects), [problem.origin.pointer for problem in tools.read_problems]) == (
         1,
         ["/tools/1/name", "/tools/1/inputSchema"],
     )
 
 
-@pytest.mark.parametrize(("manner", "reason"), [("nolist", "not understood"), ("error", "-32603"), ("endless", "pages")])
-def test_a_server_that_lies_is_refused(manner: str, reason: str) -> None:
+@pytest.mark.parametrize(("behaviour", "reason"), [("no-list", "not understood"), ("error", "-32603"), ("endless", "pages")])
+def test_a_server_without_a_usable_list_is_refused(behaviour: str, reason: str) -> None:
     with pytest.raises(SourceRefused, match=reason):
-        listed(manner)
+        listed(behaviour)
 
 
 @pytest.mark.slow
-def test_a_server_that_hangs_is_refused_in_time() -> None:
+def test_a_server_that_hangs_is_refused_after_the_time_limit() -> None:
     with pytest.raises(SourceRefused, match="no answer"):
         listed("hang", seconds=0.5)
 
@@ -53,13 +53,13 @@ def test_a_command_that_does_not_start_and_an_address_without_a_server_are_refus
         asyncio.run(read_http("http://127.0.0.1:9/mcp"))
 
 
-def test_a_source_names_a_command() -> None:
-    tools = read_source(f"stdio:{sys.executable} {LIAR} honest")
+def test_a_stdio_source_starts_the_command() -> None:
+    tools = read_source(f"stdio:{sys.executable} {SERVER} correct")
 
     assert [each.contract.name for each in tools.subjects] == ["a"]
 
 
 @pytest.mark.parametrize("text", ["stdio:", "stdio:'x", "none.json", "none.lock"])
-def test_a_source_that_names_nothing_is_refused(text: str) -> None:
+def test_a_source_that_does_not_exist_is_refused(text: str) -> None:
     with pytest.raises(SourceRefused):
         read_source(text)

@@ -1,4 +1,4 @@
-"""The lock file: deterministic, whole, and not to be edited by hand."""
+"""The lock file: deterministic, written atomically, refused if edited by hand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def subjects(tmp_path: Path) -> tuple[Subject, ...]:
     return one, replace(one, contract=terms)
 
 
-def test_a_lock_gives_back_the_contracts_with_their_terms(subjects: tuple[Subject, ...]) -> None:
+def test_a_lock_file_preserves_contracts_and_their_terms(subjects: tuple[Subject, ...]) -> None:
     tools = parse_lock(render_lock(subjects), "strictwire.lock")
 
     assert {each.contract.name: each.contract for each in tools.subjects} == {
@@ -33,7 +33,7 @@ def test_a_lock_gives_back_the_contracts_with_their_terms(subjects: tuple[Subjec
     assert all(each.has_terms for each in tools.subjects)
 
 
-def test_the_order_of_tools_does_not_change_a_lock(subjects: tuple[Subject, ...]) -> None:
+def test_the_order_of_tools_does_not_change_a_lock_file(subjects: tuple[Subject, ...]) -> None:
     assert render_lock(subjects) == render_lock(tuple(reversed(subjects)))
 
 
@@ -47,7 +47,7 @@ def test_an_entry_that_was_edited_is_refused(subjects: tuple[Subject, ...]) -> N
     value = parse_object(render_lock(subjects))
     value["tools"]["read"]["tool"]["description"] = "Other."
 
-    with pytest.raises(SourceRefused, match="changed by hand"):
+    with pytest.raises(SourceRefused, match="edited by hand"):
         parse_lock(render(value), "strictwire.lock")
 
 
@@ -56,12 +56,12 @@ def test_an_entry_that_was_edited_is_refused(subjects: tuple[Subject, ...]) -> N
     [b"", b"[]", b"{}", b'{"lock": 2, "fingerprint": 1, "tools": {}}', b'{"lock": 1, "fingerprint": 1, "tools": []}',
      b'{"lock": 1, "fingerprint": 1, "tools": {"a": 1}}', b'{"lock": 1, "fingerprint": 1, "tools": {"a": {"tool": {}}}}'],
 )  # fmt: skip
-def test_what_is_no_lock_is_refused(raw: bytes) -> None:
+def test_a_file_that_is_not_a_lock_file_is_refused(raw: bytes) -> None:
     with pytest.raises(SourceRefused):
         parse_lock(raw, "strictwire.lock")
 
 
-def test_a_lock_is_written_whole_or_not_at_all(subjects: tuple[Subject, ...], tmp_path: Path) -> None:
+def test_a_lock_file_is_written_atomically(subjects: tuple[Subject, ...], tmp_path: Path) -> None:
     path = tmp_path / "strictwire.lock"
     write_lock(path, subjects)
 

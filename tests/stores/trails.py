@@ -1,22 +1,30 @@
-"""Trails for tests: on the forgetful disk, on a real folder, and events to put in them."""
+"""Trails for tests: on the crash disk, in a real folder, and events to put in them."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from strictwire.audit.checkpoint import Checkpoint, SigningKey, open_checkpoint
-from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.audit.event import Call, render_body
+from strictwire.audit.recorder import Recorder
 from strictwire.audit.verify import Verdict
 from strictwire.canon.json import JsonObject, parse_object
-from strictwire.stores.jsonl import Clock, Trail
-from strictwire.stores.trail.amnesia import AmnesiaDisk, Survival
-from strictwire.stores.trail.disk import Disk
-from strictwire.stores.trail.judge import verify_disk
-from strictwire.stores.trail.layout import read_records
-from strictwire.stores.trail.lock import NoLock
-from strictwire.stores.trail.log import Place, TrailLog
+from strictwire.fault.failure import Failure
+from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.crash_disk import CrashDisk, Survival
+from strictwire.stores.files.disk import Disk
+from strictwire.stores.files.keys import public_path, read_public_key
+from strictwire.stores.files.layout import read_records
+from strictwire.stores.files.location import TrailLocation
+from strictwire.stores.files.lock import NoLock
+from strictwire.stores.files.reading import read_trail
+from strictwire.stores.files.verify import verify_disk, verify_trail
+from strictwire.stores.files.writer import TrailWriter
+from strictwire.stores.records import Filters
+from strictwire.stores.schedule import Clock
 
 KEY = SigningKey(name="test.local/log", seed=bytes(range(32)))
 TIME = "2026-01-01T00:00:00.000Z"
@@ -25,11 +33,18 @@ TIME = "2026-01-01T00:00:00.000Z"
 def call(name: str, timestamp: str = TIME, **origin: str) -> Call:
     """A call whose id is its name."""
     known = {"tool_name": "add", "principal": "alice", "transport": "stdio", **origin}
-    return Call(timestamp=timestamp, origin=Origin(call_id=name, **known), end=End(duration_us=5))
+    return Call(timestamp=timestamp, call_id=name, duration_us=5, **known)
 
 
 def body(name: str) -> bytes:
     return render_body(call(name))
+
+
+async def append(recorder: Recorder, *names: str) -> Failure | None:
+    """Commit records together and wait until that is done."""
+    done: asyncio.Future[Failure | None] = asyncio.get_running_loop().create_future()
+    recorder.append([body(name) for name in names], lambda failure: None if done.done() else done.set_result(failure))
+    return await done
 
 
 def stamp() -> str:
@@ -38,17 +53,17 @@ def stamp() -> str:
 
 @dataclass
 class Machine:
-    """A computer with two forgetful disks that share one power cord."""
+    """A computer with two crash disks that share one power supply."""
 
     rotate_bytes: int = 1 << 40
-    disk: AmnesiaDisk = field(default_factory=AmnesiaDisk)
-    anchors: AmnesiaDisk = field(default_factory=AmnesiaDisk)
+    disk: CrashDisk = field(default_factory=CrashDisk)
+    anchors: CrashDisk = field(default_factory=CrashDisk)
 
     def __post_init__(self) -> None:
-        self.anchors.cord = self.disk.cord
+        self.anchors.power = self.disk.power
 
-    def log(self) -> TrailLog:
-        place = Place(
+    def log(self) -> TrailWriter:
+        location = TrailLocation(
             disk=self.disk,
             lock=NoLock(),
             anchors=self.anchors,
@@ -56,7 +71,7 @@ class Machine:
             stamp=stamp,
             rotate_bytes=self.rotate_bytes,
         )
-        return TrailLog(place, KEY)
+        return TrailWriter(location, KEY)
 
     def reboot(self, survival: Survival) -> None:
         self.disk.reboot(survival)
@@ -66,17 +81,17 @@ class Machine:
         return verify_disk(self.disk, KEY.public, anchor=self.anchor())
 
     def anchor(self) -> Checkpoint | None:
-        look = self.anchors.look("anchor")
-        if look is None:
+        if self.anchors.stat("anchor") is None:
             return None
-        return open_checkpoint(self.anchors.open("anchor").read(0, look.size), KEY.public)
+        file = self.anchors.open("anchor")
+        return open_checkpoint(file.read(0, file.size()), KEY.public)
 
     def records(self) -> list[JsonObject]:
         return records_of(self.disk)
 
 
 def records_of(disk: Disk) -> list[JsonObject]:
-    """Every whole record, through all files."""
+    """Every complete record, through all files."""
     return [parse_object(line) for line in read_records(disk, 0) if line.endswith(b"\n")]
 
 
@@ -84,9 +99,21 @@ def call_ids(records: list[JsonObject]) -> list[str]:
     return [record["call_id"] for record in records if record["kind"] == "call"]
 
 
-def trail_in(folder: Path, **changes: object) -> Trail:
+def trail_in(folder: Path, **changes: object) -> TrailConfig:
     """A real trail below a folder, with its key beside it."""
-    return Trail(folder=folder / "audit", key_path=folder / "keys" / "audit.key", **changes)
+    return TrailConfig(folder=folder / "audit", key_path=folder / "keys" / "audit.key", **changes)
+
+
+def hour_of(number: int) -> str:
+    return f"2026-01-01T{number:02d}:00:00.000Z"
+
+
+def seqs(trail: TrailConfig, filters: Filters) -> list[int]:
+    return [stored.record["seq"] for stored in read_trail(trail.folder, filters)]
+
+
+def verify(trail: TrailConfig) -> Verdict:
+    return verify_trail(trail.folder, read_public_key(public_path(trail.key_path)), anchor=trail.anchor_path)
 
 
 class HandClock:
@@ -98,7 +125,7 @@ class HandClock:
 
 
 def remove_folder(folder: Path) -> None:
-    """Delete a folder at one stroke: a writer that makes a file in it meanwhile cannot keep it."""
+    """Delete a folder at once: a writer that creates a file in it meanwhile cannot keep it."""
     gone = folder.with_name(f"{folder.name}-gone")
     folder.rename(gone)
     shutil.rmtree(gone)

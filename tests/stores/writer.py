@@ -6,12 +6,15 @@ import asyncio
 import sys
 from pathlib import Path
 
-from strictwire.audit.event import Call, End, Origin
-from strictwire.stores.jsonl import Mode, Schedule, Trail, open_recorder
+from strictwire.audit.event import Call, render_body
+from strictwire.fault.failure import Failure
+from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.trail import open_trail
+from strictwire.stores.schedule import Mode, Schedule
 
 
 async def main(root: Path, label: str, count: int, mode: str) -> None:
-    trail = Trail(
+    trail = TrailConfig(
         folder=root / "audit",
         key_path=root / "keys" / "audit.key",
         mode=Mode(mode),
@@ -19,15 +22,17 @@ async def main(root: Path, label: str, count: int, mode: str) -> None:
         schedule=Schedule(checkpoint_records=50),
         lock_seconds=30.0,
     )
-    recorder = await open_recorder(trail)
+    recorder = await open_trail(trail)
     print("opened", flush=True)
     names = iter(range(count))
 
     async def caller() -> None:
         for number in names:
             name = f"{label}-{number}"
-            call = Call(timestamp="T", origin=Origin(call_id=name), end=End(duration_us=1))
-            failure = await recorder.record(call)
+            body = render_body(Call(timestamp="T", call_id=name, duration_us=1))
+            kept: asyncio.Future[Failure | None] = asyncio.get_running_loop().create_future()
+            recorder.append([body], kept.set_result)
+            failure = await kept
             # One write: a line of the parent is whole or absent.
             sys.stdout.write(f"{name}\n" if failure is None else f"failed {failure.details['reason']}\n")
             sys.stdout.flush()

@@ -10,14 +10,16 @@ import pytest
 from strictwire import Server
 from strictwire.canon.json import parse_object
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Deliver, Inbound, Outlet
-from strictwire.profiles.mcp import McpEndpoint
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.endpoint import Deliver, Inbound, Outlet
+from strictwire.profiles.mcp.endpoint import McpEndpoint
+from strictwire.profiles.mcp.own import OwnBackend
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
-from strictwire.transport.gatekeeper import Gatekeeper
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.stores.memory.recorder import MemoryRecorder
+from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import StdioServer
 from tests.fixtures.live import modern, modern_headers, request
 
@@ -25,24 +27,24 @@ from tests.fixtures.live import modern, modern_headers, request
 class Broken(McpEndpoint):
     """An endpoint with a bug."""
 
-    async def answer(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
+    async def serve(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
         raise RuntimeError("hunter2")
 
 
 INTERNAL = {"jsonrpc": "2.0", "id": 7, "error": {"code": -32603, "message": "Internal error", "data": {"code": "INTERNAL"}}}
 
 
-async def over_stdio(endpoint: Broken, body: bytes) -> bytes:
+async def over_stdio(endpoint: Broken, batch: WriteBatch, body: bytes) -> bytes:
     given, source = os.pipe()
     sink, taken = os.pipe()
     os.write(source, body + b"\n")
     os.close(source)
-    await StdioServer(endpoint, caller=Caller(), max_line=10_000).run(given, taken)
+    await StdioServer(endpoint, batch, caller=Caller(), max_line=10_000).run(given, taken)
     with os.fdopen(sink, "rb") as answers:
         return answers.read()
 
 
-async def over_http(endpoint: Broken, body: bytes) -> bytes:
+async def over_http(endpoint: Broken, batch: WriteBatch, body: bytes) -> bytes:
     server = HttpServer(Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=10_000))
     port = await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -60,7 +62,8 @@ def test_a_fault_is_answered_with_the_id_of_its_request(over: object, caplog: py
             asyncio.timeout(10),
             open_runtime(Server("s", version="1"), Settings(), recorder=MemoryRecorder()) as runtime,
         ):
-            return await over(Broken(runtime.core), modern(7, "tools/list"))  # type: ignore[operator,no-any-return]
+            endpoint = Broken(OwnBackend(runtime.core))
+            return await over(endpoint, runtime.batch, modern(7, "tools/list"))  # type: ignore[operator,no-any-return]
 
     assert parse_object(asyncio.run(main()).strip()) == INTERNAL
     assert "hunter2" in caplog.text, "whoever runs the server can read what happened"

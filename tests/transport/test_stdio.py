@@ -9,16 +9,21 @@ import random
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from strictwire.audit.recorder import Done
+from strictwire.canon.json import parse_object
 from strictwire.pipeline.call import Caller
-from strictwire.pipeline.soon import soon_of
-from strictwire.profiles.exchange import Deliver, Inbound, Outlet, Reply
-from strictwire.transport.stdio import HIGH_WATER, WORTH_HALVING, Lines, StdioServer
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
+from strictwire.stores.memory.recorder import MemoryRecorder
+from strictwire.transport.stdio import HIGH_WATER, StdioServer
 from tests.fixtures.live import (
     HERE,
     INITIALIZED,
@@ -291,11 +296,41 @@ def test_a_slow_reader_does_not_make_the_server_lose_or_mix_lines(fresh: StdioPr
     assert {len(answer["result"]["structuredContent"]["text"]) for answer in answers} == {size}
 
 
-class Echo:
-    """Answers with what came, as soon as everything that came with it was begun."""
+def test_a_client_that_does_not_read_has_no_further_requests_begun(fresh: StdioProcess) -> None:
+    """Answers that nobody reads would fill the memory; a request that is not begun waits as the line that it is."""
+    fresh.send(*(call(number, "big_at_once", size=300_000) for number in range(60)))
+    wait_for(lambda: fresh.process.pid > 0 and _is_idle(fresh.process.pid))
+    resident = _resident_bytes(fresh.process.pid)
+    answers = [fresh.receive() for _ in range(60)]
 
-    def answer(self, inbound: Inbound, _outlet: Outlet, deliver: Deliver) -> None:
-        soon_of(asyncio.get_running_loop()).call(lambda: deliver(Reply(body=inbound.body)))
+    assert resident < 90 * 1024 * 1024
+    assert sorted(answer["id"] for answer in answers) == list(range(60))
+
+
+def _is_idle(pid: int) -> bool:
+    """Whether a process used no processor time between two looks."""
+    before = _ticks(pid)
+    threading.Event().wait(0.3)
+    return before > 20 and _ticks(pid) == before
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def _resident_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Echo:
+    """Answers with the message itself, once a record that it has not written is durable."""
+
+    def __init__(self, batch: WriteBatch) -> None:
+        self._batch = batch
+
+    async def serve(self, inbound: Inbound, _outlet: Outlet, deliver: Deliver) -> None:
+        self._batch.add_record(b"{}", lambda _failure: deliver(Reply(body=inbound.body)))
 
 
 class Writes(list[bytes]):
@@ -307,52 +342,44 @@ class Writes(list[bytes]):
         """Nothing is kept back."""
 
 
-@pytest.mark.parametrize(
-    ("count", "is_dear", "expected"),
-    [
-        pytest.param(WORTH_HALVING - 1, False, [WORTH_HALVING - 1], id="few are answered together"),
-        pytest.param(WORTH_HALVING + 1, False, [WORTH_HALVING // 2, WORTH_HALVING // 2 + 1], id="many in two halves"),
-        pytest.param(WORTH_HALVING + 1, True, [WORTH_HALVING + 1], id="unless what they share is dear"),
-    ],
-)
-def test_what_came_at_once_is_answered(count: int, is_dear: bool, expected: list[int]) -> None:
-    writes, lines = Writes(), [b"%d" % number for number in range(count)]
+def test_requests_of_one_read_share_a_commit_and_a_write() -> None:
+    writes, recorder, lines = Writes(), MemoryRecorder(), [b"%d" % number for number in range(50)]
+    commits: list[int] = []
+    append = recorder.append
+
+    def count(bodies: Sequence[bytes], done: Done) -> None:
+        commits.append(len(bodies))
+        append(bodies, done)
+
+    recorder.append = count  # type: ignore[method-assign]
 
     async def serve() -> None:
-        loop = asyncio.get_running_loop()
-        soon_of(loop).is_dear = is_dear
-        server: Any = StdioServer(Echo(), caller=Caller(), max_line=100)
-        server._lines, server._outlet = Lines(writes), None
-        loop.call_soon(server.feed, b"\n".join([*lines, b""]))
-        await asyncio.sleep(0)
-        server._pump.close()
+        batch = WriteBatch(recorder)
+        server: Any = StdioServer(Echo(batch), batch, caller=Caller(), max_line=100)  # type: ignore[arg-type]
+        server._writer = writes
+        server.feed(b"\n".join([*lines, b""]))
+        while not writes:
+            await asyncio.sleep(0)
 
     asyncio.run(serve())
 
-    assert [written.count(b"\n") for written in writes] == expected
-    assert b"".join(writes).splitlines() == lines
+    assert (commits, [written.splitlines() for written in writes]) == ([50], [lines])
 
 
-def test_a_fault_in_the_first_half_does_not_lose_the_second() -> None:
-    writes, lines = Writes(), [b"%d" % number for number in range(WORTH_HALVING)]
+@pytest.mark.parametrize("size", [1000, 400_000])
+def test_any_event_loop_serves(size: int) -> None:
+    """uvloop has other transports than asyncio: only what asyncio documents may be used of them."""
+    program = (
+        "import asyncio, sys, uvloop; sys.path.insert(0, 'tests/fixtures'); from hard import server; "
+        "asyncio.set_event_loop_policy(uvloop.EventLoopPolicy()); server.run(['--stdio'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        asked = b"".join(call(number, "big", size=size) + b"\n" for number in range(5))
+        answered, _ = process.communicate(asked, PATIENCE)
 
-    class Faulty(Writes):
-        def write(self, data: bytes) -> None:
-            writes.append(data)
-            if len(writes) == 1:
-                raise RuntimeError("a fault of ours")
-
-    async def serve() -> None:
-        server: Any = StdioServer(Echo(), caller=Caller(), max_line=100)
-        server._lines, server._outlet = Lines(Faulty()), None
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _loop, context: faults.append(str(context["exception"])))
-        loop.call_soon(server.feed, b"\n".join([*lines, b""]))
-        await asyncio.sleep(0)
-        server._pump.close()
-
-    faults: list[str] = []
-    asyncio.run(serve())
-
-    assert b"".join(writes).splitlines() == lines
-    assert faults == ["a fault of ours"]
+    answers = [parse_object(line) for line in answered.splitlines()]
+    assert sorted((each["id"], len(each["result"]["structuredContent"]["text"])) for each in answers) == [
+        (number, size) for number in range(5)
+    ]

@@ -1,4 +1,4 @@
-"""What an audit trail says and how it is proved: records, hash chain, Merkle tree, signed checkpoints, verification.
+"""The audit trail: records, hash chain, Merkle tree, signed checkpoints, proofs and verification.
 
-Pure: no files, clock, randomness or threads. Above: `pipeline` makes records, `stores` keeps them. Below: `fault`, `canon`.
+Pure: no files, clock, randomness or threads. `pipeline` creates records and `stores` writes them.
 """

@@ -1,6 +1,6 @@
-"""Signed checkpoints: the size and root of the log at one moment, vouched for with an Ed25519 key.
+"""Signed checkpoints: the size and Merkle root of the log at one moment, signed with an Ed25519 key.
 
-The format is the C2SP signed note with the C2SP tlog-checkpoint text, so that verifiers of that family can read it:
+The format is the C2SP signed note with the C2SP tlog-checkpoint text, so that other verifiers can read it:
 
     <origin>
     <number of records>
@@ -8,8 +8,8 @@ The format is the C2SP signed note with the C2SP tlog-checkpoint text, so that v
 
     — <origin> <base64 of key id and signature>
 
-A key travels as text: `<name>+<key id>+<base64>` is what others verify with, `PRIVATE+KEY+<name>+<key id>+<base64>` signs.
-Not here: where keys and checkpoints are kept, and who makes keys (`stores`).
+Keys are text: `<name>+<key id>+<base64>` is the public key, `PRIVATE+KEY+<name>+<key id>+<base64>` the signing key.
+Not here: creating keys, and storing keys and checkpoints (`stores`).
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ ED25519: Final = b"\x01"
 """The algorithm byte of the signed note format."""
 
 SIGNATURE_MARK: Final = "— "
-"""An em dash and a space begin each signature line."""
+"""Each signature line begins with an em dash and a space."""
 
 MAX_NOTE_BYTES: Final = 16_384
-"""One note: a few hundred bytes and room for sixteen cosignatures, the least a reader has to accept."""
+"""Maximum size of one note: room for sixteen cosignatures, the minimum that the format requires readers to accept."""
 
 _PRIVATE: Final = "PRIVATE+KEY+"
 _MAX_SIZE_DIGITS: Final = 18
 
 
 class NoteFault(StrEnum):
-    """Why a note is not taken."""
+    """Why a note is refused."""
 
     MALFORMED = "malformed"
     UNKNOWN_KEY = "unknown_key"
@@ -46,7 +46,7 @@ class NoteFault(StrEnum):
 
 
 class NoteRefused(ValueError):
-    """The note is not a checkpoint signed by the key."""
+    """The note is not a checkpoint that the key signed."""
 
     def __init__(self, fault: NoteFault) -> None:
         super().__init__(fault)
@@ -59,7 +59,7 @@ class KeyRefused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """What was signed, and the note that says so."""
+    """The signed size and root, and the signed note."""
 
     origin: str
     size: int
@@ -70,23 +70,23 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicKey:
-    """What checks a signature."""
+    """Verifies signatures."""
 
     name: str
     raw: bytes
 
     @property
     def key_id(self) -> bytes:
-        """The four bytes that tell a verifier which key to try."""
+        """Four bytes that identify the key in a signature line."""
         return hashlib.sha256(self.name.encode() + b"\n" + ED25519 + self.raw).digest()[:4]
 
     def render(self) -> str:
-        """The text to hand to those who verify."""
+        """The public key as text, for verifiers."""
         return f"{self.name}+{self.key_id.hex()}+{_encode(ED25519 + self.raw)}"
 
     def accepts(self, text: bytes, signature: bytes) -> bool:
-        """Whether the signature over the text is this key's."""
-        # Imported where it is used: loading the library costs more than most commands that never touch a key.
+        """Whether this key made the signature of the text."""
+        # Imported here because loading the library is slow, and most commands never use a key.
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -98,7 +98,7 @@ class PublicKey:
 
 
 class SigningKey:
-    """What makes a signature. Its repr does not show it."""
+    """Signs checkpoints. The default repr does not show the key."""
 
     __slots__ = ("_key", "_seed", "public")
 
@@ -110,11 +110,11 @@ class SigningKey:
         self.public = PublicKey(name=_as_name(name), raw=self._key.public_key().public_bytes_raw())
 
     def render(self) -> str:
-        """The text of the secret key: for the key file alone."""
+        """The secret key as text. Write it only to the key file."""
         return f"{_PRIVATE}{self.public.name}+{self.public.key_id.hex()}+{_encode(ED25519 + self._seed)}"
 
     def sign(self, *, size: int, root: bytes) -> Checkpoint:
-        """Vouch for a tree. The key's name is the log's origin."""
+        """Sign the size and root of a tree. The name of the key is the origin of the log."""
         text = f"{self.public.name}\n{size}\n{_encode(root)}\n".encode()
         signature = _encode(self.public.key_id + self._key.sign(text))
         note = text + f"\n{SIGNATURE_MARK}{self.public.name} {signature}\n".encode()
@@ -122,30 +122,30 @@ class SigningKey:
 
 
 def parse_public_key(text: str) -> PublicKey:
-    """Read a verifier key. Raises KeyRefused."""
+    """Parse a public key. Raises KeyRefused."""
     name, key_id, raw = _key_parts(text.strip())
     key = PublicKey(name=name, raw=raw)
     if key.key_id.hex() != key_id:
-        raise KeyRefused("the key id does not belong to this name and key")
+        raise KeyRefused("the key id does not match the name and the key")
     return key
 
 
 def parse_signing_key(text: str) -> SigningKey:
-    """Read a secret key. Raises KeyRefused."""
+    """Parse a signing key. Raises KeyRefused."""
     text = text.strip()
     if not text.startswith(_PRIVATE):
-        raise KeyRefused("a secret key begins with PRIVATE+KEY+")
+        raise KeyRefused("a signing key must begin with PRIVATE+KEY+")
     name, key_id, seed = _key_parts(text.removeprefix(_PRIVATE))
     key = SigningKey(name=name, seed=seed)
     if key.public.key_id.hex() != key_id:
-        raise KeyRefused("the key id does not belong to this name and key")
+        raise KeyRefused("the key id does not match the name and the key")
     return key
 
 
 def open_checkpoint(note: bytes, key: PublicKey) -> Checkpoint:
-    """Read a note and check its signature.
+    """Parse a note and verify its signature.
 
-    Raises NoteRefused: not a checkpoint note; not signed by this key; signed, but over something else.
+    Raises NoteRefused if it is not a checkpoint note, has no signature of this key, or has an invalid one.
     """
     text, signatures = _split_note(note)
     checkpoint = _parse_text(text, note)
@@ -160,10 +160,10 @@ def open_checkpoint(note: bytes, key: PublicKey) -> Checkpoint:
 
 
 def split_notes(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The notes of a file that holds one after another, from its lines with their line breaks.
+    """Split the lines (with line breaks) of a file of concatenated notes into notes.
 
-    A note ends where a line after its signatures is not a signature. The last one may be cut short: the caller sees
-    that when it opens it. Raises NoteRefused for a note beyond every reasonable size.
+    A note ends before the first line after its signatures that is not a signature. The last note may be truncated;
+    `open_checkpoint` detects that. Raises NoteRefused for a note larger than MAX_NOTE_BYTES.
     """
     mark = SIGNATURE_MARK.encode()
     note: list[bytes] = []
@@ -183,9 +183,9 @@ def split_notes(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def find_last_note(tail: bytes) -> tuple[int, int] | None:
-    """(start, end) of the last whole note in the end of a file of notes, or None; what follows `end` was cut short.
+    """(start, end) of the last complete note in the tail of a file of notes, or None. Bytes after `end` are truncated.
 
-    The start is right when the tail holds the whole note.
+    `start` is correct only if the tail contains the whole note.
     """
     mark = SIGNATURE_MARK.encode()
     lines = tail.splitlines(keepends=True)
@@ -243,7 +243,7 @@ def _key_parts(text: str) -> tuple[str, str, bytes]:
 
 def _as_name(name: str) -> str:
     if not name or "+" in name or any(letter.isspace() for letter in name):
-        raise KeyRefused("a key name is not empty and has neither spaces nor plus signs")
+        raise KeyRefused("a key name must not be empty or contain spaces or plus signs")
     return name
 
 

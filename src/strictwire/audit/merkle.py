@@ -1,24 +1,26 @@
-"""The Merkle tree of RFC 6962 over audit records: growing it, and proofs of inclusion and consistency.
+"""The RFC 6962 Merkle tree over audit records: appending leaves, and proofs of inclusion and consistency.
 
-A tree only grows at its right edge, so a writer needs the `Frontier` alone: the roots of the perfect subtrees, at most
-one for each bit of the size. Whoever makes proofs also needs older hashes. They are stored once, in the order in which
-they become known (`stored_count`, `stored_index`), so that a file of them is appended to and never rewritten.
+A tree only grows at its right edge, so a writer needs only the `Frontier`: the roots of the perfect subtrees, at most one
+per bit of the size. Proofs also need older hashes. They are stored once, in the order in which they become known
+(`stored_count`, `stored_index`), so that a hashes file is append-only.
 
-Not here: what a leaf means (`chain`), who vouches for a root (`checkpoint`).
+Not here: what a leaf means (`chain`), who signs a root (`checkpoint`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Final, TypeAlias
 
-from strictwire.canon.digest import sha256
-from strictwire.native import speed
-
 HASH_BYTES: Final = 32
-"""SHA-256, as RFC 6962 has it."""
+"""SHA-256, the hash of RFC 6962."""
 
-EMPTY_ROOT: Final = sha256()
+LEAF_PREFIX: Final = b"\x00"
+NODE_PREFIX: Final = b"\x01"
+"""RFC 6962, 2.1: different prefixes, so that an inner node can never be presented as a leaf."""
+
+EMPTY_ROOT: Final = sha256().digest()
 """The root of a tree without leaves."""
 
 ReadHash: TypeAlias = Callable[[int, int], bytes]
@@ -26,17 +28,17 @@ ReadHash: TypeAlias = Callable[[int, int], bytes]
 
 
 def leaf_hash(data: bytes) -> bytes:
-    """The hash of one leaf. The prefix keeps a leaf from passing for an inner node."""
-    return sha256(b"\x00", data)
+    """The hash of one leaf."""
+    return sha256(LEAF_PREFIX + data).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
     """The hash of an inner node."""
-    return sha256(b"\x01", left, right)
+    return sha256(NODE_PREFIX + left + right).digest()
 
 
 class Frontier:
-    """The right edge of a growing tree. `size` leaves; `peaks` are the roots of its perfect subtrees, largest first."""
+    """The right edge of a growing tree: `size` leaves; `peaks` are the roots of its perfect subtrees, largest first."""
 
     __slots__ = ("peaks", "size")
 
@@ -47,23 +49,27 @@ class Frontier:
         self.peaks = list(peaks)
 
     def push(self, leaf: bytes) -> list[bytes]:
-        """Add a leaf hash. Returns the hashes that became known, in stored order: the leaf, then what it completed."""
-        known, rest = [leaf], self.size
-        while rest & 1:
-            known.append(sha256(b"\x01", self.peaks.pop(), known[-1]))
-            rest >>= 1
-        self.peaks.append(known[-1])
-        self.size += 1
-        return known
+        """Append a leaf hash. Returns the hashes that became known, in stored order: the leaf, then completed subtrees."""
+        return self.extend((leaf,))
 
-    def push_all(self, leaves: list[bytes]) -> bytes:
-        """The same for many leaves, in one go; the hashes in one piece."""
-        self.peaks, known = grow(self.size, self.peaks, leaves)
-        self.size += len(leaves)
+    def extend(self, leaves: Iterable[bytes]) -> list[bytes]:
+        """Append leaf hashes. Returns the hashes that became known, in stored order."""
+        known: list[bytes] = []
+        peaks, size = self.peaks, self.size
+        for leaf in leaves:
+            known.append(leaf)
+            node, rest = leaf, size
+            while rest & 1:
+                node = sha256(NODE_PREFIX + peaks.pop() + node).digest()
+                known.append(node)
+                rest >>= 1
+            peaks.append(node)
+            size += 1
+        self.size = size
         return known
 
     def root(self) -> bytes:
-        """The root of the tree as it stands."""
+        """The root of the tree."""
         if not self.peaks:
             return EMPTY_ROOT
         root = self.peaks[-1]
@@ -72,28 +78,17 @@ class Frontier:
         return root
 
     def copy(self) -> Frontier:
-        """A frontier that grows on its own."""
+        """An independent copy."""
         return Frontier(self.size, self.peaks)
 
 
-def grow_in_python(size: int, peaks: list[bytes], leaves: list[bytes]) -> tuple[list[bytes], bytes]:
-    """The peaks of a tree with these leaves behind its own, and the hashes that became known, in stored order."""
-    tree = Frontier(size, peaks)
-    known = [each for leaf in leaves for each in tree.push(leaf)]
-    return tree.peaks, b"".join(known)
-
-
-grow: Final[Callable[[int, list[bytes], list[bytes]], tuple[list[bytes], bytes]]] = getattr(speed, "grow", grow_in_python)
-"""`grow_in_python`, by whoever is faster."""
-
-
 def stored_count(size: int) -> int:
-    """How many hashes a tree of `size` leaves has stored: every leaf and every perfect subtree."""
+    """How many hashes are stored for a tree of `size` leaves: every leaf and every perfect subtree."""
     return 2 * size - size.bit_count()
 
 
 def stored_size(count: int) -> int:
-    """The largest tree all of whose hashes are among the first `count` stored ones."""
+    """The size of the largest tree whose hashes are all among the first `count` stored ones."""
     size = (count + count.bit_length()) // 2
     while stored_count(size) > count:
         size -= 1
@@ -101,18 +96,18 @@ def stored_size(count: int) -> int:
 
 
 def stored_index(level: int, index: int) -> int:
-    """Where the hash of a perfect subtree stands: behind its last leaf, `level` places on."""
+    """The position of a subtree's hash: `level` places after the hash of its last leaf."""
     last_leaf = ((index + 1) << level) - 1
     return stored_count(last_leaf) + level
 
 
 def read_frontier(size: int, read: ReadHash) -> Frontier:
-    """The frontier of a tree whose hashes are stored."""
+    """The frontier of a tree of `size` leaves, read from stored hashes."""
     return Frontier(size, [read(level, start >> level) for level, start in _perfect_parts(size)])
 
 
 def _perfect_parts(size: int) -> Iterator[tuple[int, int]]:
-    """(level, first leaf) of the perfect subtrees that make up a tree, largest first."""
+    """(level, first leaf) of the perfect subtrees of a tree, largest first."""
     start = 0
     for level in range(size.bit_length() - 1, -1, -1):
         if size >> level & 1:
@@ -121,7 +116,7 @@ def _perfect_parts(size: int) -> Iterator[tuple[int, int]]:
 
 
 def prove_inclusion(index: int, size: int, read: ReadHash) -> list[bytes]:
-    """The siblings on the way from leaf `index` to the root of the tree of `size` leaves (RFC 6962, 2.1.1)."""
+    """The siblings on the path from leaf `index` to the root of the tree of `size` leaves (RFC 6962, 2.1.1)."""
     if not 0 <= index < size:
         raise IndexError(f"leaf {index} is not in a tree of {size}")
     proof: list[bytes] = []
@@ -139,7 +134,7 @@ def prove_inclusion(index: int, size: int, read: ReadHash) -> list[bytes]:
 
 
 def prove_consistency(old: int, new: int, read: ReadHash) -> list[bytes]:
-    """Hashes that show that the tree of `new` leaves begins with the tree of `old` leaves (RFC 6962, 2.1.2)."""
+    """The hashes that show that the tree of `new` leaves starts with the tree of `old` leaves (RFC 6962, 2.1.2)."""
     if not 0 <= old <= new:
         raise IndexError(f"a tree of {new} leaves cannot extend one of {old}")
     if old in (0, new):
@@ -154,7 +149,7 @@ def prove_consistency(old: int, new: int, read: ReadHash) -> list[bytes]:
         else:
             proof.append(_subtree_root(low, middle, read))
             low = middle
-    # The old tree itself is known to the verifier; a part of it has to be given.
+    # The verifier knows the root of the whole old tree, but not of a part of it.
     if low:
         proof.append(_subtree_root(low, high, read))
     proof.reverse()
@@ -162,12 +157,12 @@ def prove_consistency(old: int, new: int, read: ReadHash) -> list[bytes]:
 
 
 def _split(count: int) -> int:
-    """The largest power of two below `count`: how many leaves go left."""
+    """The number of leaves in the left subtree: the largest power of two below `count`."""
     return 1 << (count - 1).bit_length() - 1
 
 
 def _subtree_root(low: int, high: int, read: ReadHash) -> bytes:
-    """The root over leaves [low, high), where `low` is a multiple of every power of two it is split by."""
+    """The root over leaves [low, high); `low` is aligned to every power of two that the range is split by."""
     count = high - low
     if count.bit_count() == 1:
         level = count.bit_length() - 1
@@ -177,7 +172,7 @@ def _subtree_root(low: int, high: int, read: ReadHash) -> bytes:
 
 
 def fold_inclusion(leaf: bytes, *, index: int, size: int, proof: Sequence[bytes]) -> bytes | None:
-    """The root that the proof leads to from a leaf hash, or None where the proof has the wrong length."""
+    """The root that a proof yields for a leaf hash, or None if the proof has the wrong length."""
     if not 0 <= index < size:
         return None
     root, last, hashes = leaf, size - 1, list(proof)
@@ -193,7 +188,7 @@ def fold_inclusion(leaf: bytes, *, index: int, size: int, proof: Sequence[bytes]
 
 
 def is_consistent(*, old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether the proof shows that the new tree begins with the old one (RFC 9162, 2.1.4.2)."""
+    """Whether the proof shows that the new tree starts with the old one (RFC 9162, 2.1.4.2)."""
     if not 0 <= old <= new:
         return False
     if old in (0, new):
@@ -205,7 +200,7 @@ def is_consistent(*, old: int, old_root: bytes, new: int, new_root: bytes, proof
 
 
 def _fold_consistency(index: int, last: int, hashes: Sequence[bytes]) -> tuple[bytes, bytes] | None:
-    """The old and the new root that the hashes lead to; None where there are too many or too few."""
+    """The old and the new root that the hashes yield, or None if there are too many or too few of them."""
     while index & 1:
         index >>= 1
         last >>= 1

@@ -1,7 +1,7 @@
-"""Proofs that others can check with nothing but the public key.
+"""Proof files that anyone can check with the public key alone.
 
-An inclusion proof is a C2SP tlog-proof: the index of a record, the hashes from it to the root, the signed checkpoint that
-vouches for the root. Our `extra` line carries the record itself, so that the file needs no other file:
+An inclusion proof is a C2SP tlog-proof: the index of a record, the hashes from the record to the root, and the checkpoint
+that signs the root. The `extra` line contains the record itself, so that the proof needs no other file:
 
     c2sp.org/tlog-proof@v1
     extra <base64 of the exact line>
@@ -10,14 +10,14 @@ vouches for the root. Our `extra` line carries the record itself, so that the fi
 
     <signed checkpoint>
 
-A consistency proof shows that a later checkpoint only added to an earlier one. It holds both:
+A consistency proof shows that a later checkpoint only appends to an earlier one. It contains both:
 
     strictwire/tlog-consistency@v1
     <base64 of a hash>...
 
     <earlier signed checkpoint><later signed checkpoint>
 
-Not here: where hashes and records come from (`stores.trail.proofs`).
+Not here: reading hashes and records (`stores.files.proofs`).
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ INCLUSION: Final = "c2sp.org/tlog-proof@v1"
 CONSISTENCY: Final = "strictwire/tlog-consistency@v1"
 
 MAX_PROOF_BYTES: Final = 64 << 20
-"""A record with the largest arguments and result, in base64."""
+"""Maximum size of a proof: enough for a record with the largest arguments and result, in base64."""
 
 
 class ProofRefused(ValueError):
-    """The proof does not hold. `reason`: malformed, unknown_key, bad_signature, not_included, not_consistent."""
+    """The proof is invalid. `reason`: malformed, unknown_key, bad_signature, not_included, not_consistent."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -48,7 +48,7 @@ class ProofRefused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inclusion:
-    """A record that is in the log."""
+    """A record that is proven to be in the log."""
 
     index: int
     line: bytes
@@ -58,20 +58,20 @@ class Inclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """A log that only grew between two checkpoints."""
+    """Two checkpoints of which the newer is proven to extend the older."""
 
     old: Checkpoint
     new: Checkpoint
 
 
 def render_inclusion(line: bytes, *, index: int, hashes: Sequence[bytes], checkpoint: Checkpoint) -> bytes:
-    """The file of an inclusion proof."""
+    """The content of an inclusion proof file."""
     head = [INCLUSION, f"extra {_encode(line)}", f"index {index}", *map(_encode, hashes), "", ""]
     return "\n".join(head).encode() + checkpoint.note
 
 
 def check_inclusion(proof: bytes, key: PublicKey) -> Inclusion:
-    """What an inclusion proof proves. Raises ProofRefused."""
+    """Check an inclusion proof and return what it proves. Raises ProofRefused."""
     title, lines, notes = _split(proof)
     if title != INCLUSION or len(lines) < 2 or not lines[0].startswith("extra ") or not lines[1].startswith("index "):
         raise ProofRefused("malformed")
@@ -87,12 +87,12 @@ def check_inclusion(proof: bytes, key: PublicKey) -> Inclusion:
 
 
 def render_consistency(old: Checkpoint, new: Checkpoint, *, hashes: Sequence[bytes]) -> bytes:
-    """The file of a consistency proof."""
+    """The content of a consistency proof file."""
     return "\n".join([CONSISTENCY, *map(_encode, hashes), "", ""]).encode() + old.note + new.note
 
 
 def check_consistency(proof: bytes, key: PublicKey) -> Extension:
-    """What a consistency proof proves. Raises ProofRefused."""
+    """Check a consistency proof and return what it proves. Raises ProofRefused."""
     title, lines, notes = _split(proof)
     parts = list(split_notes(notes.splitlines(keepends=True)))
     if title != CONSISTENCY or len(parts) != 2:
@@ -105,7 +105,7 @@ def check_consistency(proof: bytes, key: PublicKey) -> Extension:
 
 
 def _split(proof: bytes) -> tuple[str, list[str], bytes]:
-    """Title, lines of the head, and the notes behind the first empty line."""
+    """The title, the other header lines, and the notes after the first empty line."""
     head, blank, notes = proof.partition(b"\n\n")
     if not blank or len(proof) > MAX_PROOF_BYTES or not head.isascii():
         raise ProofRefused("malformed")

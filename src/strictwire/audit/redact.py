@@ -1,6 +1,6 @@
-"""What the audit trail keeps of a value: the redactor of failures, and proof that a stored value is still whole.
+"""Redaction of stored values, and the check whether a stored value is unredacted.
 
-The rules live in `fault.redact`, because a failure's cause passes them on its way to the wire too.
+The rules are in `fault.redact`, because the cause of a failure is also redacted before it is sent.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ __all__ = ["is_whole", "redact"]
 
 
 def is_whole(stored: JsonValue, original_digest: str | None) -> bool:
-    """Whether a stored value is the original, not a redacted copy: then it can be sent again."""
+    """Whether a stored value equals the original, that is, nothing was redacted. Only then can the call be replayed."""
     return original_digest is not None and digest(stored) == original_digest

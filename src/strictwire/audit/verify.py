@@ -1,18 +1,18 @@
-"""Judging a log: a stream of lines, and the checkpoints that were signed while it was written.
+"""Verifies a log: a stream of lines, and the checkpoints that were signed while it was written.
 
-Each line has to be the canonical bytes of one record, stand at its place and name the hash of the line before. Each
-checkpoint has to be signed by the key and give the root of the lines up to its size. The first thing that does not hold
-ends the judgement with a Finding that names the record. Memory does not grow with the log.
+Each line must be the canonical bytes of one record, have the next number and contain the hash of the previous line. Each
+checkpoint must be signed by the key and match the root of the lines up to its size. Verification stops at the first
+violation, with a Finding that names the record. Memory use does not depend on the size of the log.
 
-    1  a line is a record, rendered as we render, each key once          NOT_A_RECORD DUPLICATE_KEY REFORMATTED
-    2  it has the number that is due                                     MISSING REPEATED
-    3  it is chained to the line before                                  EDITED
-    4  the tree has the root that was signed for its size                FORGED
-    5  every record that was signed for is there                         TRUNCATED PRUNED_UNSAID
-    6  the checkpoints themselves are whole and in order                 CHECKPOINT_ALTERED CHECKPOINT_MISSING
+    1  a line is a record in canonical form, without duplicate keys      NOT_A_RECORD DUPLICATE_KEY REFORMATTED
+    2  it has the expected number                                        MISSING REPEATED
+    3  it contains the hash of the previous line                         EDITED
+    4  the tree has the signed root                                      FORGED
+    5  every signed record is present                                    TRUNCATED PRUNED_UNSAID
+    6  the checkpoints themselves are intact and in order                CHECKPOINT_ALTERED CHECKPOINT_MISSING
 
-Not here: reading files, and telling which record was replaced by a forger who chained the rest anew (`stores.trail.judge`
-does that with the stored hashes).
+Not here: reading files, and finding the replaced record if a forger recomputed the rest of the chain
+(`stores.files.verify` does that with the stored hashes).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PRUNE: Final = b'"kind":"prune",'
 
 
 class Reason(StrEnum):
-    """What does not hold."""
+    """What is violated."""
 
     NOT_A_RECORD = "not_a_record"
     DUPLICATE_KEY = "duplicate_key"
@@ -52,29 +52,29 @@ class Reason(StrEnum):
 _SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
     {
         Reason.NOT_A_RECORD: "record {record} is not a record of this log",
-        Reason.DUPLICATE_KEY: "record {record} has a member twice",
-        Reason.REFORMATTED: "record {record} was written anew: its bytes are not as the log writes them",
-        Reason.MISSING: "record {record} is not at its place",
-        Reason.REPEATED: "where record {record} belongs, an earlier one stands again",
-        Reason.EDITED: "record {record} is not what the chain was built on",
-        Reason.FORGED: "records {record} to {last} do not have the root that was signed",
-        Reason.TRUNCATED: "record {record} and all up to {last} were signed for and are gone",
-        Reason.PRUNED_UNSAID: "records {record} to {last} are gone and no prune record says so",
-        Reason.CHECKPOINT_ALTERED: "a checkpoint after record {record} is not signed by the key as it stands",
-        Reason.CHECKPOINT_MISSING: "a checkpoint after record {record} that was signed is gone",
+        Reason.DUPLICATE_KEY: "record {record} has a duplicate key",
+        Reason.REFORMATTED: "record {record} was rewritten: its bytes are not in canonical form",
+        Reason.MISSING: "record {record} is missing",
+        Reason.REPEATED: "an earlier record is repeated in place of record {record}",
+        Reason.EDITED: "record {record} was changed: it breaks the hash chain",
+        Reason.FORGED: "records {record} to {last} do not match the signed root",
+        Reason.TRUNCATED: "the signed records {record} to {last} are missing",
+        Reason.PRUNED_UNSAID: "records {record} to {last} are missing without a prune record",
+        Reason.CHECKPOINT_ALTERED: "a checkpoint after record {record} is out of order or not signed by the key",
+        Reason.CHECKPOINT_MISSING: "a signed checkpoint after record {record} is missing",
     }
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The first thing wrong with a log."""
+    """The first violation in a log."""
 
     reason: Reason
     record: int
-    """The first bad record; where only a stretch is known, its first."""
+    """The bad record, or the first of a range that contains it."""
     last: int
-    """The last record it may be. Equal to `record` when that one is known exactly."""
+    """The last record of that range; equal to `record` if the bad record is known exactly."""
 
     def __str__(self) -> str:
         return _SENTENCES[self.reason].format(record=self.record, last=self.last)
@@ -82,29 +82,28 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What verification found."""
+    """The result of a verification."""
 
     finding: Finding | None
     first: int
-    """The first record that is still there; more than 0 after pruning."""
+    """The number of the oldest record; greater than 0 after pruning."""
     size: int
-    """How many records the log has had; with a finding, how many were judged."""
+    """The number of records, including pruned ones; with a finding, the number of verified records."""
     signed: int
-    """How many of them a checkpoint vouches for. Those after it are chained, but nobody has signed for them yet."""
+    """How many of them are covered by a checkpoint. Later records are chained but not signed yet."""
     checkpoints: int
     root: bytes
     torn: int
-    """Bytes of an unfinished last line, or of a hole of zeros that nobody signed for: a crash leaves them, the next start
-    sets them aside."""
+    """Bytes of an unfinished last line, or of unsigned zeros, that a crash left; the next start moves them away."""
 
     @property
     def ok(self) -> bool:
-        """Whether the log holds."""
+        """Whether the log is intact."""
         return self.finding is None
 
 
 class Verifier:
-    """Judges one log. `feed` it the lines, each with its line break, as often as is handy; then `finish`."""
+    """Verifies one log. Call `feed` with lines (with line breaks) as often as needed, then `finish`."""
 
     def __init__(
         self,
@@ -115,8 +114,8 @@ class Verifier:
         head: bytes = GENESIS,
         anchor: Checkpoint | None = None,
     ) -> None:
-        """`notes` are the signed notes in the order they were made. `start` and `head` are where a pruned log begins;
-        `anchor` is the newest checkpoint that was kept elsewhere."""
+        """`notes` are the signed notes in order. `start` and `head` are the tree and the last leaf hash before the first
+        line of a pruned log. `anchor` is the newest checkpoint from another place, which reveals deleted checkpoints."""
         self._tree = start.copy() if start else Frontier()
         self._first = self._tree.size
         self._head = head
@@ -132,17 +131,17 @@ class Verifier:
 
     @property
     def finding(self) -> Finding | None:
-        """What was found so far."""
+        """The finding so far, or None."""
         return self._finding
 
     def feed(self, lines: Iterable[bytes]) -> Finding | None:
-        """Judge more lines. Returns the finding as soon as there is one; later lines are not looked at."""
+        """Verify more lines. Returns the finding as soon as there is one; later lines are ignored."""
         if self._finding is None:
             self._finding = self._judge(lines)
         return self._finding
 
     def finish(self) -> Verdict:
-        """The verdict, now that all lines were fed."""
+        """The result after all lines were fed."""
         size = self._tree.size
         if self._finding is None:
             self._finding = self._find_at_end(size)
@@ -157,7 +156,7 @@ class Verifier:
         )
 
     def _judge(self, lines: Iterable[bytes]) -> Finding | None:
-        # One loop with everything at hand: a log of ten gigabytes passes through here line by line.
+        # One loop with local variables: this is the hot path for logs of many gigabytes.
         tree, head = self._tree, self._head
         if (found := self._check_root()) is not None:
             return found
@@ -169,7 +168,7 @@ class Verifier:
                 break
             text, before = line[:-1], text
             prefix = b'{"seq":%d,"prev":"%s",' % (tree.size, head.hex().encode())
-            # Bytes that are signed for are as we wrote them; how the others are written has to be looked at.
+            # Signed bytes are canonical because we wrote them; only unsigned lines need the expensive check.
             if not text.startswith(prefix) or (due < 0 and not is_rendered(text)):
                 return self._find_in_line(text, before)
             if self._first and text.startswith(_PRUNE, len(prefix)):
@@ -186,7 +185,7 @@ class Verifier:
         return -1 if self._next is None else self._next.size
 
     def _find_in_line(self, text: bytes, before: bytes) -> Finding:
-        """Rungs 1 to 3 for a line that fails one of them. What the line before it lacks, its successor shows."""
+        """Checks 1 to 3 for a line that fails one of them. An edited line shows as a mismatch in the next line."""
         size = self._tree.size
         if before and (reason := _find_malformed(before)) is not None:
             return _at(reason, size - 1)
@@ -197,11 +196,11 @@ class Verifier:
             return _at(Reason.NOT_A_RECORD, size)
         if link.seq != size:
             return _at(Reason.MISSING if link.seq > size else Reason.REPEATED, size)
-        # The line names another hash than the one before it has: that one was changed, unless this is the first.
+        # `prev` does not match the previous line, so the previous line was changed, unless this is the first line.
         return _at(Reason.EDITED, max(size - 1, self._first))
 
     def _check_root(self) -> Finding | None:
-        """Every checkpoint for the present size gives the present root."""
+        """Compare the current root with every checkpoint of the current size."""
         root, size = self._tree.root(), self._tree.size
         while self._next is not None and self._next.size == size:
             if self._next.root != root:
@@ -214,7 +213,7 @@ class Verifier:
         return next(self._coming, None)
 
     def _open_all(self, notes: Iterator[bytes], key: PublicKey) -> Iterator[Checkpoint]:
-        """The checkpoints in order. One that is not whole is a finding, except a last one that a crash cut short."""
+        """The checkpoints in order. An invalid one is a finding, except the last one if a crash truncated it."""
         for note in notes:
             try:
                 checkpoint = open_checkpoint(note, key)
@@ -252,7 +251,7 @@ def _at(reason: Reason, record: int) -> Finding:
 
 
 def _find_malformed(text: bytes) -> Reason | None:
-    """Rung 1."""
+    """Check 1 for one line."""
     try:
         parse(text)
     except NotStrict as fault:
@@ -261,7 +260,7 @@ def _find_malformed(text: bytes) -> Reason | None:
 
 
 def find_first_difference(ours: Iterable[bytes], stored: Iterable[bytes], first: int) -> int | None:
-    """The number of the first record whose leaf hash is not the stored one; both streams start at record `first`."""
+    """The number of the first record whose leaf hash differs from the stored one; both streams start at `first`."""
     for offset, (leaf, kept) in enumerate(zip(ours, stored, strict=False)):
         if leaf != kept:
             return first + offset

@@ -1,7 +1,7 @@
-"""The seam between tool packs and the audit store: what may be asked of a trail by those who never write it.
+"""The read-only interface to an audit trail, for tool packs.
 
-A store implements this (`stores.trail.view`); the composition root hands it to the packs it opens. Only types live here.
-Every method raises Refused, with the code of the audit family, where the trail cannot be read or does not hold.
+`stores.files.view` implements it; the composition root passes it to the packs it opens. Every method raises Refused with
+a code of the audit family if the trail cannot be read or does not verify.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from strictwire.audit.verify import Finding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """How far a trail was judged, and what was found."""
+    """The result of verifying a part of a trail."""
 
     size: int
-    """Records before this one were judged, here or in the judgement this one goes on from."""
+    """How many records are verified, including those of the earlier result that this one continues."""
     root: bytes
-    """The root of the tree over them."""
+    """The Merkle root over them."""
     signed: int
-    """How many of them a checkpoint vouches for, as far as this judgement saw."""
+    """How many of them are covered by a checkpoint that this verification has read."""
     is_whole: bool
-    """Whether the end of the trail was reached."""
+    """Whether the verification reached the end of the trail."""
     finding: Finding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """One record and the hashes from it to the root that a checkpoint signs."""
+    """One record and its inclusion proof: the hashes from the record to the signed root."""
 
     index: int
     line: bytes
@@ -41,24 +41,24 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proven:
-    """Records that one checkpoint vouches for."""
+    """Records with inclusion proofs for one checkpoint."""
 
     checkpoint: Checkpoint
     proofs: tuple[Proof, ...]
 
 
 class TrailView(Protocol):
-    """One trail, for reading."""
+    """Read access to one trail."""
 
     @property
     def key(self) -> PublicKey:
-        """What its checkpoints are signed with."""
+        """The public key of its checkpoints."""
 
     def lines_back(self, before: int | None = None) -> Iterator[bytes]:
-        """The lines of the records, newest first; with a number those of the records before that one."""
+        """The lines of the records, newest first. With `before`, only records with a smaller number."""
 
     def judge(self, after: Judged | None = None, *, limit: int) -> Judged:
-        """Judge up to `limit` records: from the first, or from where an earlier judgement ended."""
+        """Verify up to `limit` records, from the first one or from the end of an earlier result."""
 
     def prove(self, indexes: Sequence[int]) -> Proven:
-        """Prove records by one checkpoint, which is signed now if none covers them yet."""
+        """Prove records with one checkpoint. Signs a new checkpoint if none covers them yet."""

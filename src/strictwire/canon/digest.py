@@ -1,32 +1,26 @@
-"""Digests over canonical JSON."""
+"""SHA-256 digests of bytes and of JSON values."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Final
 
 from strictwire.canon.json import JsonValue, render_sorted
-from strictwire.native import speed
 
 PREFIX: Final = "sha256:"
-"""Digests name their algorithm, so that a later one can stand beside it."""
+"""A digest starts with the name of its algorithm, so that another algorithm can be added later."""
 
 
-def sha256_in_python(*parts: bytes) -> bytes:
-    """The SHA-256 of some bytes one after the other."""
+def sha256(*parts: bytes) -> bytes:
+    """The raw SHA-256 of the concatenated parts."""
     return hashlib.sha256(b"".join(parts)).digest()
 
 
-sha256: Final[Callable[..., bytes]] = getattr(speed, "sha256", sha256_in_python)
-"""`sha256_in_python`, by whoever is faster on short ones."""
-
-
 def digest_bytes(raw: bytes) -> str:
-    """The digest of exact bytes."""
-    return PREFIX + sha256(raw).hex()
+    """The digest of bytes as they are."""
+    return PREFIX + hashlib.sha256(raw).hexdigest()
 
 
 def digest(value: JsonValue) -> str:
-    """The digest of a value: equal values have equal digests whatever their member order."""
+    """The digest of a JSON value. It does not depend on the member order."""
     return digest_bytes(render_sorted(value))

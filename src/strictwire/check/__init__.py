@@ -1,1 +1,1 @@
-"""Lint and breaking rules over contracts. Pure: what is judged comes in as values. Above: `sources`."""
+"""Lint rules and breaking-change rules for tool contracts. Pure: contracts come in as values, read by `sources`."""

@@ -1,7 +1,7 @@
-"""Is a regular expression catastrophic for a backtracking engine?
+"""Detects regular expressions that cause catastrophic backtracking (ReDoS).
 
-Decided on the expression's own structure, not guessed from its looks: an expression takes exponential time on some texts
-exactly when a loop of it can read one text in two ways.
+The decision uses the structure of the expression, not a heuristic on its source text: a backtracking engine needs
+exponential time on some inputs exactly when a loop of the expression can match one input in two ways.
 """
 
 from __future__ import annotations
@@ -12,29 +12,32 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from strictwire.check.pattern import Chars, Choice, NotRead, Part, Ranges, Repeat, Sequence, parse_pattern
+from strictwire.check.pattern import Chars, Choice, Part, Ranges, Repeat, Sequence, UnsupportedPattern, parse_pattern
 
 MAX_POSITIONS: Final = 80
-"""Characters of an expression that are judged; the pairs of them are walked."""
+"""Longest expression that is analysed, in character positions. The search visits pairs of positions, so it is quadratic."""
 
-COPIES: Final = 3
-"""A counted repetition is judged by at most this many copies: more of the same adds no new kind of ambiguity."""
+MAX_COPIES: Final = 3
+"""A counted repetition is unrolled at most this many times: more copies add no new kind of ambiguity."""
 
-Pair: TypeAlias = tuple[int, int]
+StatePair: TypeAlias = tuple[int, int]
+
+Ends: TypeAlias = tuple[bool, frozenset[int], frozenset[int]]
+"""Whether a part can match the empty string, and its possible first and last positions."""
 
 
 class _Positions:
-    """Glushkov's construction: which character of the expression may follow which, and in how many ways."""
+    """Glushkov automaton: which character position of the expression may follow which, and in how many ways."""
 
     def __init__(self) -> None:
         self.sets: list[Ranges] = []
         self.follow: Counter[tuple[int, int]] = Counter()
 
-    def add(self, part: Part) -> tuple[bool, frozenset[int], frozenset[int]]:
-        """Whether the part may be empty, and the characters it may begin and end with."""
+    def add(self, part: Part) -> Ends:
+        """Add a part. Raises UnsupportedPattern if the expression has too many positions."""
         if isinstance(part, Chars):
             if len(self.sets) >= MAX_POSITIONS:
-                raise NotRead("the expression is too long to judge")
+                raise UnsupportedPattern("the expression is too long to analyse")
             self.sets.append(part.ranges)
             one = frozenset({len(self.sets) - 1})
             return False, one, one
@@ -49,9 +52,7 @@ class _Positions:
             return self._chain([self.add(each) for each in part.parts])
         return self._repeat(part)
 
-    def _chain(
-        self, added: list[tuple[bool, frozenset[int], frozenset[int]]]
-    ) -> tuple[bool, frozenset[int], frozenset[int]]:
+    def _chain(self, added: list[Ends]) -> Ends:
         empty, first, last = True, frozenset[int](), frozenset[int]()
         for next_empty, next_first, next_last in added:
             self._join(last, next_first)
@@ -60,14 +61,13 @@ class _Positions:
             empty = empty and next_empty
         return empty, first, last
 
-    def _repeat(self, part: Repeat) -> tuple[bool, frozenset[int], frozenset[int]]:
-        least = min(part.least, COPIES - 1)
-        most = COPIES if part.most is None else min(part.most, COPIES)
+    def _repeat(self, part: Repeat) -> Ends:
         if part.most is None:
             empty, first, last = self.add(part.part)
             self._join(last, first)
             return empty or part.least == 0, first, last
-        most = least if part.least == part.most else max(most, least)
+        least = min(part.least, MAX_COPIES - 1)
+        most = least if part.least == part.most else max(min(part.most, MAX_COPIES), least)
         copies = [self.add(part.part) for _ in range(most)]
         optional = [(empty or index >= least, first, last) for index, (empty, first, last) in enumerate(copies)]
         return self._chain(optional)
@@ -80,33 +80,33 @@ class _Positions:
 
 @lru_cache(maxsize=1024)
 def is_catastrophic(text: str) -> bool:
-    """Whether some texts take a backtracking engine exponential time: a loop that can read one text in two ways.
+    """Whether some inputs take a backtracking engine exponential time: a loop can match one input in two ways.
 
-    An expression that cannot be read or is too long to judge is not called catastrophic.
+    Returns False for an expression that cannot be parsed or is too long to analyse.
     """
-    # Two ways through a loop need a repeated group.
+    # Fast path: exponential ambiguity needs a repeated group.
     if not re.search(r"\)[*+{?]", text):
         return False
     try:
         positions = _Positions()
         positions.add(parse_pattern(text))
-    except (NotRead, RecursionError):
+    except (UnsupportedPattern, RecursionError):
         return False
     return _is_ambiguous(positions)
 
 
 def _is_ambiguous(positions: _Positions) -> bool:
-    """Exponential ambiguity (Weber and Seidl): a cycle of pairs that leaves the diagonal and comes back."""
+    """Exponential ambiguity (Weber and Seidl): a cycle of state pairs that leaves the diagonal and returns to it."""
     after: dict[int, list[int]] = {}
     for one, other in positions.follow:
         after.setdefault(one, []).append(other)
-    meets = {
+    compatible = {
         (one, other)
         for one, left in enumerate(positions.sets)
         for other, right in enumerate(positions.sets)
         if _overlap(left, right)
     }
-    for component in _components(after, meets):
+    for component in _components(after, compatible):
         on_diagonal = {one for one, other in component if one == other}
         if on_diagonal and len(on_diagonal) < len(component):
             return True
@@ -119,30 +119,30 @@ def _overlap(left: Ranges, right: Ranges) -> bool:
     return any(first <= end and start <= last for first, last in left for start, end in right)
 
 
-def _components(after: dict[int, list[int]], meets: set[Pair]) -> Iterator[set[Pair]]:
-    """Cycles of pairs that are reached from the diagonal, one component each."""
-    search = _Search(after, meets)
+def _components(after: dict[int, list[int]], compatible: set[StatePair]) -> Iterator[set[StatePair]]:
+    """The strongly connected components with a cycle that are reachable from the diagonal."""
+    tarjan = _Tarjan(after, compatible)
     for one in after:
-        if (one, one) not in search.index:
-            yield from search.run((one, one))
+        if (one, one) not in tarjan.index:
+            yield from tarjan.run((one, one))
 
 
-class _Search:
-    """Tarjan's algorithm without recursion."""
+class _Tarjan:
+    """Tarjan's strongly connected components algorithm, without recursion: expressions may be long."""
 
-    def __init__(self, after: dict[int, list[int]], meets: set[Pair]) -> None:
+    def __init__(self, after: dict[int, list[int]], compatible: set[StatePair]) -> None:
         self.after = after
-        self.meets = meets
-        self.index: dict[Pair, int] = {}
-        self.low: dict[Pair, int] = {}
-        self.path: list[Pair] = []
-        self.on_path: set[Pair] = set()
-        self.work: list[tuple[Pair, Iterator[Pair]]] = []
+        self.compatible = compatible
+        self.index: dict[StatePair, int] = {}
+        self.low: dict[StatePair, int] = {}
+        self.path: list[StatePair] = []
+        self.on_path: set[StatePair] = set()
+        self.stack: list[tuple[StatePair, Iterator[StatePair]]] = []
 
-    def run(self, start: Pair) -> Iterator[set[Pair]]:
+    def run(self, start: StatePair) -> Iterator[set[StatePair]]:
         self._enter(start)
-        while self.work:
-            pair, rest = self.work[-1]
+        while self.stack:
+            pair, rest = self.stack[-1]
             child = next(rest, None)
             if child is None:
                 yield from self._leave(pair)
@@ -151,20 +151,20 @@ class _Search:
             elif child in self.on_path:
                 self.low[pair] = min(self.low[pair], self.index[child])
 
-    def _successors(self, pair: Pair) -> Iterator[Pair]:
+    def _successors(self, pair: StatePair) -> Iterator[StatePair]:
         lefts, rights = (self.after.get(each, ()) for each in pair)
-        return ((left, right) for left in lefts for right in rights if (left, right) in self.meets)
+        return ((left, right) for left in lefts for right in rights if (left, right) in self.compatible)
 
-    def _enter(self, pair: Pair) -> None:
+    def _enter(self, pair: StatePair) -> None:
         self.index[pair] = self.low[pair] = len(self.index)
         self.path.append(pair)
         self.on_path.add(pair)
-        self.work.append((pair, self._successors(pair)))
+        self.stack.append((pair, self._successors(pair)))
 
-    def _leave(self, pair: Pair) -> Iterator[set[Pair]]:
-        self.work.pop()
-        if self.work:
-            above = self.work[-1][0]
+    def _leave(self, pair: StatePair) -> Iterator[set[StatePair]]:
+        self.stack.pop()
+        if self.stack:
+            above = self.stack[-1][0]
             self.low[above] = min(self.low[above], self.low[pair])
         if self.low[pair] == self.index[pair]:
             cut = self.path.index(pair)

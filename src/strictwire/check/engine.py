@@ -1,69 +1,70 @@
-"""Runs rules over tools and makes findings of their problems. Knows no rule by name."""
+"""Runs rules over tools and turns the problems they yield into findings. Knows no rule by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import jsonschema_rs
 
 from strictwire.canon.json import JsonObject
-from strictwire.check.finding import Finding, Report, Waived
-from strictwire.check.place import locate_all
+from strictwire.check.finding import Finding, Report, WaivedFinding
+from strictwire.check.location import locate_all
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
 from strictwire.check.subject import Origin, Problem, Side, Subject, ToolSet
-from strictwire.check.tree import Node, Refusal, Text, Tree, walk_tree
+from strictwire.check.tree import InvalidSchema, Node, SchemaTree, ToolText, walk_tree
 from strictwire.contract.conform import compile_schema
-from strictwire.contract.schema import Problem as Reason
+from strictwire.contract.schema import Problem as SchemaProblem
 from strictwire.contract.schema import SchemaRefused
 
-TEXTS: Final = ("title", "description", "$comment")
+TEXT_KEYWORDS: Final = ("title", "description", "$comment")
+"""Schema keywords whose text people or models read."""
 
 STALE_WAIVER: Final = "WAIVER_USED"
-"""The id under which a waiver that waives nothing is reported."""
+"""Rule id of the finding for a waiver that matches no finding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The rules of one run, by what they are asked about."""
+class RuleSelection:
+    """The rules of one run, grouped by the kind of argument their functions take."""
 
     rules: Mapping[str, Rule]
     on_set: tuple[Rule, ...]
     on_tool: tuple[Rule, ...]
     on_text: tuple[Rule, ...]
-    on_refused: tuple[Rule, ...]
+    on_invalid_schema: tuple[Rule, ...]
     on_node: tuple[Rule, ...]
-    names: frozenset[str]
-    """Property names that some rule is about."""
+    property_names: frozenset[str]
+    """Property names that at least one node rule is limited to."""
 
 
-def plan_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: Policy) -> Plan:
-    """Choose the rules of a policy. Raises PolicyRefused: a rule that does not exist is left out or waived."""
+def select_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: Policy) -> RuleSelection:
+    """Select the rules that a policy asks for. Raises PolicyRefused if the policy excludes or waives an unknown rule."""
     known = {rule.id: rule for rule in rules}
     named = [*policy.without, *(waiver.rule for waiver in policy.waivers)]
     unknown = [name for name in named if name not in known]
     if unknown:
-        raise PolicyRefused(f"there is no rule {unknown[0]!r} in ruleset {ruleset.version}")
+        raise PolicyRefused(f"ruleset {ruleset.version} has no rule {unknown[0]!r}; docs/RULES.md lists the rules")
     ids = [*ruleset.rules_up_to(policy.category), *(name for each in policy.also for name in ruleset.rules_up_to(each))]
     chosen = {name: known[name] for name in ids if name not in policy.without}
-    return make_plan(chosen)
+    return group_rules(chosen)
 
 
-def make_plan(chosen: Mapping[str, Rule]) -> Plan:
-    """Sort rules by what they are asked about."""
+def group_rules(chosen: Mapping[str, Rule]) -> RuleSelection:
+    """Group rules by the kind of argument their functions take."""
     nodes = _scoped(chosen, Scope.NODE)
-    return Plan(
+    return RuleSelection(
         rules=chosen,
         on_set=_scoped(chosen, Scope.SET),
         on_tool=_scoped(chosen, Scope.TOOL),
         on_text=_scoped(chosen, Scope.TEXT),
-        on_refused=_scoped(chosen, Scope.REFUSED),
+        on_invalid_schema=_scoped(chosen, Scope.INVALID_SCHEMA),
         on_node=nodes,
-        names=frozenset(name for rule in nodes for name in rule.names),
+        property_names=frozenset(name for rule in nodes for name in rule.property_names),
     )
 
 
@@ -71,151 +72,163 @@ def _scoped(chosen: Mapping[str, Rule], scope: Scope) -> tuple[Rule, ...]:
     return tuple(rule for rule in chosen.values() if rule.scope is scope)
 
 
-Places = Mapping[Origin, tuple[int, int]]
-"""Line and column of each place."""
+_RuleProblem: TypeAlias = tuple[Rule, Problem]
+
+Locations = Mapping[Origin, tuple[int, int]]
+"""Line and column of each origin, counted from 1; zeros if the source has no text."""
 
 Progress = Callable[[int, int], None]
-"""Called with how many tools are done and how many there are."""
+"""Callback: number of tools checked so far, and number of tools."""
 
 
-def silent(_done: int, _total: int) -> None:
-    """No progress."""
+def no_progress(_done: int, _total: int) -> None:
+    """A `Progress` callback that does nothing."""
 
 
 def lint(
     tools: ToolSet,
-    plan: Plan,
+    selection: RuleSelection,
     policy: Policy,
     *,
     version: str,
-    progress: Progress = silent,
-    gate: tuple[Finding, ...] | None = None,
+    progress: Progress = no_progress,
+    change_findings: tuple[Finding, ...] | None = None,
 ) -> Report:
-    """Judge every tool by every rule of the plan. `gate`: what the change gate found, if it was asked."""
-    problems: list[tuple[Rule, Problem]] = [(rule, each) for rule in plan.on_set for each in rule.check(tools)]
-    asked: Asked = {}
+    """Run every selected rule on every tool. `change_findings`: findings of the change rules, None if they did not run."""
+    problems: list[_RuleProblem] = [(rule, each) for rule in selection.on_set for each in rule.check(tools)]
+    rules_by_kind: _RulesByNodeKind = {}
     for done, subject in enumerate(tools.subjects):
-        problems += _tool_problems(subject, plan, policy, asked)
+        problems += _tool_problems(subject, selection, policy, rules_by_kind)
         progress(done + 1, len(tools.subjects))
-    findings = [*flaw_findings(tools), *_as_findings(problems, tools), *(gate or ())]
-    ran = {rule.id for rule in plan.rules.values() if rule.scope is not Scope.CHANGE or gate is not None}
+    findings = [*read_problem_findings(tools), *_as_findings(problems, tools), *(change_findings or ())]
+    ran = {rule.id for rule in selection.rules.values() if rule.scope is not Scope.CHANGE or change_findings is not None}
     return make_report("lint", tools, findings, policy, version=version, ran=ran)
 
 
-def _tool_problems(subject: Subject, plan: Plan, policy: Policy, asked: Asked) -> list[tuple[Rule, Problem]]:
+def _tool_problems(
+    subject: Subject, selection: RuleSelection, policy: Policy, rules_by_kind: _RulesByNodeKind
+) -> list[_RuleProblem]:
     schemas = [(side, schema) for side in Side if (schema := subject.schema(side)) is not None]
-    refusals = [refusal for side, schema in schemas if (refusal := _find_refusal(subject, side, schema)) is not None]
-    unsound = {refusal.side for refusal in refusals if not _is_readable(refusal)}
-    found = [(rule, each) for refusal in refusals for rule in plan.on_refused for each in rule.check(refusal)]
-    found += [(rule, each) for rule in plan.on_tool if rule.robust or not unsound for each in rule.check(subject)]
+    invalid = [broken for side, schema in schemas if (broken := _find_invalid(subject, side, schema)) is not None]
+    unreadable = {broken.side for broken in invalid if not _is_readable(broken)}
+    found = [(rule, each) for broken in invalid for rule in selection.on_invalid_schema for each in rule.check(broken)]
+    found += [
+        (rule, each) for rule in selection.on_tool if rule.runs_on_invalid or not unreadable for each in rule.check(subject)
+    ]
     texts = [
-        Text(text, keyword, subject)
+        ToolText(text, keyword, subject)
         for keyword, text in (("title", subject.contract.title), ("description", subject.contract.description))
         if text
     ]
     for side, schema in schemas:
-        if side not in unsound:
-            nodes = walk_tree(Tree(subject, side, schema, subject.origin(side), policy.terms))
-            found += _node_problems(nodes, plan, asked)
+        if side not in unreadable:
+            nodes = walk_tree(SchemaTree(subject, side, schema, subject.origin(side), policy.parameters))
+            found += _node_problems(nodes, selection, rules_by_kind)
             texts += _texts(nodes)
-    found += [(rule, each) for rule in plan.on_text for text in texts for each in rule.check(text)]
+    found += [(rule, each) for rule in selection.on_text for text in texts for each in rule.check(text)]
     return found
 
 
-def _find_refusal(subject: Subject, side: Side, schema: JsonObject) -> Refusal | None:
+def _find_invalid(subject: Subject, side: Side, schema: JsonObject) -> InvalidSchema | None:
     try:
         compile_schema(schema)
     except SchemaRefused as exc:
-        return Refusal(subject, side, schema, exc)
+        return InvalidSchema(subject, side, schema, exc)
     return None
 
 
-def _is_readable(refusal: Refusal) -> bool:
-    """Whether rules may read the schema as valid: a reference to another file does not make the rest ill formed."""
-    return refusal.reason.problem is Reason.REMOTE_REF and jsonschema_rs.meta.is_valid(refusal.schema)
+def _is_readable(broken: InvalidSchema) -> bool:
+    """Whether node rules may still run: a remote reference does not make the rest of a schema invalid."""
+    return broken.reason.problem is SchemaProblem.REMOTE_REF and jsonschema_rs.meta.is_valid(broken.schema)
 
 
-Asked: TypeAlias = dict[tuple[str, ...], tuple[Rule, ...]]
-"""Which rules are asked about nodes of one kind: side, name and keywords. Few kinds make up all the schemas of a server."""
+_RulesByNodeKind: TypeAlias = dict[tuple[str, ...], tuple[Rule, ...]]
+"""Cache: the rules that apply to nodes with the same side, name and keywords. A server has few such combinations."""
 
 
-def _node_problems(nodes: list[Node], plan: Plan, asked: Asked) -> list[tuple[Rule, Problem]]:
+def _node_problems(nodes: list[Node], selection: RuleSelection, rules_by_kind: _RulesByNodeKind) -> list[_RuleProblem]:
     found = []
     for node in nodes:
-        side, name = node.tree.side, node.name if node.name in plan.names else ""
+        side, name = node.tree.side, node.name if node.name in selection.property_names else ""
         kind = (side, name, *node.schema)
-        rules = asked.get(kind)
+        rules = rules_by_kind.get(kind)
         if rules is None:
-            rules = asked[kind] = tuple(rule for rule in plan.on_node if rule.asks_about(node.schema, name, side))
+            rules = rules_by_kind[kind] = tuple(
+                rule for rule in selection.on_node if rule.applies_to(node.schema, name, side)
+            )
         for rule in rules:
             for each in rule.check(node):
-                found.append((rule, each))  # noqa: PERF401 - most rules find nothing, and a list for each takes as long as they do
+                found.append((rule, each))  # noqa: PERF401 - most rules find nothing; building empty lists doubles the time
     return found
 
 
-def _texts(nodes: list[Node]) -> Iterator[Text]:
+def _texts(nodes: list[Node]) -> Iterator[ToolText]:
     for node in nodes:
-        for keyword in TEXTS:
+        for keyword in TEXT_KEYWORDS:
             text = node.schema.get(keyword)
             if isinstance(text, str):
-                yield Text(text, keyword, node.tree.subject, node)
+                yield ToolText(text, keyword, node.tree.subject, node)
 
 
-def _as_findings(problems: list[tuple[Rule, Problem]], tools: ToolSet) -> Iterator[Finding]:
-    places = find_places(tools, (problem.origin for _, problem in problems))
+def _as_findings(problems: list[_RuleProblem], tools: ToolSet) -> Iterator[Finding]:
+    locations = find_locations(tools, (problem.origin for _, problem in problems))
     for rule, problem in problems:
-        yield make_finding(rule, problem, places)
+        yield make_finding(rule, problem, locations)
 
 
-def make_finding(rule: Rule, problem: Problem, places: Places, *, witness: str = "") -> Finding:
-    """A problem with its rule and its place."""
-    line, column = places[problem.origin]
+def make_finding(rule: Rule, problem: Problem, locations: Locations, *, witness: str = "") -> Finding:
+    """The finding for a problem that a rule yielded."""
+    found = locate_finding(problem, locations, rule=rule.id, advice=rule.advice)
+    return replace(found, impact=rule.impact, witness=witness)
+
+
+def locate_finding(problem: Problem, locations: Locations, *, rule: str, advice: str) -> Finding:
+    """The finding for a problem under a rule id, with the line and column of its origin."""
+    line, column = locations[problem.origin]
     return Finding(
-        rule=rule.id,
+        rule=rule,
         message=problem.message,
-        advice=rule.advice,
+        advice=advice,
         file=problem.origin.file,
         pointer=problem.origin.pointer,
         line=line,
         column=column,
         tool=problem.tool,
-        hurts=rule.hurts,
-        witness=witness,
     )
 
 
-def find_places(tools: ToolSet, origins: Iterable[Origin]) -> Places:
-    """Lines and columns of places in the texts of a source; zeros where there is no text."""
-    places: dict[Origin, tuple[int, int]] = {}
+def find_locations(tools: ToolSet, origins: Iterable[Origin]) -> Locations:
+    """The line and column of each origin in the texts of a source; zeros if there is no text."""
+    locations: dict[Origin, tuple[int, int]] = {}
     pointers: dict[str, set[str]] = {}
     for origin in origins:
-        places[origin] = (0, 0)
+        locations[origin] = (0, 0)
         if origin.file in tools.texts:
             pointers.setdefault(origin.file, set()).add(origin.pointer)
     for file, wanted in pointers.items():
         found = _locate(tools.texts[file], wanted)
-        places.update({Origin(file, pointer): place for pointer, place in found.items()})
-    return places
+        locations.update({Origin(file, pointer): location for pointer, location in found.items()})
+    return locations
 
 
 def _locate(raw: bytes, wanted: set[str]) -> Mapping[str, tuple[int, int]]:
-    """A text without pointers into it need not be JSON: it may be a file that does not belong there."""
+    """Locate pointers in a file. A file that only the empty pointer refers to may not be JSON (FILE_LAYOUT reports it)."""
     if wanted == {""}:
         return {"": (1, 1)}
     return locate_all(raw.decode("utf-8", "replace"), wanted)
 
 
-def flaw_findings(tools: ToolSet) -> Iterator[Finding]:
-    """Reading flaws, reported whatever the rules: a file that was not read was not checked."""
-    places = find_places(tools, (flaw.origin for flaw in tools.flaws if not flaw.line))
-    for flaw in tools.flaws:
-        line, column = (flaw.line, flaw.column) if flaw.line else places[flaw.origin]
+def read_problem_findings(tools: ToolSet) -> Iterator[Finding]:
+    """One finding for each read problem, whatever rules were selected: what was not read was not checked."""
+    locations = find_locations(tools, (problem.origin for problem in tools.read_problems if not problem.line))
+    for problem in tools.read_problems:
+        line, column = (problem.line, problem.column) if problem.line else locations[problem.origin]
         yield Finding(
-            rule=flaw.rule,
-            message=flaw.message,
-            advice="Mend it: what cannot be read is not checked.",
-            file=flaw.origin.file,
-            pointer=flaw.origin.pointer,
+            rule=problem.rule,
+            message=problem.message,
+            advice="Fix it: strictwire cannot check what it cannot read.",
+            file=problem.origin.file,
+            pointer=problem.origin.pointer,
             line=line,
             column=column,
         )
@@ -231,14 +244,14 @@ def make_report(
     ran: AbstractSet[str],
     against: str = "",
 ) -> Report:
-    """Set waived findings apart, report waivers of rules that ran and found nothing to waive, and sort."""
+    """Separate waived findings, add a finding for each unused waiver of a rule that ran, and sort."""
     kept, waived, used = [], [], set()
     for finding in findings:
         waiver = next((each for each in policy.waivers if each.covers(finding)), None)
         if waiver is None:
             kept.append(finding)
         else:
-            waived.append(Waived(finding=finding, reason=waiver.reason))
+            waived.append(WaivedFinding(finding=finding, reason=waiver.reason))
             used.add(waiver)
     kept += [_stale(waiver.rule, waiver.tool) for waiver in policy.waivers if waiver not in used and waiver.rule in ran]
     kept.sort(key=lambda each: (each.file, each.line, each.column, each.tool, each.rule, each.pointer, each.message))
@@ -256,7 +269,7 @@ def make_report(
 def _stale(rule: str, tool: str) -> Finding:
     return Finding(
         rule=STALE_WAIVER,
-        message=f"the waiver of {rule} for {tool!r} waives nothing",
-        advice="Delete the waiver, so that it cannot hide something later.",
+        message=f"the waiver of {rule} for {tool!r} matches no finding",
+        advice="Delete the waiver, so that it cannot hide a later finding.",
         file="strictwire.toml",
     )

@@ -1,62 +1,77 @@
-"""What a rule found: where, which rule, what is wrong and what to do about it."""
+"""Findings and reports: which rule, where, what is wrong and what to do about it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from strictwire.canon.json import JsonObject
 
 
-class Hurt(StrEnum):
-    """Who is hurt by a change."""
+class Impact(StrEnum):
+    """Who is affected by a change between two versions of a tool."""
 
     CALLER = "caller"
-    """A program that keeps the old contract: its call is refused, or it gets an answer it was promised not to get."""
+    """A program written for the old contract: its call is refused, or it gets a result the old contract excluded."""
     MODEL = "model"
-    """A model that reads other words than those that were reviewed."""
-    NOBODY = "nobody"
-    """Worth knowing, and safe."""
+    """A model: it reads other text than the text that was reviewed."""
+    NONE = "nobody"
+    """Compatible; reported for information. The value is part of the JSON report."""
+
+
+class Level(StrEnum):
+    """How severe a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+_GRAVEST_FIRST: Final = tuple(Level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One finding. `line` and `column` count from one and are 0 where there is no text to point into."""
+    """One finding. `line` and `column` count from 1 and are 0 if the source has no text to point into."""
 
     rule: str
     message: str
     advice: str
-    """What to do."""
+    """What to do about it."""
     file: str = ""
     pointer: str = ""
     line: int = 0
     column: int = 0
     tool: str = ""
-    hurts: Hurt | None = None
+    impact: Impact | None = None
     """Set by breaking rules."""
     witness: str = ""
-    """JSON of a value that one contract accepts and the other refuses."""
+    """JSON of a value that one version of the schema accepts and the other rejects."""
+    severity: Level | None = None
+    """Set by rules whose severity can be configured. For others, `impact` decides."""
 
     @property
-    def fails(self) -> bool:
-        """Whether the finding makes the check fail."""
-        return self.hurts is not Hurt.NOBODY
+    def level(self) -> Level:
+        """How severe the finding is."""
+        return self.severity or (Level.NOTE if self.impact is Impact.NONE else Level.ERROR)
 
     @property
-    def place(self) -> str:
-        """`file:line:column`, as editors and terminals make it clickable."""
+    def location(self) -> str:
+        """`file:line:column`, the form that editors and terminals make clickable."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
     def as_json(self) -> JsonObject:
-        """The form of `--format json`; empty fields are left out."""
+        """The object in a `--format json` report; empty fields are omitted."""
         known = {
             "rule": self.rule,
+            "severity": self.severity.value if self.severity else "",
             "tool": self.tool,
             "file": self.file,
             "pointer": self.pointer,
             "line": self.line,
             "column": self.column,
-            "hurts": self.hurts.value if self.hurts else "",
+            "hurts": self.impact.value if self.impact else "",
             "message": self.message,
             "advice": self.advice,
             "witness": self.witness,
@@ -65,8 +80,8 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waived:
-    """A finding that somebody decided to live with, and why."""
+class WaivedFinding:
+    """A finding that a waiver accepts, and the reason given in the waiver."""
 
     finding: Finding
     reason: str
@@ -74,19 +89,33 @@ class Waived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The outcome of one check."""
+    """The result of one check."""
 
     check: str
-    """`lint` or `breaking`."""
+    """`lint`, `breaking` or `pin`."""
     subject: str
-    """What was judged, as the user named it."""
+    """The source that was checked, as the user named it."""
     tools: int
+    """How many things were judged."""
     findings: tuple[Finding, ...]
-    waived: tuple[Waived, ...] = ()
+    waived: tuple[WaivedFinding, ...] = ()
+    known: tuple[Finding, ...] = ()
+    """Findings of the baseline, which do not make the check fail."""
+    notes: tuple[str, ...] = ()
+    """Limits of what the report can say, for people."""
     ruleset: str = ""
     against: str = ""
+    """The source of the old version, as the user named it; empty for `lint`."""
+    unit: str = "tool"
+    """What `tools` counts."""
+    threshold: Level = Level.ERROR
+    """The least severe level that makes the check fail."""
 
     @property
     def failing(self) -> tuple[Finding, ...]:
         """The findings that make the check fail."""
-        return tuple(each for each in self.findings if each.fails)
+        return tuple(each for each in self.findings if self.fails(each))
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding makes the check fail."""
+        return _GRAVEST_FIRST.index(finding.level) <= _GRAVEST_FIRST.index(self.threshold)

@@ -1,7 +1,8 @@
-"""Regular expressions as trees, and texts that they match.
+"""Parses regular expressions into syntax trees, and generates strings that match them.
 
-Only the syntax that JSON Schema patterns use (ECMA-262 without back references). Assertions are read as empty, which can
-only make an expression look more ambiguous or a sample text miss; both are checked again by whoever asks.
+Supports the syntax that JSON Schema patterns use: ECMA-262 without back references. Assertions such as `^` and `(?=...)`
+are parsed as empty. That can make an expression look more ambiguous than it is and a generated string not match, so
+callers verify generated strings with the real engine.
 """
 
 from __future__ import annotations
@@ -12,40 +13,42 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
-"""Code points, as sorted pairs of first and last."""
+"""A set of code points, as sorted pairs of first and last."""
 
-LAST: Final = 0x10FFFF
-ANY: Final[Ranges] = ((0, 9), (11, LAST))
+MAX_CODE_POINT: Final = 0x10FFFF
+
+ANY_CHARACTER: Final[Ranges] = ((0, 9), (11, MAX_CODE_POINT))
+"""What `.` matches: every code point but the line feed."""
 
 
-class NotRead(ValueError):
-    """The expression uses syntax outside what is read here."""
+class UnsupportedPattern(ValueError):
+    """The expression is invalid, or uses syntax that this parser does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """One character of a set."""
+    """One character out of a set."""
 
     ranges: Ranges
 
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Parts one after the other; without parts, nothing."""
+    """Parts one after the other; no parts match the empty string."""
 
     parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several parts."""
+    """One of several alternatives."""
 
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A part several times; `most` None is unbounded."""
+    """A repeated part; `most` is None if the repetition is unbounded."""
 
     part: Part
     least: int
@@ -64,8 +67,8 @@ _COUNT: Final = re.compile(r"\{(\d+)(,(\d*))?\}")
 _GROUP: Final = re.compile(r"\?(?::|=|!|<=|<!|P?<[A-Za-z_]\w*>)")
 
 
-class _Reader:
-    """Recursive descent over the text of an expression."""
+class _Parser:
+    """Recursive descent parser."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -76,7 +79,7 @@ class _Reader:
 
     def take(self) -> str:
         if self.at >= len(self.text):
-            raise NotRead("the expression ends too early")
+            raise UnsupportedPattern("unexpected end of the expression")
         self.at += 1
         return self.text[self.at - 1]
 
@@ -116,7 +119,7 @@ class _Reader:
         if char == "[":
             return Chars(self.char_set())
         if char == ".":
-            return Chars(ANY)
+            return Chars(ANY_CHARACTER)
         if char in "^$":
             return Sequence()
         if char == "\\":
@@ -128,10 +131,10 @@ class _Reader:
         if opening is not None:
             self.at = opening.end()
         elif self.peek() == "?":
-            raise NotRead("a group of a kind that is not read")
+            raise UnsupportedPattern("unsupported kind of group")
         part = self.choice()
         if self.take() != ")":
-            raise NotRead("a group is not closed")
+            raise UnsupportedPattern("a group is not closed")
         is_assertion = opening is not None and opening[0] in ("?=", "?!", "?<=", "?<!")
         return Sequence() if is_assertion else part
 
@@ -148,9 +151,9 @@ class _Reader:
             return ranges if char.islower() else _complement(ranges)
         if char in "pP" and self.peek() == "{":
             self.at = self.text.index("}", self.at) + 1 if "}" in self.text[self.at :] else len(self.text)
-            return ((48, 57), (65, 90), (97, 122), (192, LAST)) if char == "p" else ((0, 47),)
+            return ((48, 57), (65, 90), (97, 122), (192, MAX_CODE_POINT)) if char == "p" else ((0, 47),)
         if char in "123456789k":
-            raise NotRead("back references are not read")
+            raise UnsupportedPattern("back references are not supported")
         point = self.code_point(char)
         return ((point, point),)
 
@@ -207,36 +210,39 @@ def _complement(ranges: Ranges) -> Ranges:
         if first > start:
             gaps.append((start, first - 1))
         start = last + 1
-    if start <= LAST:
-        gaps.append((start, LAST))
+    if start <= MAX_CODE_POINT:
+        gaps.append((start, MAX_CODE_POINT))
     return tuple(gaps)
 
 
 @lru_cache(maxsize=1024)
 def parse_pattern(text: str) -> Part:
-    """The tree of an expression. Raises NotRead."""
-    reader = _Reader(text)
-    part = reader.choice()
-    if reader.peek():
-        raise NotRead("a bracket closes nothing")
+    """Parse an expression into its syntax tree. Raises UnsupportedPattern."""
+    parser = _Parser(text)
+    part = parser.choice()
+    if parser.peek():
+        raise UnsupportedPattern("unmatched closing bracket")
     return part
 
 
-_LIKED: Final = tuple(map(ord, "a0A-_ ./:"))
-"""Characters that make readable samples, in this order."""
+_PREFERRED: Final = tuple(map(ord, "a0A-_ ./:"))
+"""Characters that make generated strings readable, the preferred first."""
 
 
 def sample_text(text: str, extra: int = 0) -> str:
-    """A text that the expression probably matches, with `extra` more rounds of each repetition. Raises NotRead."""
+    """A string that the expression probably matches, with `extra` more rounds of each repetition.
+
+    Raises UnsupportedPattern.
+    """
     return _sample(parse_pattern(text), extra)
 
 
 def _sample(part: Part, extra: int) -> str:
     if isinstance(part, Chars):
         if not part.ranges:
-            raise NotRead("a set of no characters")
-        liked = (point for point in _LIKED if any(first <= point <= last for first, last in part.ranges))
-        return chr(next(liked, part.ranges[0][0]))
+            raise UnsupportedPattern("an empty character set matches nothing")
+        preferred = (point for point in _PREFERRED if any(first <= point <= last for first, last in part.ranges))
+        return chr(next(preferred, part.ranges[0][0]))
     if isinstance(part, Sequence):
         return "".join(_sample(each, extra) for each in part.parts)
     if isinstance(part, Choice):
@@ -246,10 +252,10 @@ def _sample(part: Part, extra: int) -> str:
 
 
 def longest_match(text: str) -> int | None:
-    """How long a text can be that the whole expression must match; None if there is no bound or it cannot be read."""
+    """The length of the longest string that an anchored expression matches; None if unbounded or unsupported."""
     try:
         part = parse_pattern(text)
-    except (NotRead, RecursionError):
+    except (UnsupportedPattern, RecursionError):
         return None
     is_whole = text.startswith("^") and text.endswith("$") and not text.endswith("\\$") and not isinstance(part, Choice)
     return _longest(part) if is_whole else None

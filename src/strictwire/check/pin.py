@@ -1,26 +1,27 @@
-"""Whether tools are those that were pinned, by fingerprint alone. `breaking` says what a difference means."""
+"""Compares tools with their pins by fingerprint. Says that a tool changed; `breaking` says what the change means."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from strictwire.check.engine import Places, find_places, flaw_findings
+from strictwire.check.engine import find_locations, locate_finding, read_problem_findings
 from strictwire.check.finding import Finding, Report
 from strictwire.check.subject import Problem, Subject, ToolSet
 from strictwire.contract.fingerprint import Aspect, Fingerprint, fingerprint
 
-_ADVICE = "See what it means with `strictwire breaking --against strictwire.lock`, then pin again."
+_ADVICE = "Review the change with `strictwire breaking --against strictwire.lock`, then run `strictwire pin`."
 
 
 def check_pins(pins: Mapping[str, Fingerprint], tools: ToolSet, *, against: str) -> Report:
-    """One finding for each tool that is new or gone, and for each aspect that differs."""
-    now = tools.by_name()
-    told = [each for name, subject in now.items() for each in _differences(subject, pins.get(name))]
-    places = find_places(tools, (problem.origin for _, problem in told))
-    findings = [*flaw_findings(tools), *(_finding(rule, problem, places) for rule, problem in told)]
-    gone = "the pinned tool is gone"
+    """One finding for each new tool, each missing tool and each aspect of a tool that differs from its pin."""
+    current = tools.by_name()
+    differences = [each for name, subject in current.items() for each in _differences(subject, pins.get(name))]
+    locations = find_locations(tools, (problem.origin for _, problem in differences))
+    findings = [*read_problem_findings(tools)]
+    findings += [locate_finding(problem, locations, rule=rule, advice=_ADVICE) for rule, problem in differences]
     findings += [
-        Finding(rule="PIN_TOOL_PRESENT", message=gone, advice=_ADVICE, tool=name) for name in pins.keys() - now.keys()
+        Finding(rule="PIN_TOOL_PRESENT", message="the pinned tool is missing", advice=_ADVICE, tool=name)
+        for name in pins.keys() - current.keys()
     ]
     findings.sort(key=lambda each: (each.tool, each.rule))
     return Report(check="pin", subject=tools.label, tools=len(tools.subjects), findings=tuple(findings), against=against)
@@ -33,19 +34,5 @@ def _differences(subject: Subject, pin: Fingerprint | None) -> Iterator[tuple[st
         return
     origins = {Aspect.INPUT: subject.input, Aspect.OUTPUT: subject.output}
     for aspect in sorted(fingerprint(subject.contract).changed_from(pin)):
-        message = f"the {aspect.value} is not the one that was pinned"
+        message = f"the {aspect.value} differs from the pin"
         yield f"PIN_{aspect.name}", Problem(origins.get(aspect, subject.entry), message, name)
-
-
-def _finding(rule: str, problem: Problem, places: Places) -> Finding:
-    line, column = places[problem.origin]
-    return Finding(
-        rule=rule,
-        message=problem.message,
-        advice=_ADVICE,
-        file=problem.origin.file,
-        pointer=problem.origin.pointer,
-        line=line,
-        column=column,
-        tool=problem.tool,
-    )

@@ -1,4 +1,4 @@
-"""What a project asks of its tools: ruleset, category, exceptions with their reasons. Read from `strictwire.toml` by others.
+"""The lint policy of a project: ruleset, category, and exceptions with their reasons. `settings` reads it from a file:
 
 [lint]
 ruleset = "2026.11"
@@ -24,19 +24,20 @@ from typing import Any, Final
 
 from strictwire.check.finding import Finding
 from strictwire.check.rule import Category
-from strictwire.check.rulesets import DEFAULT_CATEGORY, LADDER
-from strictwire.check.tree import DEFAULT_TERMS, Terms
+from strictwire.check.rulesets import CUMULATIVE, DEFAULT_CATEGORY
+from strictwire.check.tree import DEFAULT_PARAMETERS, LintParameters
 
 LATEST: Final = "2026.11"
+"""The ruleset of a policy that names none."""
 
 
 class PolicyRefused(ValueError):
-    """A policy that says something it cannot mean. The text names the key and what to write."""
+    """The policy is invalid. The message names the key and the expected value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiver:
-    """Findings of one rule that somebody decided to live with. Shell patterns; a reason is not optional."""
+    """Accepts findings of one rule. `tool` and `pointer` are shell patterns; a reason is mandatory."""
 
     rule: str
     reason: str
@@ -44,7 +45,7 @@ class Waiver:
     pointer: str = "*"
 
     def covers(self, finding: Finding) -> bool:
-        """Whether the finding is waived. A pointer is matched at its end, so that it need not name the list entry."""
+        """Whether the waiver matches the finding. `pointer` may match only the end, so it need not name the list entry."""
         return (
             self.rule == finding.rule
             and fnmatchcase(finding.tool, self.tool)
@@ -54,15 +55,15 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """See the module."""
+    """A `[lint]` or `[breaking]` table; the module docstring has an example."""
 
     ruleset: str = LATEST
     category: Category = DEFAULT_CATEGORY
     also: tuple[Category, ...] = ()
     without: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Rules left out altogether, each with its reason."""
+    """Rules that do not run, each with its reason."""
     waivers: tuple[Waiver, ...] = ()
-    terms: Terms = DEFAULT_TERMS
+    parameters: LintParameters = DEFAULT_PARAMETERS
 
 
 _KEYS: Final = frozenset(
@@ -77,14 +78,14 @@ def parse_policy(table: Mapping[str, Any]) -> Policy:
         raise PolicyRefused(f"unknown key {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}")
     without = table.get("without", {})
     if not isinstance(without, Mapping) or not all(_is_reason(reason) for reason in without.values()):
-        raise PolicyRefused("`without` maps a rule to the reason why it is left out")
+        raise PolicyRefused('`without` must map each rule to a reason, as in { NAME_LENGTH = "prefixed by our gateway" }')
     return Policy(
         ruleset=str(table.get("ruleset", LATEST)),
         category=_category(table.get("category", DEFAULT_CATEGORY.value)),
         also=tuple(_category(name) for name in _list(table, "also")),
         without=MappingProxyType(dict(without)),
         waivers=tuple(_waiver(each) for each in _list(table, "waivers")),
-        terms=_terms(table),
+        parameters=_parameters(table),
     )
 
 
@@ -92,33 +93,35 @@ def _category(name: Any) -> Category:
     try:
         return Category(str(name).upper())
     except ValueError:
-        known = ", ".join([*(each.value for each in LADDER), Category.CODE.value])
+        known = ", ".join([*(each.value for each in CUMULATIVE), Category.CODE.value])
         raise PolicyRefused(f"unknown category {name!r}; known: {known}") from None
 
 
 def _waiver(table: Any) -> Waiver:
     if not isinstance(table, Mapping) or not _is_reason(table.get("reason")) or not isinstance(table.get("rule"), str):
-        raise PolicyRefused("a waiver has a `rule` and a `reason`, and may have a `tool` and a `pointer`")
+        raise PolicyRefused("a waiver needs a `rule` and a `reason`; `tool` and `pointer` are optional")
     unknown = sorted(set(table) - {"rule", "reason", "tool", "pointer"})
     if unknown:
-        raise PolicyRefused(f"unknown key {unknown[0]!r} in a waiver")
+        raise PolicyRefused(f"unknown key {unknown[0]!r} in a waiver; known: rule, reason, tool, pointer")
     return Waiver(**{name: str(value) for name, value in table.items()})
 
 
-def _terms(table: Mapping[str, Any]) -> Terms:
+def _parameters(table: Mapping[str, Any]) -> LintParameters:
     caps = table.get("caps", {})
     if not isinstance(caps, Mapping) or not all(isinstance(value, int | float) for value in caps.values()):
-        raise PolicyRefused("`caps` maps `property.keyword` to a number")
+        raise PolicyRefused('`caps` must map `property.keyword` to a number, as in { "limit.maximum" = 100 }')
     bounds = {name: table[name] for name in ("page_cap", "query_cap") if name in table}
     if not all(isinstance(value, int) and value > 0 for value in bounds.values()):
-        raise PolicyRefused("`page_cap` and `query_cap` are whole numbers above 0")
-    return Terms(**bounds, null_cursor=frozenset(map(str, _list(table, "null_cursor"))), caps=MappingProxyType(dict(caps)))
+        raise PolicyRefused("`page_cap` and `query_cap` must be integers greater than 0")
+    return LintParameters(
+        **bounds, null_cursor=frozenset(map(str, _list(table, "null_cursor"))), caps=MappingProxyType(dict(caps))
+    )
 
 
 def _list(table: Mapping[str, Any], name: str) -> list[Any]:
     value = table.get(name, [])
     if not isinstance(value, list):
-        raise PolicyRefused(f"`{name}` is a list")
+        raise PolicyRefused(f"`{name}` must be a list")
     return value
 
 

@@ -1,7 +1,7 @@
 """A rule is a record and one function.
 
-The record says what stays true and how to mend it; the function yields a Problem for each place where it does not. Ids
-are never reused, and what a rule finds never changes inside a frozen ruleset: a better rule is a new rule.
+The record says what the rule checks and how to fix a finding; the function yields a Problem for each violation. Ids are
+never reused, and a rule in a published ruleset never finds more or less than before: a better rule gets a new id.
 """
 
 from __future__ import annotations
@@ -11,39 +11,44 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from strictwire.check.finding import Hurt
+from strictwire.check.finding import Impact
 from strictwire.check.subject import Problem, Side
 
 
 class Category(StrEnum):
-    """How much is asked. Each of the first four includes those before it."""
+    """How strict a check is. Each of the first four categories includes the ones before it."""
 
     MINIMAL = "MINIMAL"
-    """Without it a client cannot use the tool, or must not."""
+    """A tool that breaks one of these rules cannot be used, or is not safe to use."""
     BASIC = "BASIC"
-    """Without it the tool misleads: people, models or programs."""
+    """A tool that breaks one of these rules misleads people, models or programs."""
     STANDARD = "STANDARD"
-    """What works with every large client. The default."""
+    """Rules that make a tool work with every major client. The default."""
     STRICT = "STRICT"
-    """Reviewed contracts: closed, bounded, explicit, in files."""
+    """Rules for reviewed contracts: closed objects, bounded values, explicit members, schemas in files."""
     CODE = "CODE"
-    """The conventions of the read-only code tools; not part of the ladder."""
+    """Conventions of read-only code tools; not included in the other categories."""
 
 
 class Scope(StrEnum):
-    """What the function is called with."""
+    """The argument that the engine passes to a rule's function."""
 
     SET = "set"
+    """All tools of a source (ToolSet)."""
     TOOL = "tool"
+    """One tool (Subject)."""
     TEXT = "text"
-    REFUSED = "refused"
-    """A schema that cannot be compiled."""
+    """One title, description or comment (ToolText)."""
+    INVALID_SCHEMA = "invalid_schema"
+    """A schema that does not compile (InvalidSchema)."""
     NODE = "node"
+    """One subschema (Node)."""
     PAIR = "pair"
+    """Two versions of one tool (ToolPair)."""
     CHANGE = "change"
-    """What differs from a commit; asked only where a commit is named."""
+    """The difference to a git commit (Change). Runs only if the user names a commit."""
     SOURCE = "source"
-    """Nothing: sources report these while reading."""
+    """Never called: `sources` reports these findings while reading."""
 
 
 Check: TypeAlias = Callable[..., Iterable[Problem]]
@@ -51,7 +56,7 @@ Check: TypeAlias = Callable[..., Iterable[Problem]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rule:
-    """See the module. Compared by identity: there is one record of each rule."""
+    """The record of a rule. Compared by identity: each rule has exactly one record."""
 
     id: str
     purpose: str
@@ -61,26 +66,29 @@ class Rule:
     category: Category
     scope: Scope
     check: Check
-    on: tuple[str, ...] = ()
-    """For nodes: the keywords of which one must be present. Empty: every node."""
+    keywords: tuple[str, ...] = ()
+    """For NODE rules: run on nodes that have at least one of these keywords. Empty: on every node."""
     side: Side | None = None
-    """For nodes: the schemas it is about. None: both."""
-    names: frozenset[str] = frozenset()
-    """For nodes: the property names it is about. Empty: every name."""
-    robust: bool = False
-    """For tools: whether it may be asked about a tool whose schemas are not valid."""
-    hurts: Hurt | None = None
+    """For NODE rules: run on input or on output schemas. None: on both."""
+    property_names: frozenset[str] = frozenset()
+    """For NODE rules: run on properties with these names. Empty: on every node."""
+    runs_on_invalid: bool = False
+    """For TOOL rules: whether the rule may run on a tool whose schemas are invalid."""
+    impact: Impact | None = None
+    """For PAIR rules: who is affected."""
     bad: str = ""
+    """Example with a finding, for docs/RULES.md."""
     good: str = ""
+    """Example without a finding."""
 
-    def asks_about(self, keywords: Iterable[str], name: str, side: Side) -> bool:
-        """Whether the rule is about nodes with these keywords, of that name, on that side."""
-        is_here = self.side in (None, side) and (not self.names or name in self.names)
-        return is_here and (not self.on or any(keyword in self.on for keyword in keywords))
+    def applies_to(self, keywords: Iterable[str], name: str, side: Side) -> bool:
+        """Whether the rule runs on nodes with these keywords, this property name and this side."""
+        is_here = self.side in (None, side) and (not self.property_names or name in self.property_names)
+        return is_here and (not self.keywords or any(keyword in self.keywords for keyword in keywords))
 
 
 def rule(**record: Any) -> Callable[[Check], Rule]:
-    """Make the decorated function a rule. The fields are those of `Rule`."""
+    """Decorator: turn a function into a Rule. The keyword arguments are the fields of `Rule`."""
 
     def make(check: Check) -> Rule:
         return Rule(check=check, **record)

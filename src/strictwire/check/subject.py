@@ -1,4 +1,4 @@
-"""What is judged: tools with the places they came from. Built by `sources`, read by rules."""
+"""The input of a check: tools and where their parts come from. `sources` builds these values, rules read them."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ NO_TEXTS: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 class Side(StrEnum):
-    """Which of a tool's two schemas."""
+    """One of the two schemas of a tool."""
 
     INPUT = "input"
     OUTPUT = "output"
 
 
 class Origin(NamedTuple):
-    """A place: a file (or the name of a source that has none) and a JSON pointer into it."""
+    """A location in a source: a file (or the name of a source without files) and a JSON pointer into it."""
 
     file: str
     pointer: str = ""
 
     def under(self, *steps: str | int) -> Origin:
-        """The place some members further in."""
+        """The location of a member or item below this one."""
         return Origin(self.file, self.pointer + "".join(f"/{escape_pointer(str(step))}" for step in steps))
 
 
 class Problem(NamedTuple):
-    """What a rule yields: a place and a sentence. The engine makes a Finding of it."""
+    """A violation, as a rule yields it: location and message. The engine turns it into a Finding."""
 
     origin: Origin
     message: str
     tool: str = ""
 
 
-class Flaw(NamedTuple):
-    """Something a source could not read. Reported under the rule named; never silently skipped."""
+class ReadProblem(NamedTuple):
+    """A part of a source that could not be read. Always reported, under the named rule; never skipped silently."""
 
     rule: str
     origin: Origin
@@ -53,28 +53,28 @@ class Flaw(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """One tool and where its parts stand."""
+    """One tool, and where its parts are in the source."""
 
     contract: ToolContract
     entry: Origin
-    """Where the description and the hints stand."""
+    """The location of the description and the hints."""
     input: Origin
     output: Origin
-    """Where the output schema stands or would stand."""
+    """The location of the output schema, or where it would be."""
     has_terms: bool = False
-    """Whether the source knows the terms that are not on the wire: tier, roles, safety, caps, dialect."""
+    """Whether the source has the contract terms that `tools/list` does not show: tier, roles, safety, caps, dialect."""
 
     def schema(self, side: Side) -> JsonObject | None:
         """One of the two schemas."""
         return self.contract.input_schema if side is Side.INPUT else self.contract.output_schema
 
     def origin(self, side: Side) -> Origin:
-        """Where one of the two schemas stands."""
+        """The location of one of the two schemas."""
         return self.input if side is Side.INPUT else self.output
 
 
-class Home(StrEnum):
-    """What kind of source the tools came from; some rules are about files and apply to folders alone."""
+class SourceKind(StrEnum):
+    """The kind of source that the tools come from. Some rules are about files and apply only to folders."""
 
     FOLDER = "folder"
     LISTING = "listing"
@@ -87,15 +87,15 @@ class ToolSet:
     label: str
     """The source as the user named it."""
     subjects: tuple[Subject, ...]
-    home: Home = Home.LISTING
-    flaws: tuple[Flaw, ...] = ()
+    source_kind: SourceKind = SourceKind.LISTING
+    read_problems: tuple[ReadProblem, ...] = ()
     texts: Mapping[str, bytes] = field(default_factory=lambda: NO_TEXTS)
-    """The text of each file, for places."""
+    """The content of each file, to compute line and column."""
     files: tuple[str, ...] = ()
-    """Every file of a folder, read or not."""
+    """Every file of a folder, whether it was read or not."""
     documents: Mapping[str, JsonValue] = field(default_factory=lambda: MappingProxyType({}))
-    """Parsed files of a folder that are not tools: the targets of cross-file references."""
+    """Parsed files of a folder that are not tools: targets of references from other files."""
 
     def by_name(self) -> Mapping[str, Subject]:
-        """The tools by name; the first of two with one name."""
+        """The tools by name. If two tools have the same name, the first one wins."""
         return {each.contract.name: each for each in reversed(self.subjects)}

@@ -1,4 +1,4 @@
-"""The subschemas of a schema, each once, with how it is reached. Rules judge nodes; they do not walk."""
+"""Walks a schema: each subschema once, with its relation to its parent. Rules get nodes and do not walk."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from strictwire.check.subject import Origin, Problem, Side, Subject
 from strictwire.contract.schema import SchemaRefused
 
 
-class Role(StrEnum):
-    """How a subschema is reached from its parent."""
+class NodeKind(StrEnum):
+    """The relation of a subschema to its parent."""
 
     ROOT = "root"
     PROPERTY = "property"
     ITEM = "item"
     VALUE = "value"
-    """The value of a free member: `additionalProperties`, `patternProperties`."""
+    """The schema of undeclared properties: `additionalProperties`, `patternProperties`."""
     BRANCH = "branch"
     """Applies to the same instance as the parent: `allOf`, `anyOf`, `not`, `if`."""
     DEFINITION = "definition"
@@ -28,55 +28,55 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What a project's contract says that no schema can say. Comes from `strictwire.toml`; the defaults are G9 and G10."""
+class LintParameters:
+    """Limits that a project sets for its tools in `strictwire.toml`. The defaults come from clauses G9 and G10."""
 
     page_cap: int = 200
-    """The largest page."""
+    """Required `maximum` of `pageSize`."""
     query_cap: int = 512
-    """The longest free-text query."""
+    """Largest `maxLength` of a free-text query."""
     null_cursor: frozenset[str] = frozenset()
     """Tools whose `cursor` may be null."""
     caps: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """The table of constants, as `property.keyword`: each schema that has the property must have that number."""
+    """Required numbers, by `property.keyword`: every schema with that property must have that value."""
 
 
-DEFAULT_TERMS: Final = Terms()
+DEFAULT_PARAMETERS: Final = LintParameters()
 
 
-class Tree(NamedTuple):
+class SchemaTree(NamedTuple):
     """One schema of one tool."""
 
     subject: Subject
     side: Side
     root: JsonObject
     origin: Origin
-    terms: Terms = DEFAULT_TERMS
+    parameters: LintParameters = DEFAULT_PARAMETERS
 
 
 class Node(NamedTuple):
-    """One subschema. A tuple, because lint makes one for each subschema of each tool."""
+    """One subschema. A NamedTuple because lint creates one per subschema of every tool and tuples are fast to create."""
 
     schema: JsonObject
-    role: Role
+    kind: NodeKind
     name: str
-    """The property's name, or the definition's."""
+    """The name of the property or definition; empty for other kinds."""
     steps: tuple[str | int, ...]
     parent: Node | None
-    tree: Tree
+    tree: SchemaTree
 
     def problem(self, message: str, *steps: str | int) -> Problem:
-        """A problem at this node, or at a member of it."""
+        """A problem at this node, or at the given path below it."""
         return Problem(self.tree.origin.under(*self.steps, *steps), message, self.tree.subject.contract.name)
 
     def types(self) -> tuple[str, ...]:
-        """The `type` keyword as a list."""
+        """The value of the `type` keyword as a tuple; empty if absent."""
         named = self.schema.get("type")
         return tuple(named) if isinstance(named, list) else (named,) if isinstance(named, str) else ()
 
 
-class Text(NamedTuple):
-    """One text of a tool: of its entry in the listing (no node), or of a subschema."""
+class ToolText(NamedTuple):
+    """One text that people or models read: from the tool's entry in the listing (`node` is None) or from a subschema."""
 
     text: str
     keyword: str
@@ -84,14 +84,14 @@ class Text(NamedTuple):
     node: Node | None = None
 
     def problem(self, message: str) -> Problem:
-        """A problem with the text."""
+        """A problem with this text."""
         if self.node is not None:
             return self.node.problem(message, self.keyword)
         return Problem(self.subject.entry.under(self.keyword), message, self.subject.contract.name)
 
 
-class Refusal(NamedTuple):
-    """A schema that cannot be compiled, and why."""
+class InvalidSchema(NamedTuple):
+    """A schema that does not compile, and the reason."""
 
     subject: Subject
     side: Side
@@ -99,41 +99,43 @@ class Refusal(NamedTuple):
     reason: SchemaRefused
 
 
-_MAPS: Final[Mapping[str, Role]] = MappingProxyType(
+_SCHEMA_MAPS: Final[Mapping[str, NodeKind]] = MappingProxyType(
     {
-        "properties": Role.PROPERTY,
-        "patternProperties": Role.VALUE,
-        "$defs": Role.DEFINITION,
-        "definitions": Role.DEFINITION,
-        "dependentSchemas": Role.BRANCH,
+        "properties": NodeKind.PROPERTY,
+        "patternProperties": NodeKind.VALUE,
+        "$defs": NodeKind.DEFINITION,
+        "definitions": NodeKind.DEFINITION,
+        "dependentSchemas": NodeKind.BRANCH,
     }
 )
-_OTHERS: Final[Mapping[str, Role]] = MappingProxyType(
+"""Keywords that map names to schemas."""
+
+_SCHEMA_KEYWORDS: Final[Mapping[str, NodeKind]] = MappingProxyType(
     {
-        "allOf": Role.BRANCH,
-        "anyOf": Role.BRANCH,
-        "oneOf": Role.BRANCH,
-        "prefixItems": Role.ITEM,
-        "items": Role.ITEM,
-        "additionalItems": Role.ITEM,
-        "contains": Role.ITEM,
-        "unevaluatedItems": Role.ITEM,
-        "additionalProperties": Role.VALUE,
-        "unevaluatedProperties": Role.VALUE,
-        "propertyNames": Role.NAME,
-        "not": Role.BRANCH,
-        "if": Role.BRANCH,
-        "then": Role.BRANCH,
-        "else": Role.BRANCH,
+        "allOf": NodeKind.BRANCH,
+        "anyOf": NodeKind.BRANCH,
+        "oneOf": NodeKind.BRANCH,
+        "prefixItems": NodeKind.ITEM,
+        "items": NodeKind.ITEM,
+        "additionalItems": NodeKind.ITEM,
+        "contains": NodeKind.ITEM,
+        "unevaluatedItems": NodeKind.ITEM,
+        "additionalProperties": NodeKind.VALUE,
+        "unevaluatedProperties": NodeKind.VALUE,
+        "propertyNames": NodeKind.NAME,
+        "not": NodeKind.BRANCH,
+        "if": NodeKind.BRANCH,
+        "then": NodeKind.BRANCH,
+        "else": NodeKind.BRANCH,
     }
 )
 """Keywords that hold one schema or a list of schemas."""
 
 
-def walk_tree(tree: Tree) -> list[Node]:
-    """Every subschema, the root first, in document order."""
+def walk_tree(tree: SchemaTree) -> list[Node]:
+    """Every subschema in document order, the root first."""
     nodes: list[Node] = []
-    waiting = [Node(tree.root, Role.ROOT, "", (), None, tree)]
+    waiting = [Node(tree.root, NodeKind.ROOT, "", (), None, tree)]
     while waiting:
         node = waiting.pop()
         nodes.append(node)
@@ -144,26 +146,26 @@ def walk_tree(tree: Tree) -> list[Node]:
 def _children(node: Node) -> list[Node]:
     found: list[Node] = []
     for keyword, value in node.schema.items():
-        if keyword in _MAPS and isinstance(value, dict):
-            role = _MAPS[keyword]
-            found += [_child(node, child, role, name, (keyword, name)) for name, child in value.items() if _is(child)]
-        elif keyword in _OTHERS:
+        if keyword in _SCHEMA_MAPS and isinstance(value, dict):
+            kind = _SCHEMA_MAPS[keyword]
+            found += [_child(node, child, kind, name, (keyword, name)) for name, child in value.items() if _is_schema(child)]
+        elif keyword in _SCHEMA_KEYWORDS:
             found += _unnamed(node, keyword, value)
     return found
 
 
 def _unnamed(node: Node, keyword: str, value: Any) -> list[Node]:
-    role = _OTHERS[keyword]
+    kind = _SCHEMA_KEYWORDS[keyword]
     if isinstance(value, dict):
-        return [_child(node, value, role, "", (keyword,))]
+        return [_child(node, value, kind, "", (keyword,))]
     if isinstance(value, list):
-        return [_child(node, each, role, "", (keyword, index)) for index, each in enumerate(value) if _is(each)]
+        return [_child(node, each, kind, "", (keyword, index)) for index, each in enumerate(value) if _is_schema(each)]
     return []
 
 
-def _child(node: Node, schema: JsonObject, role: Role, name: str, steps: tuple[str | int, ...]) -> Node:
-    return Node(schema, role, name, node.steps + steps, node, node.tree)
+def _child(node: Node, schema: JsonObject, kind: NodeKind, name: str, steps: tuple[str | int, ...]) -> Node:
+    return Node(schema, kind, name, node.steps + steps, node, node.tree)
 
 
-def _is(value: Any) -> bool:
+def _is_schema(value: Any) -> bool:
     return isinstance(value, dict)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from strictwire.cli import sourcing
+from strictwire.cli import shared
 
 if TYPE_CHECKING:
     from strictwire.packs.code.open import CodeOptions
@@ -71,7 +71,7 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
     made.add_argument("--json", action="store_true", help="the whole answer as JSON")
     if name != "engines":
         made.add_argument("--wait", type=float, default=60.0, metavar="SECONDS", help="how long engines may index")
-    sourcing.add_config(made)
+    shared.add_config(made)
     return made
 
 
@@ -97,7 +97,7 @@ def _run_verb(arguments: argparse.Namespace) -> int:
         options = replace(read_options(split_settings(table)[1], os.environ), warm=False)
     except (SettingsRefused, ValueError) as exc:
         print(f"strictwire code: {exc}", file=sys.stderr)
-        return sourcing.USAGE
+        return shared.USAGE
     try:
         if arguments.verb == "engines":
             return _write_engines(options, as_json=arguments.json)
@@ -172,7 +172,7 @@ def _write(result: Result) -> int:
 
 
 def _write_engines(options: CodeOptions, *, as_json: bool) -> int:
-    from strictwire.packs.code.engines.verb import run_engines
+    from strictwire.packs.code.engine_report import run_engines
 
     print(asyncio.run(run_engines(options, json=as_json)))
     return 0

@@ -1,4 +1,4 @@
-"""`strictwire context`: build and ask caches of documents. Its exit codes are those of Context Resolve v0."""
+"""`strictwire context`: builds and queries document caches. Its exit codes are those of Context Resolve v0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.verbs import (
     EXIT_CODES,
     USAGE,
-    Answer,
+    CommandResult,
     render_built,
     run_build,
     run_inspect,
@@ -26,7 +26,7 @@ from strictwire.packs.context.verbs import (
 )
 
 USAGE_EXIT: Final = USAGE
-"""By contract a usage error of these verbs is 1."""
+"""Exit code for wrong usage: Context Resolve v0 requires 1."""
 
 EXAMPLES: Final = """examples:
   strictwire context build --sources docs --cache caches/docs
@@ -39,10 +39,10 @@ exit codes: 0 ok, 1 usage, 2 invalid query, 3 invalid budget, 4 cache missing, 5
 
 
 class Once(argparse.Action):
-    """An option that may not be repeated: of two values one would be passed over in silence."""
+    """An option that may be given only once: argparse would silently ignore the first of two values."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        """Set it, or refuse the second."""
+        """Set the value, or report an error if it is set already."""
         if getattr(namespace, f"_given_{self.dest}", False):
             parser.error(f"{option_string} is given twice")
         setattr(namespace, f"_given_{self.dest}", True)
@@ -50,22 +50,24 @@ class Once(argparse.Action):
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The verbs and their options."""
+    """Add the subcommands and their options."""
     parser.add_argument("--version", action="version", version=f"strictwire {strictwire.__version__}")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=type(parser))
-    build = _verb(verbs, "build", "make a cache from a folder of documents")
-    build.add_argument("--sources", required=True, action=Once, metavar="DIR", type=Path, help="the documents")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=type(parser))
+    build = _verb(verbs, "build", "build a cache from a folder of documents")
+    build.add_argument("--sources", required=True, action=Once, metavar="DIR", type=Path, help="folder of documents")
     _cache(build)
-    build.add_argument("--force", action="store_true", help="replace a cache that is there; readers never see half of it")
-    build.add_argument("--watch", action="store_true", help="build again whenever a document changes")
-    build.add_argument("--kind", action="append", choices=sorted(KINDS), help="documents to take (default: Markdown)")
-    resolve = _verb(verbs, "resolve", "select documents for a query within a budget of tokens")
+    build.add_argument("--force", action="store_true", help="replace an existing cache atomically")
+    build.add_argument("--watch", action="store_true", help="rebuild whenever a document changes")
+    build.add_argument(
+        "--kind", action="append", choices=sorted(KINDS), help="kind of documents; may be repeated (default: Markdown)"
+    )
+    resolve = _verb(verbs, "resolve", "select documents for a query within a token budget")
     _cache(resolve)
     resolve.add_argument("--query", required=True, action=Once, metavar="TEXT")
     resolve.add_argument("--budget", required=True, action=Once, metavar="N")
     resolve.add_argument("--format", action=Once, choices=("json", "pretty"), default="json")
-    _cache(_verb(verbs, "inspect", "show version and size of a cache"))
-    _cache(_verb(verbs, "verify", "check every rule of a cache and name those that are broken"))
+    _cache(_verb(verbs, "inspect", "show the version and size of a cache"))
+    _cache(_verb(verbs, "verify", "check every rule of a cache and report violations"))
     _verb(verbs, "list", "list the caches in a folder").add_argument("--root", required=True, action=Once, metavar="DIR")
 
 
@@ -77,11 +79,11 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 
 def _cache(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cache", required=True, action=Once, metavar="DIR", type=Path, help="the folder of the cache")
+    parser.add_argument("--cache", required=True, action=Once, metavar="DIR", type=Path, help="cache folder")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run one verb and write what it gives."""
+    """Run the subcommand and print its result."""
     if arguments.verb == "build":
         return _build(arguments)
     answer = {
@@ -119,7 +121,7 @@ def _report(outcome: Built | NotBuilt) -> None:
         print(f"error: {outcome.reason}{subject}", file=sys.stderr, flush=True)
 
 
-def _write(answer: Answer) -> int:
+def _write(answer: CommandResult) -> int:
     sys.stderr.buffer.write(answer.stderr)
     sys.stdout.buffer.write(answer.stdout)
     sys.stdout.flush()
@@ -135,4 +137,4 @@ def _show_progress(done: int, total: int) -> None:
 
 
 def _stay_silent(_done: int, _total: int) -> None:
-    """A file or a pipe wants no progress."""
+    """Used if stderr is not a terminal."""

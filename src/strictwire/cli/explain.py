@@ -1,4 +1,4 @@
-"""`strictwire explain CODE`: what a failure code means in every dialect, and what to do."""
+"""`strictwire explain CODE`: explains a failure code in every dialect, and what to do about it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ EXAMPLES: Final = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("code", metavar="CODE", help="a code in any dialect's spelling, also a number")
+    """Add the options."""
+    parser.add_argument("code", metavar="CODE", help="a failure code or number, as any dialect spells it")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the meaning; 2 for a code that nobody has, with the nearest one."""
+    """Print the explanation. Returns 2 for an unknown code, with the closest match as a hint."""
     try:
         print(render_explanation(explain(arguments.code)))
     except UnknownCode as exc:

@@ -1,4 +1,4 @@
-"""`strictwire freeze`: schema files from tools whose contracts are type hints, or from any other source."""
+"""`strictwire freeze`: writes schema files for tools defined by type hints, or for any other source."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from strictwire.cli import sourcing
+from strictwire.cli import shared
 
 EXAMPLES: Final = f"""examples:
-  strictwire freeze my_module:server                a strictwire.Server of your own
+  strictwire freeze my_module:server                the tools of your own strictwire.Server
   strictwire freeze --http http://127.0.0.1:8808/mcp --out schemas/tools
 
-{sourcing.SOURCES}
-exit codes: 0 fine, 1 could not run, 2 usage
+{shared.SOURCES}
+exit codes: 0 success, 1 could not run, 2 wrong usage
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    sourcing.add_source(parser)
-    parser.add_argument("--out", default="schemas/tools", metavar="DIR", help="where the files go (default: %(default)s)")
+    """Add the options."""
+    shared.add_source(parser)
+    parser.add_argument("--out", default="schemas/tools", metavar="DIR", help="output folder (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write what has changed."""
+    """Write the schema files that changed."""
     from strictwire.sources.verbs.files import FreezeOptions, run_freeze
 
     if arguments.source and ":" in arguments.source and not Path(arguments.source).exists():
         return _freeze_server(arguments)
-    options = FreezeOptions(source=sourcing.source_of(arguments), out=arguments.out)
-    return sourcing.write_outcome("freeze", run_freeze(options))
+    options = FreezeOptions(source=shared.source_of(arguments), out=arguments.out)
+    return shared.print_result("freeze", run_freeze(options))
 
 
 def _freeze_server(arguments: argparse.Namespace) -> int:
@@ -45,7 +45,7 @@ def _freeze_server(arguments: argparse.Namespace) -> int:
         written = freeze_contracts(server.catalog.offers.registry.tools.values(), Path(arguments.out))
     except (ValueError, StartRefused) as exc:
         print(f"strictwire freeze: {exc}", file=sys.stderr)
-        return sourcing.USAGE
+        return shared.USAGE
     except SourceRefused as exc:
         print(f"strictwire freeze: {exc}", file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""`strictwire install CLIENT`: run every server of a client behind the guard, and back again."""
+"""`strictwire install CLIENT`: changes the configuration of an MCP client so that its servers run behind the guard."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from strictwire.gateway.install import CLIENTS, ConfigRefused, Rewritten, install, uninstall
+from strictwire.gateway.install.config import CLIENTS, ConfigRefused, Rewritten, install, uninstall
 
 EXAMPLES: Final = """examples:
-  strictwire install cursor --dry-run           what would change, and nothing else
-  strictwire install claude-desktop             every server behind the guard; the file before is kept beside it
+  strictwire install cursor --dry-run           show the changes, write nothing
+  strictwire install claude-desktop             put every server behind the guard; a backup is kept beside the file
   strictwire install claude-desktop --uninstall
   strictwire install vscode --file .vscode/mcp.json
 """
@@ -24,16 +24,16 @@ BACKUP: Final = ".before-strictwire"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
+    """Add the options."""
     parser.add_argument("client", choices=sorted(CLIENTS), metavar="CLIENT", help=", ".join(CLIENTS))
     parser.add_argument("--guard", action="store_true", help="put the guard in front of every server (default)")
-    parser.add_argument("--uninstall", action="store_true", help="take the guard away again")
-    parser.add_argument("--dry-run", action="store_true", help="show what would change")
-    parser.add_argument("--file", type=Path, help="the configuration, where it is not in the usual place")
+    parser.add_argument("--uninstall", action="store_true", help="remove the guard again")
+    parser.add_argument("--dry-run", action="store_true", help="show the changes, write nothing")
+    parser.add_argument("--file", type=Path, help="configuration file, if it is not in the client's default place")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Change the configuration. 1 if it cannot be read or changed safely."""
+    """Change the configuration. Returns 1 if it cannot be read or changed safely."""
     path = _path(arguments)
     client, toml = CLIENTS[arguments.client], path.suffix == ".toml"
     try:
@@ -58,15 +58,18 @@ def _path(arguments: argparse.Namespace) -> Path:
 
 
 def _command() -> list[str]:
-    """This very strictwire, with its path: clients start servers with a search path of their own. Raises ConfigRefused."""
+    """The absolute path of this strictwire: clients start servers with a PATH of their own. Raises ConfigRefused."""
     found = shutil.which("strictwire", path=str(Path(sys.executable).parent)) or shutil.which("strictwire")
     if found is None:
-        raise ConfigRefused("the program strictwire is not found beside this Python nor on the search path")
+        raise ConfigRefused("the program `strictwire` was not found, neither beside this Python nor in PATH")
     return [found]
 
 
 def _replace(path: Path, text: bytes) -> None:
-    """Whole or not at all, with the rights of the old file, which is kept once: configurations hold secrets."""
+    """Replace the file atomically and keep its permissions, because configurations contain secrets.
+
+    The first call keeps a backup of the original; later calls do not overwrite it.
+    """
     mode = path.stat().st_mode & 0o777
     backup = path.with_name(path.name + BACKUP)
     if not backup.exists():
@@ -88,6 +91,6 @@ def _report(path: Path, raw: bytes, done: Rewritten, arguments: argparse.Namespa
     for name in done.changed:
         print(f"{name}: {verb}")
     for name, reason in done.left.items():
-        print(f"{name}: left as it is ({reason})")
+        print(f"{name}: not changed ({reason})")
     if done.changed and not arguments.dry_run:
-        print(f"Restart the client. The file before is {path.name}{BACKUP}.")
+        print(f"Restart the client. The original file is kept as {path.name}{BACKUP}.")

@@ -1,50 +1,56 @@
-"""`strictwire lint`: judge the contracts of tools."""
+"""`strictwire lint`: checks the contracts of tools."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from strictwire.cli import sourcing
+from strictwire.cli import shared
 
 if TYPE_CHECKING:
-    from strictwire.sources.verbs.outcome import Outcome
+    from strictwire.sources.verbs.result import VerbResult
 
 EXAMPLES: Final = f"""examples:
-  strictwire lint                                   the schema files in schemas/
-  strictwire lint --stdio 'npx -y some-server'      any server
+  strictwire lint                                   check the schema files in schemas/
+  strictwire lint --stdio 'npx -y some-server'      check the tools of any server
   strictwire lint --category STRICT --format sarif
-  strictwire lint --changed-since main              a changed schema needs its contract row and a test
+  strictwire lint --changed-since main              require docs and tests for each changed schema
 
-{sourcing.SOURCES}
-exit codes: 0 clean, 100 findings, 1 could not run, 2 usage
+{shared.SOURCES}
+exit codes: 0 no findings, 100 findings, 1 could not run, 2 wrong usage
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    sourcing.add_source(parser)
-    parser.add_argument("--category", choices=("MINIMAL", "BASIC", "STANDARD", "STRICT"), help="how much to ask")
-    parser.add_argument("--changed-since", metavar="REF", help="also judge whether the change since this commit is complete")
-    sourcing.add_report(parser)
+    """Add the options."""
+    shared.add_source(parser)
+    parser.add_argument(
+        "--category",
+        choices=("MINIMAL", "BASIC", "STANDARD", "STRICT"),
+        help="how strict the check is (default: lint.category, or STANDARD)",
+    )
+    parser.add_argument(
+        "--changed-since", metavar="REF", help="also check that schema changes since this commit have docs and tests"
+    )
+    shared.add_report(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge and report."""
-    return sourcing.run_judging("lint", lambda: _judge(arguments))
+    """Check and report."""
+    return shared.run_with_settings("lint", lambda: _run(arguments))
 
 
-def _judge(arguments: argparse.Namespace) -> Outcome:
+def _run(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.check.policy import parse_policy
     from strictwire.sources.verbs.lint import LintOptions, run_lint
 
-    table = dict(sourcing.read_table(arguments, "lint"))
+    table = dict(shared.read_table(arguments, "lint"))
     if arguments.category:
         table["category"] = arguments.category
     options = LintOptions(
-        source=sourcing.source_of(arguments),
+        source=shared.source_of(arguments),
         policy=parse_policy(table),
-        style=sourcing.style_of(arguments),
+        output_format=shared.format_of(arguments),
         changed_since=arguments.changed_since,
     )
-    return run_lint(options, sourcing.show_progress)
+    return run_lint(options, shared.show_progress)

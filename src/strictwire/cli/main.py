@@ -1,7 +1,7 @@
-"""`strictwire VERB`: finds the verb, imports nothing else.
+"""`strictwire COMMAND`: imports the module of one command (a "verb") and runs it.
 
-A verb is a module with `SUMMARY`, `configure(parser)` and `run(arguments) -> int`. Exit codes: 0 fine, 100 findings, 1 could
-not run, 2 usage.
+A verb is a module with `EXAMPLES`, `configure(parser)` and `run(arguments) -> int`. Other rooms are imported only when a
+verb needs them, so that `--help` starts fast. Exit codes: 0 success, 100 findings, 1 could not run, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -14,53 +14,53 @@ from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 import strictwire
-from strictwire.native import speed
 
 VERBS: Final = {
     "serve": "serve tools over stdio or HTTP",
-    "lint": "judge the contracts of tools",
-    "breaking": "tell what a change of contracts breaks, and for whom",
-    "pin": "write down what every tool promises, and check it",
-    "freeze": "write schema files from tools made by type hints",
-    "bundle": "make every schema self-contained",
-    "docs": "write a reference of tools",
-    "guard": "put the contract in front of any MCP server",
-    "install": "run every server of a client behind the guard",
-    "probe": "judge any MCP server with raw bytes",
+    "lint": "check the contracts of tools",
+    "breaking": "report contract changes that break callers",
+    "pin": "write a lock file of all contracts, or check tools against it",
+    "freeze": "write schema files from type hints or from another source",
+    "bundle": "make every schema file self-contained",
+    "docs": "write a reference page for tools",
+    "guard": "enforce contracts in front of any MCP server",
+    "install": "put every server of an MCP client behind the guard",
+    "probe": "test any MCP server with malformed and edge-case messages",
     "audit": "verify, prove, read and prune the audit trail",
-    "context": "build and ask caches of documents",
+    "context": "build and query document caches",
     "code": "find definitions, references and symbols of a project",
-    "plan": "make, check and approve plans of a governed workspace",
-    "workspace": "tell what state a governed workspace is in",
-    "explain": "say what a failure code means and what to do",
+    "plan": "create, check and approve plans of a governed workspace",
+    "workspace": "show the state of a governed workspace, or check an attestation",
+    "unity": "check, compare and search Unity projects without the editor",
+    "explain": "explain a failure code and what to do about it",
 }
-"""Verb to what it does, in the order of the help text. Each is `strictwire.cli.<verb>`."""
+"""Each verb and its one-line help, in the order of the help text. The module of a verb is `strictwire.cli.<verb>`."""
 
-_EPILOG: Final = "Each verb has its own help: strictwire VERB --help"
+_EPILOG: Final = "Run strictwire COMMAND --help for the options of a command."
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose exit code for wrong usage can be chosen: the `context` verbs have their own by contract."""
+    """A parser with a configurable exit code for wrong usage: Context Resolve v0 requires 1 for the `context` verbs."""
 
     def __init__(self, *args: Any, usage_exit: int = 2, **options: Any) -> None:
         super().__init__(*args, **options)
         self._usage_exit = usage_exit
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, then how it is used: what reads the error finds it on the first line."""
+        """Print the error first and the usage after it, so that the first line on stderr is the reason."""
         self.exit(self._usage_exit, f"error: {message}\n{self.format_usage()}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb."""
-    given = list(sys.argv[1:] if argv is None else argv)
-    if not given or given[0] in ("-h", "--help"):
+    """Run one verb and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments or arguments[0] in ("-h", "--help"):
         print(_help())
-        return 0 if given else 2
-    if given[0] == "--version":
-        print(f"strictwire {strictwire.__version__} ({'in Python alone' if speed is None else 'inner loops in C'})")
+        return 0 if arguments else 2
+    if arguments[0] == "--version":
+        print(f"strictwire {strictwire.__version__}")
         return 0
-    verb = given[0]
+    verb = arguments[0]
     if verb not in VERBS:
         print(_unknown(verb), file=sys.stderr)
         return 2
@@ -74,19 +74,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         usage_exit=getattr(module, "USAGE_EXIT", 2),
     )
     module.configure(parser)
-    return int(module.run(parser.parse_args(given[1:])))
+    return int(module.run(parser.parse_args(arguments[1:])))
 
 
 def _help() -> str:
     width = max(map(len, VERBS))
     lines = [f"  {verb:<{width}}  {summary}" for verb, summary in VERBS.items()]
-    return "\n".join(["usage: strictwire VERB [OPTIONS]", "", "The contract layer for MCP.", "", *lines, "", _EPILOG])
+    return "\n".join(["usage: strictwire COMMAND [OPTIONS]", "", "The contract layer for MCP.", "", *lines, "", _EPILOG])
 
 
 def _unknown(verb: str) -> str:
     near = difflib.get_close_matches(verb, VERBS, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"verbs: {', '.join(VERBS)}"
-    return f"strictwire: unknown verb {verb!r}; {hint}"
+    hint = f"did you mean {near[0]!r}?" if near else f"commands: {', '.join(VERBS)}"
+    return f"strictwire: unknown command {verb!r}; {hint}"
 
 
 if __name__ == "__main__":

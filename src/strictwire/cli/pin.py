@@ -1,33 +1,33 @@
-"""`strictwire pin`: write down what every tool promises, and check that it still does."""
+"""`strictwire pin`: writes the lock file of all contracts, or checks tools against it."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Final
 
-from strictwire.cli import sourcing
+from strictwire.cli import shared
 
 EXAMPLES: Final = f"""examples:
-  strictwire pin                                    writes strictwire.lock from schemas/
-  strictwire pin --stdio 'npx -y some-server'
-  strictwire pin --check                            exit 100 if a tool is not as it was pinned
+  strictwire pin                                    write strictwire.lock from schemas/
+  strictwire pin --stdio 'npx -y some-server'       pin the tools of any server
+  strictwire pin --check                            exit with 100 if a tool differs from its pin
 
-{sourcing.SOURCES}
-exit codes: 0 fine, 100 a tool has changed, 1 could not run, 2 usage
+{shared.SOURCES}
+exit codes: 0 success, 100 a tool differs from its pin, 1 could not run, 2 wrong usage
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    sourcing.add_source(parser)
-    parser.add_argument("--check", action="store_true", help="compare with the lock file and write nothing")
+    """Add the options."""
+    shared.add_source(parser)
+    parser.add_argument("--check", action="store_true", help="compare with the lock file, write nothing")
     parser.add_argument("--lock", default="strictwire.lock", metavar="FILE", help="the lock file (default: %(default)s)")
-    parser.add_argument("--format", choices=sourcing.FORMATS, default="text")
+    parser.add_argument("--format", choices=shared.FORMATS, default="text", help="report format (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Pin or check."""
+    """Write or check the lock file."""
     from strictwire.sources.verbs.pin import PinOptions, run_pin, run_pin_check
 
-    options = PinOptions(source=sourcing.source_of(arguments), lock=arguments.lock, style=sourcing.style_of(arguments))
-    return sourcing.write_outcome("pin", run_pin_check(options) if arguments.check else run_pin(options))
+    options = PinOptions(source=shared.source_of(arguments), lock=arguments.lock, output_format=shared.format_of(arguments))
+    return shared.print_result("pin", run_pin_check(options) if arguments.check else run_pin(options))

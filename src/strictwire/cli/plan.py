@@ -1,4 +1,4 @@
-"""`strictwire plan`: make, check, approve and read the plans of a governed workspace."""
+"""`strictwire plan`: creates, checks, approves and shows the plans of a governed workspace."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, Final
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.workspace.pack import KEY
 from strictwire.packs.workspace.verbs import (
-    Answer,
-    Place,
-    guarded,
+    CommandContext,
+    CommandResult,
     is_hash,
     run_approve,
+    run_command,
     run_diff,
     run_lint,
     run_list,
@@ -26,46 +26,46 @@ from strictwire.packs.workspace.verbs import (
 from strictwire.settings.places import state_folder
 
 EXAMPLES: Final = """examples:
-  strictwire plan new > draft.md            a plan to fill in
-  strictwire plan new draft.md              keep it under docs/plans, by its hash
+  strictwire plan new > draft.md            print a plan template
+  strictwire plan new draft.md              store the draft under docs/plans, named by its hash
   strictwire plan lint draft.md
   strictwire plan list
-  strictwire plan approve HASH              asks at the terminal, and signs
-  strictwire plan diff HASH                 what was changed under it
-  strictwire plan diff HASH --each          the same, change by change
+  strictwire plan approve HASH              ask at the terminal, then sign
+  strictwire plan diff HASH                 show the changes made under a plan
+  strictwire plan diff HASH --each          show each change separately
 
-exit codes: 0 fine, 100 findings, 1 could not run, 2 usage
+exit codes: 0 success, 100 findings, 1 could not run, 2 wrong usage
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The verbs and their options."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=type(parser))
-    _verb(verbs, "new", "print a plan to fill in, or keep a draft").add_argument("draft", nargs="?", type=Path)
-    _verb(verbs, "lint", "say what is wrong with a plan").add_argument("plan", metavar="HASH|FILE")
-    _verb(verbs, "approve", "vouch for a plan, after reading it").add_argument("hash")
-    _verb(verbs, "list", "list the plans and whether each can be used")
+    """Add the subcommands and their options."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=type(parser))
+    _verb(verbs, "new", "print a plan template, or store a draft").add_argument("draft", nargs="?", type=Path)
+    _verb(verbs, "lint", "check a plan").add_argument("plan", metavar="HASH|FILE")
+    _verb(verbs, "approve", "approve and sign a plan").add_argument("hash")
+    _verb(verbs, "list", "list the plans and whether each is usable")
     _verb(verbs, "show", "print a plan").add_argument("hash")
-    diff = _verb(verbs, "diff", "show what was changed under a plan, as unified diffs")
+    diff = _verb(verbs, "diff", "show the changes made under a plan, as unified diffs")
     diff.add_argument("hash")
     diff.add_argument("--phase", metavar="ID", help="only changes of this phase")
-    diff.add_argument("--each", action="store_true", help="every change by itself, instead of the first against the last")
+    diff.add_argument("--each", action="store_true", help="show every change, instead of the first version against the last")
 
 
 def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = verbs.add_parser(
         name, help=summary, description=summary[0].upper() + summary[1:] + ".", allow_abbrev=False
     )
-    made.add_argument("--root", type=Path, default=Path(), metavar="DIR", help="the workspace (default: here)")
+    made.add_argument("--root", type=Path, default=Path(), metavar="DIR", help="workspace folder (default: current folder)")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run one verb and write what it gives."""
-    return write(guarded(lambda: _run(arguments, place_of(arguments.root))))
+    """Run the subcommand and print its result."""
+    return write(run_command(lambda: _run(arguments, place_of(arguments.root))))
 
 
-def _run(arguments: argparse.Namespace, place: Place) -> Answer:
+def _run(arguments: argparse.Namespace, place: CommandContext) -> CommandResult:
     match arguments.verb:
         case "new":
             draft = arguments.draft.read_text(encoding="utf-8") if arguments.draft else None
@@ -84,20 +84,22 @@ def _run(arguments: argparse.Namespace, place: Place) -> Answer:
             return run_show(place, plan_hash=arguments.hash)
 
 
-def _approve(place: Place, plan_hash: str) -> Answer:
-    """Only a person can: the plan is shown, and the answer must come from a terminal."""
+def _approve(place: CommandContext, plan_hash: str) -> CommandResult:
+    """Show the plan and ask for confirmation. Needs a terminal, so that only a person can approve."""
     if not sys.stdin.isatty():
-        return Answer(exit_code=1, stderr="error: approving needs a person at a terminal\n")
+        return CommandResult(exit_code=1, stderr="error: approving needs a person at a terminal\n")
     write(run_show(place, plan_hash=plan_hash))
     if input(f"Type the first 8 characters of the hash ({plan_hash[:4]}…) to approve this plan: ").strip() != plan_hash[:8]:
-        return Answer(exit_code=1, stderr="not approved\n")
+        return CommandResult(exit_code=1, stderr="not approved\n")
     return run_approve(place, plan_hash=plan_hash, approver=_person())
 
 
 def _as_hash(text: str) -> str:
-    """Raises Refused: PLAN_NOT_FOUND what is no hash names no plan."""
+    """Check that the text is a plan hash. Raises Refused (PLAN_NOT_FOUND)."""
     if not is_hash(text):
-        raise Refused(fail("PLAN_NOT_FOUND", text="expected the 64 hexadecimal digits that name a plan; see plan list"))
+        raise Refused(
+            fail("PLAN_NOT_FOUND", text="expected a plan hash of 64 hexadecimal digits; run `strictwire plan list`")
+        )
     return text
 
 
@@ -105,14 +107,14 @@ def _person() -> str:
     return f"terminal:{getpass.getuser()}"
 
 
-def place_of(root: Path) -> Place:
-    """A workspace with the key of this user's server."""
+def place_of(root: Path) -> CommandContext:
+    """The workspace at a folder, with the key and state of this user's server."""
     state = state_folder() / "packs"
-    return Place(root=root, key=state / KEY, now=time.time, state=state)
+    return CommandContext(root=root, key=state / KEY, now=time.time, state=state)
 
 
-def write(answer: Answer) -> int:
-    """Print an answer; its exit code."""
+def write(answer: CommandResult) -> int:
+    """Print a result and return its exit code."""
     sys.stdout.write(answer.stdout)
     sys.stdout.flush()
     sys.stderr.write(answer.stderr)

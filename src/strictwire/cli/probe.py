@@ -1,4 +1,4 @@
-"""`strictwire probe`: judges any MCP server with raw bytes."""
+"""`strictwire probe`: tests any MCP server with raw bytes."""
 
 from __future__ import annotations
 
@@ -11,42 +11,56 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.client.errors import CannotReach
-from strictwire.probe import Options, Progress, Report, render_json, render_table, run_with
+from strictwire.probe import ProbeOptions, ProbeProgress, ProbeReport, render_json, render_table, run_with
 
 EXAMPLES: Final = """examples:
   strictwire probe --stdio 'python my_server.py'
   strictwire probe --http http://127.0.0.1:8808/mcp
-  strictwire probe --stdio 'npx -y some-server' --http http://127.0.0.1:3000/mcp    both, and where they differ
+  strictwire probe --stdio 'npx -y some-server' --http http://127.0.0.1:3000/mcp    also compares the two transports
   strictwire probe --http URL --tool 'search={"query":"x"}' --format json
 
-exit codes: 0 no findings, 100 findings, 1 could not probe, 2 usage
+exit codes: 0 no findings, 100 findings, 1 could not run, 2 wrong usage
 """
 
 FINDINGS: Final = 100
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("--stdio", metavar="COMMAND", type=shlex.split, help="start this server and speak to it over stdio")
-    parser.add_argument("--http", metavar="URL", help="speak to the server at this endpoint")
+    """Add the options."""
     parser.add_argument(
-        "--tool", action="append", default=[], metavar="NAME=JSON", type=_hint, help="arguments to call a tool with"
+        "--stdio", metavar="COMMAND", type=shlex.split, help="start a server with this command and test it over stdio"
+    )
+    parser.add_argument("--http", metavar="URL", help="test the server at this URL")
+    parser.add_argument(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="NAME=JSON",
+        type=_tool_arguments,
+        help="arguments for calls to this tool; may be repeated",
     )
     parser.add_argument(
-        "--call-all", action="store_true", help="also call tools that are not marked read-only; they may change things"
+        "--call-all", action="store_true", help="also call tools that are not marked read-only; they may change data"
     )
     parser.add_argument("--only", action="append", metavar="PROBE", help="run only this probe; may be repeated")
-    parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", type=_header, help="sent over HTTP")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--output", type=Path, help="write the report there instead of standard output")
+    parser.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="NAME:VALUE",
+        type=_header,
+        help="HTTP request header; may be repeated",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: %(default)s")
+    parser.add_argument("--output", type=Path, help="write the report to this file instead of standard output")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Probe, print, and say by the exit code whether there were findings."""
+    """Run the probes, print the report, and return 100 if there are findings."""
     if not arguments.stdio and not arguments.http:
-        print("strictwire probe: name a server with --stdio COMMAND, --http URL, or both", file=sys.stderr)
+        print("strictwire probe: no server given; use --stdio COMMAND, --http URL, or both", file=sys.stderr)
         return 2
-    options = Options(
+    options = ProbeOptions(
         stdio=arguments.stdio,
         http=arguments.http,
         tools=dict(arguments.tool),
@@ -55,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         headers=dict(arguments.header),
     )
     try:
-        report = asyncio.run(run_with(options, _show_progress if sys.stderr.isatty() else _stay_silent))
+        report = asyncio.run(run_with(options, _show_progress if sys.stderr.isatty() else _no_progress))
     except ValueError as exc:
         print(f"strictwire probe: {exc}", file=sys.stderr)
         return 2
@@ -66,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     return FINDINGS if report.findings or report.differences else 0
 
 
-def _write(report: Report, arguments: argparse.Namespace) -> None:
+def _write(report: ProbeReport, arguments: argparse.Namespace) -> None:
     text = render(render_json(report)).decode() if arguments.format == "json" else render_table(report)
     if arguments.output is None:
         print(text)
@@ -74,7 +88,7 @@ def _write(report: Report, arguments: argparse.Namespace) -> None:
         arguments.output.write_text(text + "\n", encoding="utf-8")
 
 
-def _hint(text: str) -> tuple[str, JsonObject]:
+def _tool_arguments(text: str) -> tuple[str, JsonObject]:
     name, _, raw = text.partition("=")
     try:
         return name, parse_object(raw.encode())
@@ -89,9 +103,9 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _show_progress(progress: Progress) -> None:
-    print(f"\r\x1b[K{progress.lane} {progress.done + 1}/{progress.total} {progress.probe}", end="", file=sys.stderr)
+def _show_progress(progress: ProbeProgress) -> None:
+    print(f"\r\x1b[K{progress.variant} {progress.done + 1}/{progress.total} {progress.probe}", end="", file=sys.stderr)
 
 
-def _stay_silent(_progress: Progress) -> None:
-    """A file or a pipe wants no progress."""
+def _no_progress(_progress: ProbeProgress) -> None:
+    """Used if stderr is not a terminal."""

@@ -1,4 +1,4 @@
-"""`strictwire serve`: an author's server, or the packs that ship with strictwire."""
+"""`strictwire serve`: serves the user's own server, or the packs that ship with strictwire."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from strictwire.server.compose import PATHS
 from strictwire.server.run import Serving, StartRefused, parse_address, report_start_failure, run_server
 
 EXAMPLES: Final = """examples:
-  strictwire serve                              the packs of strictwire.toml on http://127.0.0.1:8808/mcp
-  strictwire serve --stdio --pack basics        one pack on standard input and output
-  strictwire serve my_module:server --stdio     a server of your own
-  strictwire serve --http 127.0.0.1:0           any free port
-  strictwire serve --workers 4                  four processes behind one address
+  strictwire serve                              serve the packs of strictwire.toml on http://127.0.0.1:8808/mcp
+  strictwire serve --stdio --pack basics        serve one pack over stdio
+  strictwire serve my_module:server --stdio     serve your own strictwire.Server
+  strictwire serve --http 127.0.0.1:0           listen on any free port
+  strictwire serve --workers 4                  run four processes on one address
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The options."""
-    parser.add_argument("server", nargs="?", metavar="MODULE:NAME", help="a Server of your own instead of the packs")
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--stdio", action="store_true", help="serve standard input and output")
-    way.add_argument("--http", metavar="HOST:PORT", help="serve HTTP there (default: server.host and server.port)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes that serve HTTP (default: server.workers)")
-    parser.add_argument("--pack", action="append", metavar="NAME", help="offer this pack; may be repeated")
-    parser.add_argument("--profile", choices=sorted(PATHS), default="mcp", help="the contract spoken on stdio")
-    parser.add_argument("--deterministic", action="store_true", help="fix time and ids, so that a run repeats to the byte")
+    """Add the options."""
+    parser.add_argument("server", nargs="?", metavar="MODULE:NAME", help="your own strictwire.Server instead of the packs")
+    transport = parser.add_mutually_exclusive_group()
+    transport.add_argument("--stdio", action="store_true", help="serve over standard input and output")
+    transport.add_argument("--http", metavar="HOST:PORT", help="listen here (default: server.host and server.port)")
+    parser.add_argument("--workers", type=int, metavar="N", help="number of HTTP processes (default: server.workers)")
+    parser.add_argument("--pack", action="append", metavar="NAME", help="serve this pack; may be repeated")
     parser.add_argument(
-        "--exact-v0", action="store_true", help="with --pack context: Context Resolve v0 on stdio, to the byte"
+        "--profile", choices=sorted(PATHS), default="mcp", help="protocol profile on stdio (default: %(default)s)"
+    )
+    parser.add_argument("--deterministic", action="store_true", help="use fixed times and ids, so that output is repeatable")
+    parser.add_argument(
+        "--exact-v0", action="store_true", help="with --pack context: serve Context Resolve v0 on stdio, byte for byte"
     )
     parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if there is one)")
 
@@ -68,20 +70,20 @@ def _address(arguments: argparse.Namespace) -> tuple[str, int] | None:
     return parse_address(arguments.http) if arguments.http else None
 
 
-def load_server(place: str) -> Server:
-    """The Server that MODULE:NAME names. Raises ValueError: there is none; StartRefused: its module does not load."""
-    module, _, name = place.partition(":")
+def load_server(path: str) -> Server:
+    """Import the Server at MODULE:NAME. Raises ValueError if there is none, StartRefused if its module raises."""
+    module, _, name = path.partition(":")
     if not module:
-        raise ValueError(f"{place!r}: expected MODULE:NAME of a strictwire.Server")
+        raise ValueError(f"{path!r}: expected MODULE:NAME of a strictwire.Server")
     sys.path.insert(0, "")
     try:
         found = getattr(importlib.import_module(module), name or "server")
     except (ImportError, AttributeError) as exc:
-        raise ValueError(f"{place!r} cannot be loaded ({exc}); expected MODULE:NAME of a strictwire.Server") from exc
-    except Exception as exc:  # contains the author's module, which may raise anything while it is loaded
-        raise StartRefused(f"{place!r} raised {type(exc).__name__} while it was loaded: {exc}") from exc
+        raise ValueError(f"{path!r} cannot be loaded ({exc}); expected MODULE:NAME of a strictwire.Server") from exc
+    except Exception as exc:  # the user's module may raise anything while it is imported
+        raise StartRefused(f"importing {path!r} raised {type(exc).__name__}: {exc}") from exc
     if not isinstance(found, Server):
-        raise ValueError(f"{place!r} is a {type(found).__name__}, not a strictwire.Server")  # noqa: TRY004 - usage, not a bug
+        raise ValueError(f"{path!r} is a {type(found).__name__}, not a strictwire.Server")  # noqa: TRY004 - usage, not a bug
     return found
 
 

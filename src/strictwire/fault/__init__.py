@@ -1,1 +1,1 @@
-"""What can go wrong, as one value, and how each contract shows it. Pure. Above: everything. Below: `canon`."""
+"""Failures: one value for every error, a catalogue of codes, and dialects that render failures as JSON. Pure."""

@@ -1,18 +1,18 @@
-"""What a code means, in every dialect, and what to do about it. For people; `strictwire explain` prints it."""
+"""Explains a failure code in every dialect, and what to do about it. `strictwire explain` prints it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from strictwire.fault.catalogue import CATALOGUE, RENDERINGS, Entry
+from strictwire.fault.catalogue import CATALOGUE, RENDERINGS, CatalogueEntry
 from strictwire.fault.dialects.index import DIALECTS, HTTP
 from strictwire.fault.invariants import INVARIANTS
 from strictwire.fault.spellings import NATIVE, Spelling, spell
 
 
 class UnknownCode(LookupError):
-    """No dialect has this code. `nearest` are those that look like it, best first."""
+    """No dialect has this code. `nearest` are similar codes, the best match first."""
 
     def __init__(self, given: str, nearest: tuple[str, ...]) -> None:
         super().__init__(given, nearest)
@@ -26,28 +26,28 @@ class UnknownCode(LookupError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """One code of the catalogue, and how everybody says it."""
+    """One catalogue code, and its spelling in every dialect."""
 
-    entry: Entry
+    entry: CatalogueEntry
     spellings: tuple[tuple[str, Spelling], ...]
-    """Dialect and what it says, for each dialect."""
+    """Each dialect and its spelling."""
     http_status: int
     exit_code: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What a word or number stands for."""
+    """The meanings of a code or number."""
 
     given: str
     meanings: tuple[tuple[tuple[str, ...], Meaning], ...]
-    """The dialects that use it in this sense, and the sense. `catalogue` is ours."""
+    """Each meaning, with the dialects that use the spelling for it. `catalogue` is strictwire's own code."""
     also: tuple[tuple[str, tuple[str, ...]], ...]
-    """Per dialect, other codes of the catalogue that it says with the same word or number."""
+    """Per dialect, other catalogue codes with the same spelling."""
 
 
 def explain(given: str) -> Explanation:
-    """The meaning of a code in any dialect's spelling, also a number. Raises UnknownCode."""
+    """Explain a code or number as any dialect spells it. Raises UnknownCode."""
     senses = _senses(given.strip())
     if not senses:
         raise UnknownCode(given, _nearest(given))
@@ -56,7 +56,7 @@ def explain(given: str) -> Explanation:
 
 
 def _senses(given: str) -> dict[str, list[str]]:
-    """Code of the catalogue to the dialects that mean it by this word, the catalogue first."""
+    """Catalogue codes that the spelling stands for, each with the dialects that use it so; the catalogue first."""
     wanted = given.casefold()
     found: dict[str, list[str]] = {code: ["catalogue"] for code in CATALOGUE if code.casefold() == wanted}
     for dialect, words in NATIVE.items():
@@ -99,7 +99,7 @@ def _nearest(given: str) -> tuple[str, ...]:
 
 
 def render_explanation(explanation: Explanation) -> str:
-    """Lines for a terminal, without a last newline."""
+    """Lines for a terminal, without a final newline."""
     parts = [_render_meaning(dialects, meaning) for dialects, meaning in explanation.meanings]
     if explanation.also:
         parts.append("\n".join(_render_also(explanation)))
@@ -108,16 +108,16 @@ def render_explanation(explanation: Explanation) -> str:
 
 def _render_meaning(dialects: tuple[str, ...], meaning: Meaning) -> str:
     entry = meaning.entry
-    said = [f"    {dialect:<13} {word}" for dialect, word in meaning.spellings]
+    spelled = [f"    {dialect:<13} {spelling}" for dialect, spelling in meaning.spellings]
     lines = [
         f"{entry.code} ({', '.join(dialects)})",
         f"  {entry.meaning}",
         f"  message:    {entry.text}",
-        f"  do:         {entry.action}",
-        f"  fault of:   {entry.blame}, at the stage {entry.stage}",
-        f"  try again:  {'yes, the same call may succeed later' if entry.retryable else 'no, not unchanged'}",
-        "  said as:",
-        *said,
+        f"  action:     {entry.action}",
+        f"  caused by:  {entry.blame}, at stage {entry.stage}",
+        f"  retryable:  {'yes, the same call may succeed later' if entry.retryable else 'no, change the call first'}",
+        "  spelled:",
+        *spelled,
         f"    {'http status':<13} {meaning.http_status}",
         f"    {'exit code':<13} {meaning.exit_code}",
     ]
@@ -126,4 +126,4 @@ def _render_meaning(dialects: tuple[str, ...], meaning: Meaning) -> str:
 
 
 def _render_also(explanation: Explanation) -> list[str]:
-    return [f"{dialect} also says {explanation.given} for: {', '.join(codes)}" for dialect, codes in explanation.also]
+    return [f"{dialect} also uses {explanation.given} for: {', '.join(codes)}" for dialect, codes in explanation.also]

@@ -1,18 +1,18 @@
-"""One failure, whatever went wrong and wherever.
+"""The value that represents every expected error.
 
     Failure
-      code         which catalogue entry: what a program acts on
-      stage        how far the call got
-      blame        whose fault: caller, tool, upstream, us
+      code         the catalogue code; programs act on it
+      stage        the stage at which the call failed
+      blame        who caused it: caller, tool, upstream, us
       retryable    whether the same call may succeed later
-      text         a public sentence, never made from an exception
+      text         a public message, never made from an exception
       details      public fields: names, keywords, limits; no offending values
-      invariant_id which of the product's invariants broke
-      cause        the normalised origin: for the audit trail and for `system/1.0` alone
+      invariant_id the product invariant that is violated, if any
+      cause        the normalised origin; only in the audit trail and in `system/1.0`
 
-A dialect turns a Failure, together with the Facts of the call, into the JSON of its contract. Both are structs and not
-dataclasses because a refused call makes one of each, and a frozen dataclass takes six times as long to build;
-`msgspec.structs.replace` gives a changed copy.
+A dialect renders a Failure and the Facts of its call as the JSON of a contract. Both are msgspec structs and not
+dataclasses, because every refused call creates one of each and a frozen dataclass takes six times as long to create. Use
+`msgspec.structs.replace` for a changed copy.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from strictwire.canon.json import JsonValue
 from strictwire.fault.catalogue import CATALOGUE, Blame, Stage
 
 EPOCH: Final = "1970-01-01T00:00:00.000Z"
-"""The time where no clock was asked."""
+"""The timestamp if none was set."""
 
 NO_DETAILS: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """See the module. A code outside the catalogue cannot be constructed: KeyError."""
+    """One failure; the module docstring describes the fields. Raises KeyError for a code outside the catalogue."""
 
     code: str
     stage: Stage
@@ -57,7 +57,7 @@ def fail(
     invariant_id: str | None = None,
     cause: JsonValue = None,
 ) -> Failure:
-    """A Failure with the stage, blame, retry advice and text of its catalogue entry. Raises KeyError: unknown code."""
+    """Make a Failure with the defaults of its catalogue entry. Raises KeyError for an unknown code."""
     entry = CATALOGUE[code]
     return Failure(
         code=code,
@@ -72,7 +72,7 @@ def fail(
 
 
 class Refused(Exception):
-    """How a handler gives a Failure: `raise Refused(fail("FILE_NOT_FOUND"))`. The pipeline takes the value out."""
+    """Raised by a handler to return a Failure: `raise Refused(fail("FILE_NOT_FOUND"))`. The pipeline catches it."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.code)
@@ -80,10 +80,10 @@ class Refused(Exception):
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What a dialect may know of the call besides the failure."""
+    """The facts of a call that a dialect may render besides the failure."""
 
     tool: str = ""
-    """The tool asked for; for `system/1.0` also `startup`."""
+    """The requested tool; for start-up failures in `system/1.0`, `startup`."""
     timestamp: str = EPOCH
     """ISO 8601 in UTC with milliseconds, from the injected clock."""
     role: str | None = None
@@ -92,6 +92,6 @@ class Facts(Struct, frozen=True, kw_only=True):
     phase_id: str | None = None
     plan_hash: str | None = None
     revision: str = "2026-07-28"
-    """The MCP revision spoken."""
+    """The MCP revision of the connection."""
     stack_trace: str | None = None
-    """Only where DEBUG_STACK=true."""
+    """Set only with DEBUG_STACK=true."""

@@ -1,4 +1,4 @@
-"""What each dialect carries of a failure, field by field, so that a client knows what it can rely on after reading."""
+"""Which fields of a failure each dialect carries, so that a client knows what it can rely on after reading."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class Carried(StrEnum):
     """How much of a field a dialect carries."""
 
     WHOLE = "whole"
-    """Read back as it was, within the bounds of `plain`."""
+    """A client reads back the original value, within the bounds of `plain`."""
     PARTLY = "partly"
-    """Some values look alike once they are rendered."""
+    """Different values may render to the same JSON."""
     LOST = "lost"
-    """Makes no difference to what is rendered."""
+    """The value does not influence the JSON."""
 
 
 FIELDS: Final = ("code", "stage", "blame", "retryable", "text", "details", "invariant_id", "cause")
-"""The fields of a Failure, in its order."""
+"""The fields of a Failure in declaration order."""
 
 
 def _row(**kept: Carried) -> Mapping[str, Carried]:
@@ -53,7 +53,7 @@ CARRIED: Final[Mapping[str, Mapping[str, Carried]]] = MappingProxyType(
         HTTP: _row(code=Carried.WHOLE, retryable=Carried.WHOLE, text=Carried.WHOLE, details=Carried.WHOLE),
     }
 )
-"""Dialect to field to how much of it is carried."""
+"""How much of each field each dialect carries."""
 
 
 def render_losses() -> str:

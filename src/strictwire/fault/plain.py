@@ -1,10 +1,10 @@
-"""Anything at all as plain JSON: bounded, without cycles, without secrets, and the same for the same value.
+"""Converts any Python value to safe JSON: bounded, without cycles, without secrets, and deterministic.
 
-Used for the cause of a failure, which may be whatever a handler raised, and for details, which a handler wrote. Never
-raises, whatever the objects do when they are asked for their text. An exception becomes `{message, code, name}`, with
-what it came from as `cause` and the members of a group as `errors`.
+Used for the cause of a failure, which may be any exception of a handler, and for details, which a handler wrote. Never
+raises, even if `__str__` or an iterator of the value raises. An exception becomes `{message, code, name}`, with its
+origin as `cause` and the members of an exception group as `errors`.
 
-Applied to its own result it changes nothing, so a failure that was read back is rendered as it was.
+Idempotent: applied to its own result it changes nothing, so a failure that a client read renders to the same JSON.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from strictwire.canon.json import JsonValue, render, render_sorted
-from strictwire.fault.redact import KNOWN, KNOWN_NAMES, MARK, is_harmless, is_plain_name, redact, redact_text
+from strictwire.fault.redact import HARMLESS_TEXTS, MARK, PLAIN_NAMES, is_harmless, is_plain_name, redact, redact_text
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 MAX_DEPTH: Final = 8
-"""Levels of nesting, and so of exceptions that caused one another. Deeper ones tell nothing more."""
+"""Maximum nesting, which also bounds chains of exceptions. Deeper levels add no useful information."""
 
 MAX_ITEMS: Final = 50
-"""Members of one object or list."""
+"""Maximum members of one object or list."""
 
 MAX_TEXT: Final = 1_000
-"""Characters of one text."""
+"""Longest string in characters."""
 
 MAX_NAME: Final = 100
-"""Characters of a member's name."""
+"""Longest member name in characters."""
 
 MAX_CHARACTERS: Final = 8_192
-"""Characters of all texts and names together: a cause is a hint, the log has the rest."""
+"""Maximum characters of all strings and names together: a cause is a hint, the log has the full text."""
 
 MAX_NODES: Final = 256
-"""Values altogether."""
+"""Maximum number of values."""
 
 MORE: Final = "…"
-"""What stands where something was left out."""
+"""Marks an omission."""
 
 _EXACT_BITS: Final = 63
-"""Integers that every JSON reader with 64 bits keeps."""
+"""Larger integers lose precision in parsers with 64-bit integers."""
 
-_STEADY: Final = 4
-"""Rounds after which a text that was cut inside something redacted has settled."""
+_MAX_ROUNDS: Final = 4
+"""Rounds of truncation and redaction until the result no longer changes."""
 
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
-"""Differs from run to run, so it would make equal failures differ."""
+"""Memory addresses differ from run to run, so equal failures would differ."""
 
-_LONE: Final = re.compile("[\ud800-\udfff]")
-"""Half a character: UTF-8 cannot carry it."""
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+"""UTF-8 cannot encode lone surrogates."""
 
 
 def plain(value: object) -> JsonValue:
-    """The value as JSON, within the bounds above."""
+    """Convert a value to JSON within the bounds above."""
     try:
         return _copy_plain(value)
-    except _NotPlainYet:
+    except _NeedsRewrite:
         return _write(value)
 
 
@@ -67,17 +67,17 @@ def _write(value: object) -> JsonValue:
     writer = _Writer()
     written = writer.write(value, MAX_DEPTH)
     result = redact(written)
-    # A mark may be longer than the secret it stands for, and what was cut may now be cut elsewhere: write until it stays.
-    for _ in range(_STEADY if writer.left_out or result != written else 0):
+    # The redaction mark may be longer than the secret, which can change where text is truncated. Repeat until stable.
+    for _ in range(_MAX_ROUNDS if writer.left_out or result != written else 0):
         result = redact(_Writer().write(result, MAX_DEPTH))
     return result
 
 
 def plain_text(text: str, limit: int = MAX_TEXT) -> str:
-    """A text that UTF-8 can carry, without secrets, of at most `limit` characters."""
-    if len(text) <= limit and (text in KNOWN or (text.isascii() and is_harmless(text))):
+    """A string of at most `limit` characters that UTF-8 can encode, with secrets redacted."""
+    if len(text) <= limit and (text in HARMLESS_TEXTS or (text.isascii() and is_harmless(text))):
         return text
-    for _ in range(_STEADY):
+    for _ in range(_MAX_ROUNDS):
         shorter = _cut(text, limit)
         if shorter == text:
             break
@@ -87,33 +87,33 @@ def plain_text(text: str, limit: int = MAX_TEXT) -> str:
 
 def _cut(text: str, limit: int) -> str:
     seen = text[: 2 * limit]
-    clean = redact_text(seen if seen.isascii() else _LONE.sub("\ufffd", seen))
+    clean = redact_text(seen if seen.isascii() else _LONE_SURROGATE.sub("\ufffd", seen))
     if len(clean) <= limit and len(seen) == len(text):
         return clean
     kept = clean[: limit - 1]
-    # A mark that is cut in half would look like a secret to the next reader.
+    # Remove a truncated redaction mark at the end: the next round would not recognise it.
     halves = (kept[: -len(MARK[:size])] for size in range(len(MARK) - 1, 0, -1) if kept.endswith(MARK[:size]))
     return next(halves, kept) + MORE
 
 
-class _NotPlainYet(Exception):
-    """Something has to be written otherwise, or there may be more than fits."""
+class _NeedsRewrite(Exception):
+    """The fast path does not apply: a value must be converted, or the bounds may be exceeded."""
 
 
 def _copy_plain(value: object) -> JsonValue:
-    """A copy of a value that is plain already, as most are. Raises _NotPlainYet: `_write` might change something."""
+    """Fast path: copy a value that already is safe JSON, as most are. Raises _NeedsRewrite if `_write` might change it."""
     copied = _copy(value, MAX_DEPTH, [MAX_NODES - 1])
-    # JSON is never shorter than the characters in it.
+    # The JSON is at least as long as all strings in it, so this bounds the characters.
     if type(copied) is not str and len(render(copied)) >= MAX_CHARACTERS:
-        raise _NotPlainYet
+        raise _NeedsRewrite
     return copied
 
 
 def _copy(value: Any, depth: int, left: list[int]) -> JsonValue:
-    """The value, if it is plain and has no more parts than are left."""
+    """Copy the value if it is safe JSON. `left` is the number of values that may still be copied."""
     kind = type(value)
     if kind is str:
-        if value in KNOWN or (len(value) <= MAX_TEXT and value.isascii() and is_harmless(value)):
+        if value in HARMLESS_TEXTS or (len(value) <= MAX_TEXT and value.isascii() and is_harmless(value)):
             return value  # type: ignore[no-any-return]
     elif kind is dict or kind is list:
         left[0] -= len(value)
@@ -123,12 +123,12 @@ def _copy(value: Any, depth: int, left: list[int]) -> JsonValue:
             )
     elif value is None or kind is bool or (kind is int and value.bit_length() <= _EXACT_BITS):
         return value  # type: ignore[no-any-return]
-    raise _NotPlainYet
+    raise _NeedsRewrite
 
 
 def _copy_members(members: dict[Any, Any], depth: int, left: list[int]) -> JsonValue:
     return {
-        name if type(name) is str and name in KNOWN_NAMES else _copy_name(name): _copy(value, depth, left)
+        name if type(name) is str and name in PLAIN_NAMES else _copy_name(name): _copy(value, depth, left)
         for name, value in members.items()
     }
 
@@ -136,15 +136,15 @@ def _copy_members(members: dict[Any, Any], depth: int, left: list[int]) -> JsonV
 def _copy_name(name: object) -> str:
     if type(name) is str and len(name) <= MAX_NAME and name.isascii() and is_plain_name(name):
         return name
-    raise _NotPlainYet
+    raise _NeedsRewrite
 
 
-class _LeftOut(Exception):
-    """The bounds leave no room for this value."""
+class _NoRoom(Exception):
+    """The bounds are reached; the value is omitted."""
 
 
 class _Writer:
-    """Writes one value; counts what it has written."""
+    """Converts one value and counts values and characters."""
 
     def __init__(self) -> None:
         self.left_out = False
@@ -153,14 +153,14 @@ class _Writer:
         self._open: set[int] = set()
 
     def write(self, value: object, depth: int) -> JsonValue:
-        """The plain form. Raises _LeftOut when there is no room for it."""
+        """Convert a value. Raises _NoRoom if the bounds are reached."""
         if self._nodes <= 0 or self._characters <= 0:
             self.left_out = True
-            raise _LeftOut
+            raise _NoRoom
         self._nodes -= 1
         try:
             return self._form(value, depth)
-        except Exception:  # noqa: BLE001 - contains what foreign __str__, __class__ and iterators raise
+        except Exception:  # noqa: BLE001 - a foreign __str__, __class__ or iterator may raise anything
             return self._text(_type_name(value))
 
     def _form(self, value: object, depth: int) -> JsonValue:
@@ -180,7 +180,7 @@ class _Writer:
         return written
 
     def _nested(self, value: object, depth: int, write: Callable[[int], JsonValue]) -> JsonValue:
-        """A value with parts: not below itself, and not below the last level."""
+        """Convert a container, unless it contains itself or exceeds the maximum depth."""
         if depth <= 1 or id(value) in self._open:
             return self._text(MORE)
         self._open.add(id(value))
@@ -211,7 +211,7 @@ class _Writer:
         return self._nested(value, depth, lambda below: self._items(value, below))
 
     def unordered(self, value: set[object] | frozenset[object], depth: int) -> JsonValue:
-        """Sorted by what is written; one that is too large has no first members, so only its size is told."""
+        """Sorted by the converted members. A large set is only its size: it has no order, so no stable first members."""
         if len(value) > MAX_ITEMS:
             return self._text(f"set of {len(value)}")
         return self._nested(value, depth, lambda below: sorted(self._items(value, below), key=render_sorted))
@@ -225,7 +225,7 @@ class _Writer:
             name = self._text(str.__str__(key) if isinstance(key, str) else _key_text(key), MAX_NAME)
             try:
                 written.setdefault(name, self.write(value, depth))
-            except _LeftOut:
+            except _NoRoom:
                 break
         return written
 
@@ -234,7 +234,7 @@ class _Writer:
         for item in islice(items, MAX_ITEMS):
             try:
                 written.append(self.write(item, depth))
-            except _LeftOut:
+            except _NoRoom:
                 break
         return written
 
@@ -248,37 +248,37 @@ _FORMS: Final[tuple[tuple[Any, Callable[[_Writer, Any, int], JsonValue]], ...]] 
     ((list, tuple), _Writer.listing),
     ((set, frozenset), _Writer.unordered),
 )
-"""What is written how; the first that fits."""
+"""Conversions by type; the first match wins."""
 
 
-def _exception_members(thrown: BaseException) -> Iterable[tuple[str, object]]:
-    yield "message", _ADDRESS.sub("", _asked(lambda: str.__str__(str(thrown)), ""))
-    yield "code", _asked(lambda: _code_of(thrown), None)
-    yield "name", _class_name(thrown)
-    origin = _asked(lambda: _origin_of(thrown), None)
+def _exception_members(raised: BaseException) -> Iterable[tuple[str, object]]:
+    yield "message", _ADDRESS.sub("", _guarded(lambda: str.__str__(str(raised)), ""))
+    yield "code", _guarded(lambda: _code_of(raised), None)
+    yield "name", _class_name(raised)
+    origin = _guarded(lambda: _origin_of(raised), None)
     if origin is not None:
         yield "cause", origin
-    if isinstance(thrown, BaseExceptionGroup):
-        yield "errors", thrown.exceptions
+    if isinstance(raised, BaseExceptionGroup):
+        yield "errors", raised.exceptions
 
 
-def _asked(question: Callable[[], Answer], otherwise: Answer) -> Answer:
+def _guarded(read: Callable[[], Result], default: Result) -> Result:
     try:
-        return question()
-    except Exception:  # noqa: BLE001 - contains foreign __str__ and properties; the rest of the exception is still told
-        return otherwise
+        return read()
+    except Exception:  # noqa: BLE001 - a foreign __str__ or property may raise anything; the other members are kept
+        return default
 
 
-def _code_of(thrown: BaseException) -> str | int | None:
-    """What the exception itself calls its code; for errors of the system, the name of its number."""
-    code = getattr(thrown, "code", None)
+def _code_of(raised: BaseException) -> str | int | None:
+    """The `code` attribute of the exception; for an OSError, the name of its errno."""
+    code = getattr(raised, "code", None)
     if isinstance(code, str | int) and not isinstance(code, bool):
         return code
-    return errno.errorcode.get(thrown.errno or 0) if isinstance(thrown, OSError) else None
+    return errno.errorcode.get(raised.errno or 0) if isinstance(raised, OSError) else None
 
 
-def _origin_of(thrown: BaseException) -> BaseException | None:
-    return thrown.__cause__ or (None if thrown.__suppress_context__ else thrown.__context__)
+def _origin_of(raised: BaseException) -> BaseException | None:
+    return raised.__cause__ or (None if raised.__suppress_context__ else raised.__context__)
 
 
 def _has_own_text(value: object) -> bool:
@@ -294,5 +294,5 @@ def _type_name(value: object) -> str:
 
 
 def _class_name(value: object) -> str:
-    """Asked of `type` itself: a metaclass may answer otherwise, or raise."""
+    """The name of the class, read from `type` directly: a metaclass may override `__name__`, or raise."""
     return str(type.__dict__["__name__"].__get__(type(value)))

@@ -1,4 +1,4 @@
-"""The parts of a failure that every dialect may show, made safe to send: text and details."""
+"""The public parts of a failure, bounded and redacted, for every dialect: text, details, names."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from strictwire.fault.failure import Failure
 from strictwire.fault.plain import plain, plain_text
 
 MAX_TOOL_NAME: Final = 200
-"""Characters of a tool's name that are repeated to whoever asked for it (A.2)."""
+"""Longest tool name, in characters, that a failure repeats to the caller."""
 
 MAX_INVARIANT: Final = 100
-"""Characters of an invariant's id; ours are far shorter, others may come from elsewhere."""
+"""Longest invariant id in characters. Ours are shorter; a failure read from another server may have any."""
 
 
 def public_text(failure: Failure) -> str:
-    """The sentence of the failure, or of its code where it brings none."""
-    usual = CATALOGUE[failure.code].text
-    return usual if failure.text == usual else plain_text(failure.text) or usual
+    """The message of the failure, or the default of its code."""
+    default = CATALOGUE[failure.code].text
+    return default if failure.text == default else plain_text(failure.text) or default
 
 
 def public_details(failure: Failure) -> JsonObject:
-    """The details as JSON within bounds; a fresh value."""
+    """The details as bounded JSON; a new value on each call."""
     if not failure.details:
         return {}
     details = plain(dict(failure.details))
@@ -31,15 +31,15 @@ def public_details(failure: Failure) -> JsonObject:
 
 
 def invariant_id(failure: Failure) -> str | None:
-    """Which invariant broke; None if none did."""
+    """The id of the violated invariant, or None."""
     return plain_text(failure.invariant_id or "", MAX_INVARIANT) or None
 
 
 def tool_name(name: str) -> str:
-    """A tool's name as it is repeated to the caller."""
+    """A tool name, bounded and redacted."""
     return plain_text(name.strip(), MAX_TOOL_NAME)
 
 
 def joined(phrase: str, more: str) -> str:
-    """`phrase: more`, within the bounds of a text; the phrase alone if there is no more."""
+    """`phrase: more`, bounded; only the phrase if `more` is empty."""
     return plain_text(f"{phrase}: {more}") if more else phrase

@@ -1,9 +1,9 @@
-"""Back from any dialect to the Failure, for clients: act on the code, never on the text.
+"""Parses the JSON of any dialect back into a Failure, for clients. Clients act on the code, never on the text.
 
     Unreadable   the payload is not a failure in any dialect (a ValueError)
 
-What a dialect does not carry comes back as the catalogue has it; `losses` lists it. Rendered again in the same dialect,
-the failure gives what was read.
+Fields that a dialect does not carry get the defaults of the catalogue; `losses` lists them. Rendering the failure again in
+the same dialect gives the same JSON.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from strictwire.fault.violations import Violation
 
 
 class Unreadable(ValueError):
-    """The payload is not a failure of a known dialect. `reason` says why, without a piece of the payload."""
+    """The payload is not a failure of a known dialect. `reason` says why and contains nothing of the payload."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -36,24 +36,24 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a payload says."""
+    """The failure in a payload, and the facts of its call."""
 
     failure: Failure
     facts: Facts
 
 
 def read_failure(payload: bytes | Mapping[str, JsonValue]) -> Failure:
-    """The failure in a dialect's body, a JSON-RPC error response, or a tool result. Raises Unreadable."""
+    """Read the failure from a dialect's JSON, a JSON-RPC error response or a tool result. Raises Unreadable."""
     return read(payload).failure
 
 
 def read(payload: bytes | Mapping[str, JsonValue]) -> Reading:
-    """The failure and the facts of the call that came with it. Raises Unreadable."""
+    """Read the failure and the facts of its call. Raises Unreadable."""
     body = _unwrap(_parse(payload) if isinstance(payload, bytes) else dict(payload))
-    for fits, reader in _FORMS:
-        if fits(body):
+    for matches, reader in _FORMS:
+        if matches(body):
             return reader(body)
-    raise Unreadable("no dialect has this form")
+    raise Unreadable("the payload has the form of no dialect")
 
 
 def _parse(raw: bytes) -> JsonObject:
@@ -64,7 +64,7 @@ def _parse(raw: bytes) -> JsonObject:
 
 
 def _unwrap(body: JsonObject) -> JsonObject:
-    """Out of a JSON-RPC response or a tool result."""
+    """The error object inside a JSON-RPC response or a tool result."""
     result = body.get("result")
     if isinstance(result, dict):
         body = result
@@ -75,7 +75,7 @@ def _unwrap(body: JsonObject) -> JsonObject:
 
 
 def _from_result(result: JsonObject) -> JsonObject:
-    """The envelope of a tool result: the structured content, else the text as JSON, else a failure with that text."""
+    """The envelope in a tool result: the structured content, else the text as JSON, else a failure with that text."""
     if result["isError"] is not True:
         raise Unreadable("the result is a success")
     envelope = result.get("structuredContent")
@@ -85,13 +85,13 @@ def _from_result(result: JsonObject) -> JsonObject:
     items = content if isinstance(content, list) else []
     texts = [item["text"] for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
     try:
-        return parse_object(texts[0].encode("utf-8", "replace")) if texts else _told("")
+        return parse_object(texts[0].encode("utf-8", "replace")) if texts else _tool_failed("")
     except NotStrict:
-        return _told(texts[0])
+        return _tool_failed(texts[0])
 
 
-def _told(text: str) -> JsonObject:
-    """What a server without a dialect says: that the tool failed, in its own words."""
+def _tool_failed(text: str) -> JsonObject:
+    """The envelope for a server without a dialect: the tool failed, with the server's own text."""
     return {"error": {"code": "TOOL_FAILED", "message": text}}
 
 
@@ -145,7 +145,7 @@ def _read_problem(body: JsonObject) -> Reading:
 
 
 def _read_envelope(body: JsonObject) -> Reading:
-    """`{"error": {"code": a word, ...}}`: resolve/v0 writes its words small, mcp writes them large."""
+    """`{"error": {"code": "..."}}`: resolve/v0 has lower-case codes, mcp upper-case ones."""
     error = body["error"]
     if error["code"] in NATIVE["resolve/v0"]:
         return Reading(failure=fail(_native("resolve/v0", error["code"])), facts=Facts())
@@ -159,7 +159,7 @@ def _read_envelope(body: JsonObject) -> Reading:
 
 
 def _catalogued(code: JsonValue) -> str:
-    """The code itself; the part after a namespace, where there is one."""
+    """The catalogue code, without a namespace before it. Raises Unreadable."""
     name = code.rpartition("/")[2] if isinstance(code, str) else ""
     if name not in CATALOGUE:
         raise Unreadable("the code is not in the catalogue")
@@ -167,7 +167,7 @@ def _catalogued(code: JsonValue) -> str:
 
 
 def _read_rpc(error: JsonObject) -> Reading:
-    """A JSON-RPC error object: whose it is shows in its data."""
+    """A JSON-RPC error object; its `data` tells the dialect."""
     data = _object(error.get("data"))
     if "errorType" in data:
         return _read_editor(error, data)
@@ -194,7 +194,7 @@ def _read_editor(error: JsonObject, data: JsonObject) -> Reading:
 
 
 def _leads_with_a_code(details: JsonObject) -> bool:
-    """Whether the details begin with one of our codes, as the editor shows those that it has no number for."""
+    """Whether the first detail is a catalogue code, as `editor/0.1` renders codes that it has no number for."""
     code = details.get("code") if next(iter(details), None) == "code" else None
     row = RENDERINGS.get(code) if isinstance(code, str) and code != "TOOL_FAILED" else None
     return row is not None and NATIVE["editor/0.1"][row.editor] == "TOOL_FAILED"
@@ -212,8 +212,8 @@ def _editor_violations(details: JsonObject) -> list[Violation]:
     ]
 
 
-def _editor_violation(told: JsonObject, keyword: JsonValue) -> Violation:
-    words = {name: value for name, value in told.items() if isinstance(value, str)}
+def _editor_violation(fields: JsonObject, keyword: JsonValue) -> Violation:
+    words = {name: value for name, value in fields.items() if isinstance(value, str)}
     return Violation(
         path=f"/{words.get('parameter', '')}",
         keyword=keyword if isinstance(keyword, str) else "unknown",
@@ -240,18 +240,18 @@ def _read_protocol(error: JsonObject, data: JsonObject) -> Reading:
 _CANONICAL: Final = {
     (error["code"], error["message"]): name for name in CANONICAL_CODES for error in (CanonicalError.to_jsonrpc_error(name),)
 }
-"""The four errors of `canonical` are known by number and message: they have no data."""
+"""The four `canonical` errors have no data, so number and message identify them."""
 
 
 def _read_bare(error: JsonObject, data: JsonObject) -> Reading:
-    """A number and a message, from `canonical`, from the standard codes, or from another server."""
+    """A number and a message: from `canonical`, a standard JSON-RPC code, or another server."""
     number, message = error["code"], error.get("message")
     if isinstance(message, str) and (number, message) in _CANONICAL:
         return Reading(failure=fail(_native("canonical", _CANONICAL[number, message])), facts=Facts())
     known = NATIVE[PROTOCOL].get(number) or NATIVE["editor/0.1"].get(number)
     code = "RESOURCE_NOT_FOUND" if number == -32602 and "uri" in data else known
     if code is None:
-        raise Unreadable("the number is of no dialect")
+        raise Unreadable("no dialect has this number")
     return Reading(failure=fail(code, text=_text(message), details=data), facts=Facts())
 
 
@@ -265,4 +265,4 @@ _FORMS: Final[tuple[tuple[Callable[[JsonObject], bool], Callable[[JsonObject], R
     (lambda body: _is_number(body.get("code")), _read_rpc),
     (lambda body: isinstance(body.get("code"), str) and "status" in body, _read_problem),
 )
-"""How a body is told apart, and who reads it; the first that fits."""
+"""The forms of a body and their readers; the first match wins."""

@@ -1,13 +1,13 @@
-"""Secrets out of JSON, by the name of a member and by the shape of a text.
+"""Redacts secrets in JSON, by the names of members and by the patterns of strings.
 
-Names are judged word by word (`apiKey`, `api_key` and `x-api-key` are the same three), so `monkey` and `author` are left
-alone. Texts are judged by forms that only secrets have; length or randomness alone proves nothing, or every digest and
-version number would go. What is redacted is replaced by a mark; the value given is never changed in place.
+Names are split into words (`apiKey`, `api_key` and `x-api-key` contain the same words), so `monkey` and `author` are not
+redacted. Strings are matched by patterns that only secrets have; length or randomness alone is no criterion, or every
+digest and version number would be redacted. Values are never changed in place.
 
-Every form holds a mark, such as `sk-` or an equals sign, that most texts do not: marks are looked for first, and only a text
-that has one is searched for the form.
+Fast path: every pattern contains a hint, such as `sk-` or an equals sign, that most strings do not. Only strings with a
+hint are searched with regular expressions.
 
-Not here: bounding and normalising causes, and deciding which values are stored at all.
+Not here: bounds and normalisation (`plain`), and the decision which values to store.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 from strictwire.canon.json import JsonObject, JsonValue
 
 MARK: Final = "[redacted]"
-"""What stands where a secret stood."""
+"""Replaces a secret."""
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -28,16 +28,16 @@ _SECRET_WORDS: Final = frozenset(
     {"password", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "credential", "credentials"}
     | {"authorization", "bearer", "cookie", "cookies", "apikey", "privatekey"}
 )
-"""A name with one of these words holds a secret whatever its type."""
+"""A member with one of these words in its name is a secret, whatever its type."""
 
 _TEXT_WORDS: Final = frozenset({"token", "tokens", "auth", "jwt", "pin", "otp"})
-"""A name with one of these holds a secret when it is text: `max_tokens` is a number."""
+"""A member with one of these words in its name is a secret if it is a string: `max_tokens` is a number."""
 
 _KEY_KINDS: Final = frozenset(
     {"api", "access", "account", "admin", "auth", "client", "deploy", "encryption", "hmac", "host", "license"}
     | {"master", "private", "service", "shared", "signing", "ssh", "storage", "subscription"}
 )
-"""What makes a `key` one that opens something: `api_key`, but not `primary_key`."""
+"""Words before `key` that make it a secret: `api_key`, but not `primary_key`."""
 
 _SHAPES: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY-----|[\s\S]*)"
@@ -53,55 +53,56 @@ _SHAPES: Final = re.compile(
     r"|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[\w-]{40,}|\bhf_[A-Za-z0-9]{30,}"
     r"|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bwhsec_\w{16,}"
 )
-"""Forms that are secrets from their first letter to their last."""
+"""Patterns of which the whole match is a secret."""
 
 _ASSIGNED: Final = re.compile(
     r"(?i)((?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[-_]?key|access[-_]?key|signature|sig)"
     r"(?:=|[\"']?\s*:\s*[\"']?(?=[^\s\"',;&]*[0-9])(?=[^\s\"',;&]{6})))[^\s\"',;&]+"
 )
-"""`password=anything`; after a colon, where sentences go on, only what has a digit and six letters or more."""
+"""`password=anything`. After a colon, which is common in prose, only a value of six or more characters with a digit."""
 
 _SCHEME: Final = re.compile(r"(?i)\b((?:bearer|basic|digest)\s+)(?=[\w.~+/=-]*[0-9=])[\w.~+/=-]{12,}")
-"""An Authorization header in a text. A digit or padding tells `Basic dXNlcjpwdw==` from `basic understanding`."""
+"""An Authorization header. The digit or padding distinguishes `Basic dXNlcjpwdw==` from `basic understanding`."""
 
 _USERINFO: Final = re.compile(r"((?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://[^\s/:@]*:)[^\s/@]+(?=@)")
-"""`scheme://user:password@host`: the password goes. Tried only where a word begins, so that long words stay cheap."""
+"""`scheme://user:password@host`: redacts the password. The lookbehind anchors the match at the start of a word; without
+it, long words would take quadratic time."""
 
 _SHORTEST: Final = 13
-"""No form without `=` or `:` is shorter, so most names and words need not be searched."""
+"""The shortest match of any pattern without `=` or `:`. Shorter strings need no search."""
 
-_SHAPE_MARKS: Final = (
+_SHAPE_HINTS: Final = (
     ("-", ("-----BEGIN ", "AGE-SECRET-KEY-1", "sk-", "rk-", "pk-", "glpat-", "xox", "pypi-")),
     ("_", ("sk_", "rk_", "pk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "npm_", "hf_", "whsec_")),
     (".", ("eyJ", "SG.")),
     ("A", ("AKIA", "ASIA", "AIza")),
     ("+", ("PRIVATE+KEY+",)),
 )
-"""A character, and marks with it: a text in one of the shapes has the two."""
+"""For each pattern of `_SHAPES`: a character and a substring that every match contains."""
 
-_ASSIGNED_MARKS: Final = ("pass", "pwd", "secret", "token", "key", "sig")
-_SCHEME_MARKS: Final = ("bearer", "basic", "digest")
+_ASSIGNED_HINTS: Final = ("pass", "pwd", "secret", "token", "key", "sig")
+_SCHEME_HINTS: Final = ("bearer", "basic", "digest")
 
 _FOLDED: Final = str.maketrans({"\u0130": "i", "\u0131": "i", "\u017f": "s"})
-"""Letters that count as ASCII ones where case is ignored, and that `lower` leaves as they are, or makes two."""
+"""Non-ASCII letters that match ASCII letters under re.IGNORECASE but that `str.lower` does not map to them."""
 
 MAX_KEPT: Final = 100
-"""Characters of a text or name whose judgement is remembered: schemas and failures use the same words again and again."""
+"""Longest string, in characters, that is cached. Schemas and failures repeat the same short strings."""
 
 MAX_REMEMBERED: Final = 4096
-"""How many of them."""
+"""Maximum size of each cache; a full cache is emptied."""
 
-KNOWN: Final[set[str]] = set()
-"""Short ASCII texts without any mark, met before: `is_harmless` knows them. What may hold a secret is never kept."""
+HARMLESS_TEXTS: Final[set[str]] = set()
+"""Cache: short ASCII strings without hints, as `is_harmless` found. A string that may contain a secret is never kept."""
 
-KNOWN_NAMES: Final[set[str]] = set()
-"""Short ASCII names met before that `is_plain_name` knows."""
+PLAIN_NAMES: Final[set[str]] = set()
+"""Cache: short ASCII names for which `is_plain_name` is True."""
 
 
 def redact(value: JsonValue) -> JsonValue:
-    """A copy of a JSON value without its secrets."""
+    """A copy of a JSON value with secrets redacted."""
     if isinstance(value, str):
-        return value if value in KNOWN else redact_text(value)
+        return value if value in HARMLESS_TEXTS else redact_text(value)
     if isinstance(value, list):
         return [redact(item) for item in value]
     return _redact_members(value) if isinstance(value, dict) else value
@@ -110,15 +111,15 @@ def redact(value: JsonValue) -> JsonValue:
 def _redact_members(members: JsonObject) -> JsonObject:
     redacted: JsonObject = {}
     for name, value in members.items():
-        if name in KNOWN_NAMES or is_plain_name(name):
+        if name in PLAIN_NAMES or is_plain_name(name):
             redacted[name] = redact(value)
         else:
-            redacted[redact_text(name)] = _treatment_of(name)(value)
+            redacted[redact_text(name)] = _redactor_of(name)(value)
     return redacted
 
 
 def redact_text(text: str) -> str:
-    """A text without the secrets that their shape gives away."""
+    """A string with all matches of the secret patterns redacted."""
     if is_harmless(text):
         return text
     text = _SHAPES.sub(MARK, text)
@@ -128,22 +129,22 @@ def redact_text(text: str) -> str:
 
 
 def is_harmless(text: str) -> bool:
-    """Whether no form can be in the text, because no mark of one is. False proves nothing."""
-    if text in KNOWN:
+    """True if the string cannot contain a secret, because it has no hint of one. False means "run the patterns"."""
+    if text in HARMLESS_TEXTS:
         return True
-    if (len(text) >= _SHORTEST or "=" in text or ":" in text) and _has_mark(text):
+    if (len(text) >= _SHORTEST or "=" in text or ":" in text) and _has_hint(text):
         return False
-    _remember(KNOWN, text)
+    _remember(HARMLESS_TEXTS, text)
     return True
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether the name has nothing secret, and says nothing secret about its member."""
-    if name in KNOWN_NAMES:
+    """Whether a member name contains no secret and does not mark its value as a secret."""
+    if name in PLAIN_NAMES:
         return True
-    if not is_harmless(name) or _treatment_of(name) is not redact:
+    if not is_harmless(name) or _redactor_of(name) is not redact:
         return False
-    _remember(KNOWN_NAMES, name)
+    _remember(PLAIN_NAMES, name)
     return True
 
 
@@ -154,31 +155,31 @@ def _remember(known: set[str], text: str) -> None:
         known.add(text)
 
 
-def _has_mark(text: str) -> bool:
-    for character, marks in _SHAPE_MARKS:
-        if character in text and _has_any(text, marks):
+def _has_hint(text: str) -> bool:
+    for character, hints in _SHAPE_HINTS:
+        if character in text and _has_any(text, hints):
             return True
     folded = (text if text.isascii() else text.translate(_FOLDED)).lower()
     return (
-        _has_any(folded, _SCHEME_MARKS)
-        or (("=" in text or ":" in text) and _has_any(folded, _ASSIGNED_MARKS))
+        _has_any(folded, _SCHEME_HINTS)
+        or (("=" in text or ":" in text) and _has_any(folded, _ASSIGNED_HINTS))
         or ("@" in text and "://" in text)
     )
 
 
-def _has_any(text: str, marks: tuple[str, ...]) -> bool:
-    for mark in marks:  # noqa: SIM110 - a third of the time of any() with a generator
-        if mark in text:
+def _has_any(text: str, hints: tuple[str, ...]) -> bool:
+    for hint in hints:  # noqa: SIM110 - takes a third of the time of any() with a generator
+        if hint in text:
             return True
     return False
 
 
-Treatment: TypeAlias = Callable[[JsonValue], JsonValue]
-"""What happens to a member because of its name."""
+Redactor: TypeAlias = Callable[[JsonValue], JsonValue]
+"""How the value of a member is redacted."""
 
 
-def _treatment_of(name: str) -> Treatment:
-    """How the member of this name is redacted: like any value, its texts, or all of it."""
+def _redactor_of(name: str) -> Redactor:
+    """How to redact the member with this name: like any value, all its strings, or the whole value."""
     words = [word.lower() for word in _WORD.findall(name)]
     if not _SECRET_WORDS.isdisjoint(words) or any(
         kind in _KEY_KINDS and key in ("key", "keys") for kind, key in pairwise(words)
@@ -188,12 +189,12 @@ def _treatment_of(name: str) -> Treatment:
 
 
 def _redact_whole(value: JsonValue) -> JsonValue:
-    """Yes, no and nothing are no secrets."""
+    """Redact the whole value, except null and booleans, which cannot be secrets."""
     return value if value is None or isinstance(value, bool) else MARK
 
 
 def _redact_texts(value: JsonValue) -> JsonValue:
-    """Every text under a name such as `tokens`; numbers stay."""
+    """Redact every string in the value; keep numbers."""
     if isinstance(value, str):
         return MARK
     if isinstance(value, list):

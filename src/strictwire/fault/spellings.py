@@ -1,4 +1,4 @@
-"""The words and numbers of each dialect, and the code that a reader takes each one for."""
+"""The codes and numbers of each dialect, and the catalogue code that a reader maps each one to."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _STANDARD: Final[Mapping[Spelling, str]] = MappingProxyType(
         -32603: "INTERNAL",
     }
 )
-"""The numbers of JSON-RPC."""
+"""The standard JSON-RPC error codes."""
 
 
-def _themselves(column: Callable[[Rendering], str]) -> dict[Spelling, str]:
+def _identity(column: Callable[[Rendering], str]) -> dict[Spelling, str]:
     return {column(row): column(row) for row in RENDERINGS.values()}
 
 
@@ -37,8 +37,8 @@ NATIVE: Final[Mapping[str, Mapping[Spelling, str]]] = MappingProxyType(
             -32021: "MISSING_CAPABILITY",
             -32022: "UNSUPPORTED_VERSION",
         },
-        "mcp": _themselves(lambda row: row.mcp),
-        "mcp/v1": _themselves(lambda row: row.mcp_v1),
+        "mcp": _identity(lambda row: row.mcp),
+        "mcp/v1": _identity(lambda row: row.mcp_v1),
         "resolve/v0": {
             "cache_missing": "CACHE_MISSING",
             "cache_invalid": "CACHE_INVALID",
@@ -47,7 +47,7 @@ NATIVE: Final[Mapping[str, Mapping[Spelling, str]]] = MappingProxyType(
             "io_error": "IO_ERROR",
             "internal_error": "INTERNAL",
         },
-        "system/1.0": _themselves(lambda row: row.system),
+        "system/1.0": _identity(lambda row: row.system),
         "canonical": {
             "INVALID_ENVELOPE": "NOT_A_REQUEST",
             "INVALID_TOOL_INPUT": "INVALID_PARAMS",
@@ -62,7 +62,7 @@ NATIVE: Final[Mapping[str, Mapping[Spelling, str]]] = MappingProxyType(
         HTTP: {code: code for code in RENDERINGS},
     }
 )
-"""Dialect to what it says to the code of the catalogue."""
+"""For each dialect, its spellings and the catalogue code of each."""
 
 _COLUMNS: Final[Mapping[str, Callable[[str, Rendering], Spelling]]] = MappingProxyType(
     {
@@ -79,5 +79,5 @@ _COLUMNS: Final[Mapping[str, Callable[[str, Rendering], Spelling]]] = MappingPro
 
 
 def spell(code: str, dialect: str) -> Spelling:
-    """How a dialect says a code of the catalogue, where the details say nothing more. Raises KeyError: unknown."""
+    """How a dialect spells a catalogue code without details. Raises KeyError if the code or the dialect is unknown."""
     return _COLUMNS[dialect](code, RENDERINGS[code])

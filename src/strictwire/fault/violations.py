@@ -1,8 +1,8 @@
-"""What is wrong with arguments, read from `details["violations"]` of a failure, for dialects that tell it their way.
+"""Schema violations of arguments, read from `details["violations"]` of a failure, for dialects that render them.
 
-A violation names the argument (a JSON pointer), the keyword of the schema, and for `type` what was expected and met.
-For a missing argument the keyword is `required` and for an unknown one `additionalProperties`; the pointer ends in its
-name. No violation holds a value.
+A violation has the JSON pointer of the argument, the schema keyword and, for `type`, the expected and the actual type.
+For a missing argument the keyword is `required`, for an unknown one `additionalProperties`; the pointer ends with its
+name. A violation never contains the value.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from strictwire.fault.failure import Failure
 from strictwire.fault.plain import plain_text
 
 MAX_VIOLATIONS: Final = 10
-"""Enough to mend a call in one round (A.6 names ten)."""
+"""Maximum violations in one failure: enough to correct a call in one round."""
 
 MAX_WORD: Final = 300
-"""Characters of a path, a keyword or a sentence."""
+"""Longest path, keyword or message in characters."""
 
 MISSING: Final = frozenset({"required", "dependentRequired"})
 UNKNOWN: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
@@ -29,60 +29,60 @@ MALFORMED: Final = frozenset({"pattern", "format", "contentEncoding", "contentMe
 
 
 class Violation(Struct, frozen=True, kw_only=True):
-    """One way in which arguments do not fit."""
+    """One violation of the input schema."""
 
     path: str
     keyword: str
     expected: str = ""
     actual: str = ""
     message: str = ""
-    """The sentence of whoever told it, where this failure was read from a dialect that has one."""
+    """The message, if the failure was read from a dialect that carries one."""
     schema_path: str = ""
 
     @property
     def parameter(self) -> str:
-        """The pointer without its first slash: for an argument at the top, its plain name."""
+        """The pointer without its leading slash; for a top-level argument, its name."""
         return self.path.removeprefix("/")
 
     @property
     def argument(self) -> str:
-        """The argument at the top that this is about; empty for the arguments as a whole."""
+        """The name of the top-level argument; empty if the violation concerns the arguments as a whole."""
         return self.parameter.partition("/")[0].replace("~1", "/").replace("~0", "~")
 
     @property
     def sentence(self) -> str:
-        """What is wrong, without the value."""
-        return self.message or plain_text(f"{self.parameter or 'the value'} {_complaint(self)}", MAX_WORD)
+        """The violation as a sentence, without the value."""
+        return self.message or plain_text(f"{self.parameter or 'the value'} {_predicate(self)}", MAX_WORD)
 
     def as_details(self) -> JsonObject:
-        """The form that failures carry."""
+        """The form in `details["violations"]`."""
         known = {"expected": self.expected, "actual": self.actual, "message": self.message}
         known["schemaPath"] = self.schema_path
         return {"path": self.path, "keyword": self.keyword} | {name: text for name, text in known.items() if text}
 
 
 def read_violations(failure: Failure) -> tuple[Violation, ...]:
-    """The violations a failure carries, at most ten; what is not one is passed over."""
+    """The violations of a failure, at most MAX_VIOLATIONS. Malformed ones are ignored."""
     listed = failure.details.get("violations")
     found = map(_as_violation, listed if isinstance(listed, list | tuple) else ())
     return tuple(each for each in found if each is not None)[:MAX_VIOLATIONS]
 
 
-def order_by_gravity(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    """The order of precedence: arguments that are no object, what is missing, wrong types, malformed texts, the rest.
+def order_by_severity(violations: Iterable[Violation]) -> tuple[Violation, ...]:
+    """Sort by severity: arguments that are not an object, missing ones, wrong types, malformed strings, all others.
 
-    Within a rank they keep their order.
+    The sort is stable.
     """
     return tuple(sorted(violations, key=_rank))
 
 
 def system_code(violations: Iterable[Violation]) -> str | None:
-    """The code of `system/1.0` for the gravest violation; None if there is none."""
-    return next((_SYSTEM_CODES[_rank(each)] for each in order_by_gravity(violations)), None)
+    """The `system/1.0` code of the most severe violation, or None if there are no violations."""
+    return next((_SYSTEM_CODES[_rank(each)] for each in order_by_severity(violations)), None)
 
 
 def summarise(violations: tuple[Violation, ...]) -> str:
-    """The gravest violation as a sentence, and how many more there are; empty if there are none."""
+    """The most severe violation as a sentence, and the number of others; empty if there are none."""
     if not violations:
         return ""
     others = len(violations) - 1
@@ -96,7 +96,7 @@ _SYSTEM_CODES: Final = (
     "INVALID_INPUT_FORMAT",
     "INVALID_INPUT_VALUE",
 )
-"""By rank."""
+"""Indexed by rank."""
 
 
 _RANKS: Final[Mapping[str, int]] = dict.fromkeys(MISSING, 1) | {"type": 2} | dict.fromkeys(MALFORMED, 3)
@@ -108,17 +108,17 @@ def _rank(violation: Violation) -> int:
     return _RANKS.get(violation.keyword, 4)
 
 
-_COMPLAINTS: Final[Mapping[str, str]] = MappingProxyType(
+_PREDICATES: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(MISSING, "is required")
     | dict.fromkeys(UNKNOWN, "is not a known argument")
     | {"type": "has the wrong type"}
 )
 
 
-def _complaint(violation: Violation) -> str:
+def _predicate(violation: Violation) -> str:
     if violation.keyword == "type" and violation.expected:
         return f"must be {violation.expected}" + (f", not {violation.actual}" if violation.actual else "")
-    return _COMPLAINTS.get(violation.keyword) or f"breaks {violation.keyword}"
+    return _PREDICATES.get(violation.keyword) or f"violates {violation.keyword}"
 
 
 def _as_violation(item: JsonValue) -> Violation | None:

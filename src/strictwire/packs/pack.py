@@ -1,12 +1,13 @@
-"""What a pack is: a name, the tools it promises, and handlers for as long as it is open.
+"""The pack interface: a pack has a name, a list of tools, and handlers for those tools while it is open.
 
-A pack is found by an entry point of the group `strictwire.packs` that names a function without arguments returning it.
-Its contracts are schema files (`tools/<name>.json`, `<name>.output.json`), read and checked before its tools are offered.
+A pack is discovered through an entry point in the group `strictwire.packs`. The entry point names a function that takes
+no arguments and returns the pack. The server reads and checks the contracts of a pack, which are schema files
+(`tools/<name>.json` and `tools/<name>.output.json`), before it opens the pack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -14,16 +15,18 @@ from typing import Final, Protocol
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonValue
 from strictwire.contract.handler import Handler
+from strictwire.contract.tool import ToolContract
 
 ENTRY_POINTS: Final = "strictwire.packs"
 """The entry point group."""
 
 LOCAL: Final = "local"
-"""Who calls over HTTP where no token is asked for. In the settings of packs it stands for everyone who needs none."""
+"""Principal of a client that calls over HTTP on a server that requires no token. In the settings of a pack, `local` stands
+for every principal in `Environment.local`."""
 
 
 class PackRefused(Exception):
-    """A pack that cannot be served, with the reason and what to do about it."""
+    """The pack cannot be served. Carries the name of the pack, and the reason with what to do about it."""
 
     def __init__(self, pack: str, reason: str) -> None:
         super().__init__(pack, reason)
@@ -31,44 +34,62 @@ class PackRefused(Exception):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"pack {self.pack!r} refused: {self.reason}"
+        return f"cannot serve pack {self.pack!r}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditorFacts:
+    """The Unity project that a server serves, for `server/info` of `editor/0.1`."""
+
+    unity_version: str
+    platform: str
+
+
+def _ignore(*_: object) -> None:
+    """What a pack says outside a server is heard by no one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """What a pack is handed when it opens."""
+    """What the server passes to a pack when it opens it."""
 
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
-    """The table `[packs.<name>]` of the settings file."""
+    """The `[packs.<name>]` table of the settings file."""
     state: Path | None = None
-    """A folder where the pack may keep files of its own; None if it may not."""
+    """Folder where the pack may store files; None if it may not store any."""
     trail: TrailView | None = None
-    """The audit trail, for reading; None where none is kept."""
+    """Read access to the audit trail; None if the server keeps no trail."""
     local: frozenset[str] = frozenset({LOCAL})
-    """Principals that need no token: `local` over HTTP, the user of the operating system over stdio."""
+    """Principals that need no token: `local` over HTTP, the operating system user over stdio."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """The environment variables of the server, for packs that start programs: a pack reads none itself."""
+    """The environment variables of the server, for packs that start programs."""
     alone: bool = True
-    """Whether this process serves alone; otherwise the next call of a caller may reach another process."""
+    """True if this is the only server process. Otherwise the next call of the same client may reach another process."""
+    contracts: tuple[ToolContract, ...] = ()
+    """The contracts of the pack's own tools, from their schema files."""
+    offer: Callable[[ToolContract, Handler], None] = _ignore
+    """Offers a tool that has no schema files, while the pack opens."""
+    describe_editor: Callable[[Callable[[], EditorFacts]], None] = _ignore
+    """Says where `server/info` gets its facts from."""
 
 
 class Pack(Protocol):
-    """One pack."""
+    """A group of tools that is served together."""
 
     @property
     def name(self) -> str:
-        """The name by which it is asked for."""
+        """The name used in settings and on the command line."""
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The tools it promises, in the order they are listed. Read once it is open: its settings may choose them."""
+        """The names of the tools, in the order in which `tools/list` shows them. Settings may change them in `open`."""
 
     @property
     def schemas(self) -> Path | None:
-        """The folder that holds `tools/`; None for the folder that ships with strictwire."""
+        """The folder that contains `tools/`; None for the folder that ships with strictwire."""
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
-        """Get ready; a handler for each promised tool. Raises PackRefused: it cannot work here."""
+        """Acquire resources and return one handler per tool. Raises PackRefused if the pack cannot work here."""
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""

@@ -1,40 +1,40 @@
-"""The time limit of a running handler, which stands still while a person is asked."""
+"""The time limit of a running handler, which stands still while the client is asked something."""
 
 from __future__ import annotations
 
 import asyncio
 
+import msgspec
 
-class Deadline:
-    """Seconds that a handler has. Armed only when the handler first waits: one that never does needs no timer."""
 
-    __slots__ = ("_left", "_paused", "_timeout")
+class Deadline(msgspec.Struct):
+    """Seconds that a handler has left, or None. Armed only when the handler waits: one that never does needs no timer."""
 
-    def __init__(self, seconds: float) -> None:
-        self._left = seconds
-        self._paused = 0
-        self._timeout: asyncio.Timeout | None = None
+    seconds: float | None
+    pauses: int = 0
+    """Pauses that have not ended. They may overlap."""
+    timeout: asyncio.Timeout | None = None
 
     def arm(self) -> asyncio.Timeout:
-        """The limit as a context to wait in."""
-        ends = None if self._paused else asyncio.get_running_loop().time() + self._left
-        self._timeout = asyncio.timeout_at(ends)
-        return self._timeout
-
-    def expired(self) -> bool:
-        """Whether the time is up."""
-        return self._timeout is not None and self._timeout.expired()
+        """The limit as a context to wait in. Leaving it raises TimeoutError once the time is up."""
+        self.timeout = asyncio.timeout_at(self._ends())
+        return self.timeout
 
     def pause(self) -> None:
-        """Time stands still until `resume`; questions may overlap."""
-        self._paused += 1
-        ends = self._timeout.when() if self._timeout is not None else None
-        if self._timeout is not None and ends is not None:
-            self._left = ends - asyncio.get_running_loop().time()
-            self._timeout.reschedule(None)
+        """Stop the clock until `resume`."""
+        self.pauses += 1
+        ends = self.timeout.when() if self.timeout is not None else None
+        if self.timeout is not None and ends is not None:
+            self.seconds = ends - asyncio.get_running_loop().time()
+            self.timeout.reschedule(None)
 
     def resume(self) -> None:
-        """Time runs on from where it stood."""
-        self._paused -= 1
-        if self._timeout is not None and not self._paused:
-            self._timeout.reschedule(asyncio.get_running_loop().time() + self._left)
+        """Let the clock run on from where it stood."""
+        self.pauses -= 1
+        if self.timeout is not None and not self.pauses:
+            self.timeout.reschedule(self._ends())
+
+    def _ends(self) -> float | None:
+        if self.seconds is None or self.pauses:
+            return None
+        return asyncio.get_running_loop().time() + self.seconds

@@ -1,35 +1,46 @@
-"""From calls and outcomes to audit records: what is written before an answer leaves."""
+"""From calls and outcomes to audit records: what is durable before an answer leaves."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
+from msgspec import UNSET, structs
 
 from strictwire.audit import event
+from strictwire.audit.event import render_body
+from strictwire.audit.recorder import Done as Recorded
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.digest import digest, digest_bytes
 from strictwire.canon.json import JsonValue
 from strictwire.fault.catalogue import Stage
 from strictwire.fault.failure import Facts, Failure
-from strictwire.pipeline.call import Call, Done, Kind, Operation, Outcome
+from strictwire.pipeline.call import Call, Done, Kind, Outcome
 from strictwire.pipeline.clock import Clock
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.pipeline.write_batch import WriteBatch
 
 _BEFORE_RUN = frozenset({Stage.DECODE, Stage.ENVELOPE, Stage.ROUTE, Stage.ADMIT, Stage.AUTHORISE, Stage.ACCEPT})
 
 
 class Answered(Protocol):
-    """What the journal needs to know of a rendered answer."""
+    """What the journal needs to know about a rendered answer."""
+
+    @property
+    def body(self) -> bytes | None:
+        """What is sent."""
 
     @property
     def envelope(self) -> JsonValue:
-        """The failure as it is sent; None for a success."""
+        """The failure inside, as it is sent; None for a success."""
 
 
 def facts_of(call: Call, clock: Clock) -> Facts:
-    """What a dialect may know of the call. `phase_id` and `plan_hash` are preserved as the caller gave them (S9)."""
+    """What a dialect may know about the call. `phase_id` and `plan_hash` are preserved as the caller gave them (S9)."""
     known = call.trace.facts or call.context.attributed or Facts()
     return Facts(
         tool=call.target,
@@ -48,114 +59,161 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+class CallEntry(msgspec.Struct, gc=False):
+    """A call between its start and its record."""
+
+    started: float
+    record: event.Call
+    """What is known at the start. A handler may change the arguments that it is given, so they are digested before."""
+    is_intended: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """Opens an entry for every call."""
+    """Makes the records of calls and adds them to the batch."""
 
     recorder: Recorder
+    batch: WriteBatch
     clock: Clock
     policy_version: str = "none"
 
-    def open(self, call: Call, operation: Operation | None, started: float | None = None) -> Entry:
-        """The entry of one call, which began now or at another time of the clock."""
-        return Entry(self, call, operation, self.clock.elapsed() if started is None else started)
-
-    def count_malformed(self, kind: str) -> None:
-        """Something that never became a call."""
-        self.recorder.count_malformed(kind)
-
-    async def refuse(self, failure: Failure, *, transport: str, profile: str, method: str | None, principal: str) -> Failure:
-        """Record a refusal of something readable that is no call: an unknown method, a header that differs.
-
-        Returns the failure to answer with: the one given, or that of the record if it could not be kept (S7).
-        """
-        origin = event.Origin(transport=transport, profile=profile, method=method, principal=principal)
-        end = event.End(duration_us=0, error_code=failure.code, invariant_id=failure.invariant_id)
-        refusal = event.Refusal(timestamp=self.clock.timestamp(), stage=failure.stage.value, origin=origin, end=end)
-        return await self.recorder.record(refusal) or failure
-
-
-class Entry:
-    """The records of one call."""
-
-    __slots__ = ("_arguments", "_call", "_intended", "_journal", "_operation", "_origin", "_started")
-
-    def __init__(self, journal: Journal, call: Call, operation: Operation | None, started: float) -> None:
-        self._journal = journal
-        self._call = call
-        self._operation = operation
-        self._started = started
-        # Both now: a handler may change the arguments that it is given, and the record holds those that came.
-        self._origin = self._make_origin()
-        self._arguments = deepcopy(call.arguments) if journal.recorder.keeps_values else None
-        self._intended = False
-
-    async def intend(self) -> Failure | None:
-        """Record that a call which may change something is about to run."""
-        self._intended = True
-        intent = event.Intent(timestamp=self._journal.clock.timestamp(), origin=self._origin, arguments=self._arguments)
-        return await self._journal.recorder.record(intent)
-
-    async def close(self, outcome: Outcome, answered: Answered | None) -> Failure | None:
-        """Record how it ended; a Failure if that could not be kept."""
-        return await self._journal.recorder.record(self._ended(outcome, answered))
-
-    def _ended(self, outcome: Outcome, answered: Answered | None) -> event.Event:
-        now, end = self._journal.clock.timestamp(), self._end(outcome, answered)
-        origin, arguments = self._attributed(), self._arguments
-        if self._intended:
-            return event.Outcome(timestamp=now, origin=origin, end=end, result=_result(outcome))
-        if isinstance(outcome, Failure) and outcome.stage in _BEFORE_RUN:
-            stage = outcome.stage.value
-            return event.Refusal(timestamp=now, stage=stage, origin=origin, end=end, arguments=arguments)
-        return event.Call(timestamp=now, origin=origin, end=end, arguments=arguments, result=_result(outcome))
-
-    def _attributed(self) -> event.Origin:
-        """The origin with what the handler came to know: it is asked again, for an intent was written before it ran."""
-        origin, known = self._origin, self._call.trace.facts or self._call.context.attributed
-        if known is None:
-            return origin
-        return msgspec.structs.replace(
-            origin,
-            role=known.role or origin.role,
-            session_id=known.session_id or origin.session_id,
-            plan_hash=known.plan_hash or origin.plan_hash,
-            phase_id=known.phase_id or origin.phase_id,
-            workspace_root=known.workspace_root,
-        )
-
-    def _make_origin(self) -> event.Origin:
-        call, operation = self._call, self._operation
-        tool = operation if call.kind is Kind.TOOL else None
-        return event.Origin(
-            call_id=None if tool is None or tool.read_only else self._journal.clock.next_id(),
-            principal=call.caller.principal,
-            role=call.caller.role,
-            session_id=call.caller.session_id,
+    def open(self, call: Call, tool: CompiledTool | None) -> CallEntry | None:
+        """The entry of a call that begins now; None where nothing is kept."""
+        if not self.recorder.keeps:
+            return None
+        arguments, caller, is_tool = call.arguments, call.caller, tool is not None and call.kind is Kind.TOOL
+        record = event.Call(
+            timestamp="",
+            call_id=None if tool is None or not is_tool or tool.read_only else self.clock.next_id(),
+            principal=caller.principal,
+            role=caller.role,
+            session_id=caller.session_id,
             transport=call.transport,
             profile=call.profile,
             method=call.method,
             tool_name=call.target,
-            contract=None if tool is None else tool.fingerprint,
-            policy=self._journal.policy_version,
-            args_digest=digest(call.arguments),
-            plan_hash=_text(call.arguments.get("plan_hash")),
-            phase_id=_text(call.arguments.get("phase_id")),
+            contract=tool.fingerprint if tool is not None and is_tool else None,
+            policy=self.policy_version,
+            args_digest=digest(arguments),
+            plan_hash=_text(arguments["plan_hash"]) if "plan_hash" in arguments else None,
+            phase_id=_text(arguments["phase_id"]) if "phase_id" in arguments else None,
+            arguments=deepcopy(arguments) if self.recorder.keeps_values else UNSET,
         )
+        return CallEntry(self.clock.elapsed(), record)
 
-    def _end(self, outcome: Outcome, answered: Answered | None) -> event.End:
-        micros = int((self._journal.clock.elapsed() - self._started) * 1_000_000)
-        if isinstance(outcome, Failure):
-            return event.End(
-                duration_us=micros,
-                error_code=outcome.code,
-                invariant_id=outcome.invariant_id,
-                cause=outcome.cause,
-                envelope=None if answered is None else answered.envelope,
-            )
-        result = digest_bytes(outcome.raw) if isinstance(outcome, Done) else None
-        return event.End(duration_us=micros, result_digest=result)
+    async def intend(self, entry: CallEntry | None) -> Failure | None:
+        """Record that a call which may change something is about to run; a Failure if that cannot be kept."""
+        if entry is None:
+            return None
+        entry.is_intended = True
+        return await self.record(_as(event.Intent, entry.record, timestamp=self.clock.timestamp()))
+
+    def close(
+        self, entry: CallEntry | None, call: Call, outcome: Outcome, answered: Answered | None, recorded: Recorded
+    ) -> None:
+        """Record how a call ended, then call `recorded`: with a Failure if the record cannot be kept."""
+        if entry is None:
+            recorded(None)
+            return
+        ended = structs.replace(
+            entry.record,
+            timestamp=self.clock.timestamp(),
+            duration_us=int((self.clock.elapsed() - entry.started) * 1_000_000),
+            result_digest=digest_bytes(outcome.raw) if type(outcome) is Done else None,
+        )
+        known = call.trace.facts or call.context.attributed
+        if known is not None or type(outcome) is not Done or entry.is_intended or self.recorder.keeps_values:
+            body = render_body(_complete(ended, entry, outcome, answered, known, keeps_values=self.recorder.keeps_values))
+        else:
+            body = render_body(ended)
+        size = 0 if answered is None or answered.body is None else len(answered.body)
+        self.batch.add_record(body, recorded, answer_bytes=size)
+
+    def refuse(
+        self,
+        failure: Failure,
+        *,
+        transport: str,
+        profile: str,
+        method: str | None,
+        principal: str,
+        answer: Callable[[Failure], None],
+    ) -> None:
+        """Record the refusal of something readable that is no call: an unknown method, a header that differs.
+
+        `answer` gets the failure to answer with: the one given, or that of the record if it cannot be kept (S7).
+        """
+        if not self.recorder.keeps:
+            answer(failure)
+            return
+        refusal = event.Refusal(
+            timestamp=self.clock.timestamp(),
+            transport=transport,
+            profile=profile,
+            method=method,
+            principal=principal,
+            stage=failure.stage.value,
+            outcome="error",
+            error_code=failure.code,
+            invariant_id=failure.invariant_id,
+        )
+        self.batch.add_record(render_body(refusal), lambda unrecorded: answer(unrecorded or failure))
+
+    async def record(self, record: event.Event) -> Failure | None:
+        """Commit a record and wait for it; a Failure if it cannot be kept."""
+        if not self.recorder.keeps:
+            return None
+        recorded: asyncio.Future[Failure | None] = asyncio.get_running_loop().create_future()
+        self.batch.add_record(render_body(record), lambda failure: None if recorded.done() else recorded.set_result(failure))
+        return await recorded
+
+    def count_malformed(self, kind: str) -> None:
+        """Count input that never became a call."""
+        self.recorder.count_malformed(kind)
 
 
-def _result(outcome: Outcome) -> JsonValue:
-    return outcome.value if isinstance(outcome, Done) else None
+def _complete(
+    record: event.Call,
+    entry: CallEntry,
+    outcome: Outcome,
+    answered: Answered | None,
+    known: Facts | None,
+    *,
+    keeps_values: bool,
+) -> event.Call | event.Outcome | event.Refusal:
+    """A record that is not of a plain success: what the handler found out, how it failed, what it returned."""
+    changes: dict[str, Any] = {} if known is None else _found_out(known)
+    kind: type[event.Call | event.Outcome | event.Refusal] = event.Outcome if entry.is_intended else event.Call
+    if isinstance(outcome, Failure):
+        changes |= {"outcome": "error", "error_code": outcome.code, "invariant_id": outcome.invariant_id}
+        changes["cause"] = outcome.cause
+        if answered is not None and answered.envelope is not None:
+            changes["envelope"] = answered.envelope
+        if outcome.stage in _BEFORE_RUN and not entry.is_intended:
+            kind, changes["stage"] = event.Refusal, outcome.stage.value
+    elif keeps_values and type(outcome) is Done and outcome.value is not None:
+        changes["result"] = outcome.value
+    if entry.is_intended:
+        changes["arguments"] = UNSET  # the intent holds them
+    return _as(kind, record, **changes)
+
+
+def _found_out(known: Facts) -> dict[str, Any]:
+    """What a handler reported about its call. An intent is written before the handler runs, so only the outcome has it."""
+    found = {
+        "role": known.role,
+        "session_id": known.session_id,
+        "plan_hash": known.plan_hash,
+        "phase_id": known.phase_id,
+        "workspace_root": known.workspace_root,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+Record = TypeVar("Record", bound=event.CallRecord)
+
+
+def _as(kind: type[Record], record: event.Call, **changes: Any) -> Record:
+    """The same record as one of another kind, with changes."""
+    shared = {name: getattr(record, name) for name in kind.__struct_fields__}
+    return kind(**(shared | changes))

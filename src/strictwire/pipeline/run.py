@@ -1,135 +1,120 @@
-"""Stage 4: run the handler within its time. The one place that catches whatever a handler raises."""
+"""The run stage: the handler in a task of its own, within its time limit. Contains whatever a handler raises.
+
+The handler's task is not the call's: a handler that cancels its own task, ignores its cancellation or leaves context
+variables behind cannot keep the call from being recorded and answered.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
+from contextlib import suppress
 from functools import partial
 
 from msgspec import Struct
 
-from strictwire.canon.json import JsonObject
-from strictwire.contract.handler import CallContext
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.fault.plain import plain
-from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Operation
+from strictwire.pipeline.call import AnswersNeeded, Asking, Call
+from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.deadline import Deadline
-from strictwire.pipeline.prime import Primed, begin
-from strictwire.pipeline.workers import homecoming_of
+from strictwire.pipeline.limits import ConcurrencyLimit
+from strictwire.pipeline.tasks import task_starter
 
 log = logging.getLogger("strictwire.run")
 
 
-class Ended(Struct, frozen=True):
-    """Instead of what a handler would have returned: how it ended."""
+class Raised(Struct, frozen=True):
+    """What a handler raised, as a value: SystemExit that leaves a task stops the event loop."""
 
     exc: BaseException
 
 
-async def run(operation: Operation, call: Call, executor: Executor, *, debug_stack: bool = False) -> object:
-    """What the handler returned, or a Failure (TIMEOUT, TOOL_FAILED, or the one it refused with), or an Asking.
+class HandlerRunner:
+    """Runs handlers of one server."""
 
-    Raises CancelledError if the call itself was cancelled.
-    """
-    deadline = call.context.deadline = Deadline(operation.caps.timeout_ms / 1000)
-    begun = begin(starter(operation, call.context, executor), call.arguments)
-    ended = await attempt(begun, deadline) if type(begun) is Primed else begun
-    return settle(ended, operation, call, debug_stack=debug_stack)
+    def __init__(self, executor: Executor, *, debug_stack: bool = False) -> None:
+        """`executor` runs handlers that are plain functions."""
+        self._executor = executor
+        self._start = task_starter()
+        self._debug_stack = debug_stack
+        self._abandoned: set[asyncio.Task[object]] = set()
+        """Handlers that were cancelled and have not ended. The event loop itself holds tasks weakly."""
 
+    async def run(self, tool: CompiledTool, call: Call) -> object:
+        """What the handler returned, or a Failure (TIMEOUT, TOOL_FAILED, or the one that it raised), or an Asking.
 
-def starter(operation: Operation, context: CallContext, executor: Executor) -> Callable[[JsonObject], Awaitable[object]]:
-    """What runs the handler of an operation, in a thread if it is a plain function."""
-    if operation.is_async:
-        handler = operation.handler
-        return lambda arguments: handler(arguments, context)
-    return lambda arguments: run_in_thread(operation, arguments, context, executor)
+        Raises CancelledError if the call is cancelled; then its handler is too.
+        """
+        deadline = call.context.deadline = Deadline(tool.seconds)
+        handler = self._start(self._invoke(tool, call))
+        if not handler.done():
+            try:
+                if tool.seconds is None:
+                    await asyncio.wait((handler,))
+                else:
+                    async with deadline.arm():
+                        await asyncio.wait((handler,))
+            except TimeoutError:
+                self._abandon(handler, tool.limit)
+                return fail("TIMEOUT", details={"timeoutMs": tool.caps.timeout_ms, "tool": tool.name})
+            except asyncio.CancelledError:
+                self._abandon(handler, tool.limit)
+                raise
+        returned = Raised(asyncio.CancelledError()) if handler.cancelled() else handler.result()
+        return self._settle(returned.exc, tool, call) if type(returned) is Raised else returned
 
+    async def _invoke(self, tool: CompiledTool, call: Call) -> object:
+        try:
+            if tool.is_async:
+                return await tool.handler(call.arguments, call.context)
+            return await self._run_in_thread(tool, call)
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException as exc:  # noqa: BLE001 - the one place that catches whatever a handler raises
+            return Raised(exc)
 
-async def attempt(begun: Primed, deadline: Deadline) -> object:
-    """What a handler that waits returns within its time, or an Ended."""
-    try:
-        returned = await _wait(begun, deadline)
-    except GeneratorExit:
-        raise
-    except BaseException as exc:  # noqa: BLE001 - the one place that catches whatever a handler raises
-        return Ended(exc)
-    # A handler may swallow the exception that ends it; what it returns after its time is no answer all the same.
-    return Ended(TimeoutError()) if deadline.expired() else returned
+    async def _run_in_thread(self, tool: CompiledTool, call: Call) -> object:
+        """Run a plain function. It cannot be stopped: past its time it runs on, and keeps its place until it ends."""
+        job = self._executor.submit(tool.handler, call.arguments, call.context)
+        try:
+            return await asyncio.wrap_future(job)
+        except asyncio.CancelledError:
+            if not job.done():  # waiting for a thread it is cancelled, and done; running it is not
+                tool.limit.take()
+                job.add_done_callback(partial(_leave_from_thread, asyncio.get_running_loop(), tool.limit))
+            raise
 
+    def _abandon(self, handler: asyncio.Task[object], limit: ConcurrencyLimit) -> None:
+        """Cancel a handler that nothing waits for any more. It keeps its place until it has ended."""
+        if handler.done():
+            return
+        handler.cancel()
+        limit.take()
+        self._abandoned.add(handler)
+        handler.add_done_callback(partial(self._forget, limit))
 
-async def _wait(awaitable: Awaitable[object], deadline: Deadline) -> object:
-    async with deadline.arm():
-        returned = await awaitable
-    if not deadline.expired():
-        _end_if_cancelled()
-    return returned
+    def _forget(self, limit: ConcurrencyLimit, handler: asyncio.Task[object]) -> None:
+        self._abandoned.discard(handler)
+        limit.leave()
 
-
-def settle(ended: object, operation: Operation, call: Call, *, debug_stack: bool = False) -> object:
-    """What came of a handler, where it ended what that means: a Failure or an Asking.
-
-    Raises what it ended with if the call itself was cancelled.
-    """
-    if type(ended) is not Ended:
-        return ended
-    exc = ended.exc
-    if isinstance(exc, AnswersNeeded):
-        return Asking(questions=exc.questions)
-    if isinstance(exc, Refused):
-        call.trace.facts = getattr(exc, "facts", None)
-        return exc.failure
-    deadline = call.context.deadline
-    if deadline is not None and deadline.expired():
-        return _timed_out(operation)
-    if _was_cancelled(exc):
-        raise exc
-    return _contain(exc, operation, call, debug_stack=debug_stack)
-
-
-def _timed_out(operation: Operation) -> Failure:
-    return fail("TIMEOUT", details={"timeoutMs": operation.caps.timeout_ms, "tool": operation.name})
-
-
-def _end_if_cancelled() -> None:
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
-
-
-def _contain(exc: BaseException, operation: Operation, call: Call, *, debug_stack: bool) -> Failure:
-    """The exception itself goes to the log of whoever runs the server; the failure carries only its normalised form."""
-    log.error("%s %s raised %s", operation.kind.value, operation.name, type(exc).__name__)
-    log.debug("traceback of the above", exc_info=exc)
-    if debug_stack:
-        call.trace.stack = "".join(traceback.format_exception(exc))
-    return fail("TOOL_FAILED", cause=plain(exc))
-
-
-async def run_in_thread(operation: Operation, arguments: JsonObject, context: CallContext, executor: Executor) -> object:
-    """A plain function cannot be stopped: past its time it runs on unheard, and its place stays taken until it ends."""
-    gate, homecoming = operation.gate, homecoming_of(asyncio.get_running_loop())
-    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    job = executor.submit(operation.handler, arguments, context)
-    job.add_done_callback(partial(homecoming.call, partial(_resolve, done)))
-    try:
-        await done
-    except asyncio.CancelledError:
-        # What still waits for a thread never begins; what has begun keeps its place.
-        if not job.cancel() and not job.done() and gate.enter():
-            job.add_done_callback(partial(homecoming.call, gate.leave))
-        raise
-    return job.result()
+    def _settle(self, exc: BaseException, tool: CompiledTool, call: Call) -> Failure | Asking:
+        """What an exception of a handler means."""
+        if isinstance(exc, AnswersNeeded):
+            return Asking(questions=exc.questions)
+        if isinstance(exc, Refused):
+            call.trace.facts = getattr(exc, "facts", None)
+            return exc.failure
+        # The exception itself goes to the log of the server; the failure carries only its normalised form.
+        log.error("%s %s raised %s", tool.kind.value, tool.name, type(exc).__name__)
+        log.debug("traceback of the above", exc_info=exc)
+        if self._debug_stack:
+            call.trace.stack = "".join(traceback.format_exception(exc))
+        return fail("TOOL_FAILED", cause=plain(exc))
 
 
-def _resolve(done: asyncio.Future[None]) -> None:
-    if not done.done():
-        done.set_result(None)
-
-
-def _was_cancelled(exc: BaseException) -> bool:
-    """Whether the call was cancelled from outside, and not by a handler that raised CancelledError by itself."""
-    task = asyncio.current_task()
-    return isinstance(exc, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+def _leave_from_thread(loop: asyncio.AbstractEventLoop, limit: ConcurrencyLimit, _job: Future[object]) -> None:
+    with suppress(RuntimeError):  # the event loop is closed: the count no longer matters
+        loop.call_soon_threadsafe(limit.leave)

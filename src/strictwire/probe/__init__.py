@@ -1,23 +1,23 @@
-"""Judges any MCP server with raw bytes, on both transports and in both eras, and tells where they differ.
+"""Tests any MCP server with raw bytes on both transports and in both eras, and reports where they differ.
 
-Not a conformance suite of one revision: it looks for silence, guessing, leaking and disagreement. Below: client (only
-its raw layers), contract (schemas), canon. Above: the command line.
+Not a conformance suite for one revision. The probes look for missing responses, repaired input, leaked internals and
+differences between transports. Uses only the raw layers of `client`.
 """
 
 from __future__ import annotations
 
-from strictwire.probe.record import Difference, Lane, Options, Progress, Report, Status, Verdict
+from strictwire.probe.record import Difference, ProbeOptions, ProbeProgress, ProbeReport, ProbeResult, Status, Variant
 from strictwire.probe.render import render_json, render_table
 from strictwire.probe.runner import run, run_with
 
 __all__ = [
     "Difference",
-    "Lane",
-    "Options",
-    "Progress",
-    "Report",
+    "ProbeOptions",
+    "ProbeProgress",
+    "ProbeReport",
+    "ProbeResult",
     "Status",
-    "Verdict",
+    "Variant",
     "render_json",
     "render_table",
     "run",

@@ -1,7 +1,7 @@
-"""Probes that are bytes and an expected code: bad JSON, encodings, numbers, duplicate keys, envelopes, ids, nesting.
+"""Probes that send malformed bytes: invalid JSON, encodings, numbers, duplicate keys, envelopes, ids, deep nesting.
 
-Each row makes bytes from a well-formed message of the era. A result means that the server acted on what it should have
-refused; silence means that a caller waits for its timeout.
+Each row derives its bytes from a well-formed message of the era. A result means that the server executed a message that
+it should have refused; no response means that the client waits until its timeout.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Final, TypeAlias
 
 from strictwire.canon import json
 from strictwire.canon.json import JsonObject
-from strictwire.probe.bench import Bench, Judge, Judged, Probe, found, passed
-from strictwire.probe.observation import Kind, Observation
-from strictwire.probe.wire import PLACEHOLDER, Speaker, splice
+from strictwire.probe.definition import Evaluation, Probe, ProbeContext, ProbeFunction, found, passed
+from strictwire.probe.observation import Observation, ResponseKind
+from strictwire.probe.wire import PLACEHOLDER, MessageFactory, splice
 
-Bytes: TypeAlias = Callable[[Speaker], tuple[bytes, JsonObject]]
-"""Makes the bytes to send and the well-formed message that they imitate."""
+Bytes: TypeAlias = Callable[[MessageFactory], tuple[bytes, JsonObject]]
+"""Returns the bytes to send and the well-formed message that they are derived from."""
 
 NOT_JSON: Final = frozenset({-32700})
 NOT_STRICT: Final = frozenset({-32700, -32600})
 NOT_A_REQUEST: Final = frozenset({-32600})
 BAD_PARAMS: Final = frozenset({-32600, -32602})
 
-_HANGS: Final = "a caller that gets no answer waits until its own timeout"
-_GUESSES: Final = "what is repaired or guessed is executed as something the caller did not say"
-_SMUGGLES: Final = "a proxy that reads the first value and a server that reads the last disagree on what was asked"
-_LOSES: Final = "a request taken for a notification is dropped without a word"
+_HANGS: Final = "a client that gets no response waits until its own timeout"
+_GUESSES: Final = "a server that repairs input executes something that the client did not send"
+_SMUGGLES: Final = "a proxy that reads the first value and a server that reads the last one see different requests"
+_LOSES: Final = "a server that takes the request for a notification drops it silently"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,48 +40,48 @@ class _Row:
 
 
 def _text(change: Callable[[bytes], bytes]) -> Bytes:
-    """The harmless request with its bytes changed."""
+    """A harmless request with changed bytes."""
 
-    def make(speaker: Speaker) -> tuple[bytes, JsonObject]:
-        twin = speaker.harmless()
-        return change(json.render(twin)), twin
+    def make(messages: MessageFactory) -> tuple[bytes, JsonObject]:
+        well_formed = messages.harmless_request()
+        return change(json.render(well_formed)), well_formed
 
     return make
 
 
 def _value(fragment: bytes) -> Bytes:
-    """The harmless request with raw bytes as a value inside `_meta`."""
-    return lambda speaker: speaker.carrying(fragment)
+    """A harmless request with raw bytes as a value inside `_meta`."""
+    return lambda messages: messages.with_raw_value(fragment)
 
 
 def _member(name: str, fragment: bytes | None) -> Bytes:
-    """The harmless request with one member of the envelope replaced by raw bytes, or left out."""
+    """A harmless request with one member of the envelope replaced by raw bytes, or removed."""
 
-    def make(speaker: Speaker) -> tuple[bytes, JsonObject]:
-        twin = speaker.harmless()
-        members = {key: json.render(value) for key, value in twin.items() if key != name}
-        return json.join_members(members if fragment is None else {**members, name: fragment}), twin
+    def make(messages: MessageFactory) -> tuple[bytes, JsonObject]:
+        well_formed = messages.harmless_request()
+        members = {key: json.render(value) for key, value in well_formed.items() if key != name}
+        return json.join_members(members if fragment is None else {**members, name: fragment}), well_formed
 
     return make
 
 
 def _twice(name: str) -> Bytes:
-    """The harmless request with one member of the envelope written twice."""
+    """A harmless request with one member of the envelope written twice."""
 
-    def make(speaker: Speaker) -> tuple[bytes, JsonObject]:
-        twin = speaker.harmless()
-        again = json.render(name) + b":" + json.render(twin[name])
-        return b"{" + again + b"," + json.render(twin)[1:], twin
+    def make(messages: MessageFactory) -> tuple[bytes, JsonObject]:
+        well_formed = messages.harmless_request()
+        again = json.render(name) + b":" + json.render(well_formed[name])
+        return b"{" + again + b"," + json.render(well_formed)[1:], well_formed
 
     return make
 
 
 def _call_with(arguments: bytes, name: bytes = b'"name":"strictwire-no-such-tool"') -> Bytes:
-    """A call of a tool that does not exist: whoever reads it to the end answers differently from who refuses it."""
+    """A call of an unknown tool: a server that parses it reports the tool, a strict server reports the bytes."""
 
-    def make(speaker: Speaker) -> tuple[bytes, JsonObject]:
-        twin = speaker.request("tools/call", {"name": "strictwire-no-such-tool", "arguments": PLACEHOLDER})
-        return splice(twin, arguments).replace(b'"name":"strictwire-no-such-tool"', name), twin
+    def make(messages: MessageFactory) -> tuple[bytes, JsonObject]:
+        well_formed = messages.request("tools/call", {"name": "strictwire-no-such-tool", "arguments": PLACEHOLDER})
+        return splice(well_formed, arguments).replace(b'"name":"strictwire-no-such-tool"', name), well_formed
 
     return make
 
@@ -90,10 +90,10 @@ def _nested(depth: int) -> Bytes:
     return _value(b"[" * depth + b"]" * depth)
 
 
-_ROWS: Final = (
+_REFUSED_ROWS: Final = (
     _Row(
         id="JSON_TRUNCATED",
-        what="JSON that stops in the middle",
+        what="truncated JSON",
         make=_text(lambda raw: raw[:-9]),
         codes=NOT_JSON,
         why=_HANGS,
@@ -107,7 +107,7 @@ _ROWS: Final = (
     ),
     _Row(
         id="JSON_TRAILING_COMMA",
-        what="a comma before the closing brace",
+        what="a trailing comma",
         make=_text(lambda raw: raw[:-1] + b",}"),
         codes=NOT_JSON,
         why=_HANGS,
@@ -121,7 +121,7 @@ _ROWS: Final = (
     ),
     _Row(
         id="ENCODING_INVALID_UTF8",
-        what="a string that is not UTF-8",
+        what="invalid UTF-8 in a string",
         make=_value(b'"caf\xe9"'),
         codes=NOT_JSON,
         why=_GUESSES,
@@ -176,14 +176,14 @@ _ROWS: Final = (
     ),
     _Row(
         id="KEY_TWICE_DEEP",
-        what="a key written twice deep inside",
+        what="a nested key written twice",
         make=_value(b'{"a":[{"b":1,"b":2}]}'),
         codes=NOT_STRICT,
         why=_SMUGGLES,
     ),
     _Row(
         id="KEY_TWICE_ESCAPED",
-        what="a key written twice, once escaped",
+        what="a key written twice, once with an escape",
         make=_value(b'{"a":1,"\\u0061":2}'),
         codes=NOT_STRICT,
         why=_SMUGGLES,
@@ -239,7 +239,7 @@ _ROWS: Final = (
     _Row(id="ID_ARRAY", what="an id that is an array", make=_member("id", b"[1]"), codes=NOT_A_REQUEST, why=_LOSES),
 )
 
-_ANSWERED: Final = (
+_RESPONSE_ROWS: Final = (
     _Row(
         id="NUMBER_HUGE_INTEGER",
         what="an integer of 5000 digits",
@@ -256,42 +256,42 @@ _ANSWERED: Final = (
         what="100,000 nested arrays",
         make=_nested(100_000),
         codes=NOT_STRICT,
-        why="a crash of the parser ends the server",
+        why="a crash of the parser stops the server",
     ),
 )
 
 
 def _refuses(row: _Row) -> Probe:
-    """The only good answer is an error with one of the codes."""
+    """Passes only if the server responds with one of the error codes."""
 
-    async def judge(bench: Bench) -> Judged:
-        seen = await _send(bench, row)
-        return passed(seen) if seen.kind is Kind.ERROR and seen.code in row.codes else found(seen)
+    async def run(context: ProbeContext) -> Evaluation:
+        seen = await _send(context, row)
+        return passed(seen) if seen.kind is ResponseKind.ERROR and seen.code in row.codes else found(seen)
 
-    return _probe(row, judge, f"Checks that {row.what} is refused.", f"error {_words(row.codes)}")
+    return _probe(row, run, f"Checks that {row.what} is refused.", f"error {_words(row.codes)}")
 
 
-def _answers(row: _Row) -> Probe:
-    """Within somebody's limits or beyond them: either is fine, if it is said."""
+def _responds(row: _Row) -> Probe:
+    """Passes if the server responds with a result or one of the error codes: servers may choose their own limits."""
 
-    async def judge(bench: Bench) -> Judged:
-        seen = await _send(bench, row)
-        is_fine = seen.kind is Kind.RESULT or (seen.kind is Kind.ERROR and seen.code in row.codes)
+    async def run(context: ProbeContext) -> Evaluation:
+        seen = await _send(context, row)
+        is_fine = seen.kind is ResponseKind.RESULT or (seen.kind is ResponseKind.ERROR and seen.code in row.codes)
         return passed(seen) if is_fine else found(seen)
 
-    return _probe(row, judge, f"Checks that {row.what} gets an answer.", f"a result or error {_words(row.codes)}")
+    return _probe(row, run, f"Checks that {row.what} gets a response.", f"a result or error {_words(row.codes)}")
 
 
-async def _send(bench: Bench, row: _Row) -> Observation:
-    return await bench.wire.send(*row.make(bench.wire.speaker))
+async def _send(context: ProbeContext, row: _Row) -> Observation:
+    return await context.wire.send(*row.make(context.wire.messages))
 
 
-def _probe(row: _Row, judge: Judge, purpose: str, expected: str) -> Probe:
-    return Probe(id=row.id, purpose=purpose, expected=expected, why=row.why, judge=judge, across_eras=True)
+def _probe(row: _Row, run: ProbeFunction, purpose: str, expected: str) -> Probe:
+    return Probe(id=row.id, purpose=purpose, expected=expected, why=row.why, run=run, across_eras=True)
 
 
 def _words(codes: Iterable[int]) -> str:
     return " or ".join(str(code) for code in sorted(codes))
 
 
-PROBES: Final = (*map(_refuses, _ROWS), *map(_answers, _ANSWERED))
+PROBES: Final = (*map(_refuses, _REFUSED_ROWS), *map(_responds, _RESPONSE_ROWS))

@@ -1,9 +1,9 @@
-"""What a server did with some bytes, as one value. Pure."""
+"""The reaction of a server to some bytes, as one value. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -12,51 +12,51 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.message import is_response
 
 READ_LIMITS: Final = json.Limits(size=16 * 1024 * 1024, depth=2048)
-"""A judge reads more than it accepts: depth and size of answers are not what is judged here."""
+"""Lenient limits for responses: their depth and size are not tested here."""
 
 SHOWN: Final = 160
-"""Characters of an answer that a report quotes."""
+"""Characters of a response that a report quotes."""
 
 
-class Kind(StrEnum):
-    """The coarsest difference between answers."""
+class ResponseKind(StrEnum):
+    """The kind of a response; the coarsest level of comparison. The values appear in reports."""
 
     RESULT = "result"
     TOOL_ERROR = "tool error"
     ERROR = "error"
-    SILENCE = "silence"
-    ACCEPTED = "accepted without an answer"
-    REFUSED = "HTTP refusal"
+    SILENCE = "no response"
+    ACCEPTED = "accepted without a response"
+    REFUSED = "refused"
     CLOSED = "connection closed"
     GARBAGE = "not strict JSON"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One answer, or its absence."""
+    """One response, or its absence."""
 
-    kind: Kind
+    kind: ResponseKind
     message: JsonObject | None = None
     raw: bytes = b""
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
     more: tuple[JsonObject, ...] = ()
-    """Messages that came besides the answer: notifications, further answers."""
+    """Other messages: notifications and further responses."""
     note: str = ""
-    """What else is known, such as the exit code of a process."""
+    """More information, for example the exit code of the process."""
     sent: JsonObject | None = None
-    """The well-formed message that the bytes were, or imitated."""
+    """The message that was sent, or the well-formed message that the bytes were derived from."""
 
     @property
     def code(self) -> int | None:
-        """The code of an error answer."""
+        """The code of an error response."""
         code = self._error().get("code")
         return code if type(code) is int else None
 
     @property
     def text(self) -> str:
-        """The message of an error answer, or the text content of a tool result."""
-        if self.kind is Kind.ERROR:
+        """The message of an error response, or the text content of a tool result."""
+        if self.kind is ResponseKind.ERROR:
             return str(self._error().get("message", ""))
         content = self.result.get("content")
         blocks = content if isinstance(content, list) else []
@@ -64,12 +64,12 @@ class Observation:
 
     @property
     def data(self) -> JsonValue:
-        """The data of an error answer."""
+        """The data of an error response."""
         return self._error().get("data")
 
     @property
     def result(self) -> JsonObject:
-        """The result, empty for anything else."""
+        """The result; empty for other kinds."""
         result = (self.message or {}).get("result")
         return result if isinstance(result, dict) else {}
 
@@ -81,9 +81,9 @@ class Observation:
         """One line for a report."""
         status = "" if self.status is None else f"HTTP {self.status}, "
         note = f" ({self.note})" if self.note else ""
-        if self.kind is Kind.ERROR:
+        if self.kind is ResponseKind.ERROR:
             return f"{status}error {self.code} {shorten(self.text)!r}{note}"
-        if self.kind in (Kind.RESULT, Kind.TOOL_ERROR):
+        if self.kind in (ResponseKind.RESULT, ResponseKind.TOOL_ERROR):
             shown = self.text or json.render(self.result).decode()
             return f"{status}{self.kind.value} {shorten(shown, 80)!r}{note}"
         quoted = f" {shorten(self.raw.decode('utf-8', 'replace'))!r}" if self.raw else ""
@@ -95,22 +95,22 @@ class Observation:
 
 
 def shorten(text: str, limit: int = SHOWN) -> str:
-    """The text, cut for people."""
+    """The text, truncated for a report."""
     return text if len(text) <= limit else f"{text[:limit]}..."
 
 
-def kind_of(message: JsonObject) -> Kind:
-    """Result, tool error or error."""
+def kind_of(message: JsonObject) -> ResponseKind:
+    """Classify a response message: result, tool error or error."""
     if "error" in message:
-        return Kind.ERROR
+        return ResponseKind.ERROR
     result = message.get("result")
     if isinstance(result, dict) and result.get("isError") is True:
-        return Kind.TOOL_ERROR
-    return Kind.RESULT
+        return ResponseKind.TOOL_ERROR
+    return ResponseKind.RESULT
 
 
 def read_messages(raws: Sequence[bytes]) -> tuple[list[JsonObject], list[bytes]]:
-    """Strict JSON objects, and what is none."""
+    """The strict JSON objects, and the other lines."""
     messages: list[JsonObject] = []
     garbage: list[bytes] = []
     for raw in raws:
@@ -122,17 +122,12 @@ def read_messages(raws: Sequence[bytes]) -> tuple[list[JsonObject], list[bytes]]
 
 
 def observe(raws: Sequence[bytes], sent: JsonObject | None = None) -> Observation:
-    """What these messages say: the first response is the answer, the rest is more."""
+    """The observation for these messages: the first response counts, the others are `more`."""
     messages, garbage = read_messages(raws)
-    answers = [message for message in messages if is_response(message)]
-    if not answers:
-        kind = Kind.GARBAGE if garbage else Kind.SILENCE
+    responses = [message for message in messages if is_response(message)]
+    if not responses:
+        kind = ResponseKind.GARBAGE if garbage else ResponseKind.SILENCE
         return Observation(kind=kind, raw=b"".join(garbage[:1]), more=tuple(messages), sent=sent)
-    rest = tuple(message for message in messages if message is not answers[0])
-    raw = json.render(answers[0])
-    return Observation(kind=kind_of(answers[0]), message=answers[0], raw=raw, more=rest, sent=sent)
-
-
-def with_note(observation: Observation, note: str) -> Observation:
-    """The same with a note."""
-    return replace(observation, note=note)
+    rest = tuple(message for message in messages if message is not responses[0])
+    raw = json.render(responses[0])
+    return Observation(kind=kind_of(responses[0]), message=responses[0], raw=raw, more=rest, sent=sent)

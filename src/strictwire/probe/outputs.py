@@ -1,4 +1,4 @@
-"""Probes of what tools give back: their own output schema, JSON that can carry it, and a server that survives it."""
+"""Probes that check the results of tool calls: output schema, strict JSON, and that the server survives."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Final
 
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import SchemaRefused
-from strictwire.probe.bench import Bench, Called, Judged, Probe, found, passed, skipped
-from strictwire.probe.observation import Kind
+from strictwire.probe.definition import Evaluation, Probe, ProbeContext, ToolCall, found, passed, skipped
+from strictwire.probe.observation import ResponseKind
 
-_NONE_CALLED: Final = "no tool could be called; mark tools read-only or name them with --tool"
+_NONE_CALLED: Final = "no tool could be called; mark tools read-only, or give arguments with --tool"
 
 
-async def _output_schema(bench: Bench) -> Judged:
-    promised = [call for call in bench.calls if isinstance(call.tool.get("outputSchema"), dict)]
+async def _output_schema(context: ProbeContext) -> Evaluation:
+    promised = [call for call in context.calls if isinstance(call.tool.get("outputSchema"), dict)]
     if not promised:
         return skipped("no callable tool declares an output schema")
-    broken = [text for call in promised if (text := _find_breach(call))]
-    return found(got="; ".join(broken)) if broken else passed(got=f"{len(promised)} tools keep their output schema")
+    violations = [text for call in promised if (text := _find_violation(call))]
+    return found(got="; ".join(violations)) if violations else passed(got=f"{len(promised)} results conform to their schema")
 
 
-def _find_breach(call: Called) -> str | None:
-    """How a success breaks the promise; the schema does not bind failures."""
-    if call.seen.kind is not Kind.RESULT or call.seen.result.get("resultType", "complete") != "complete":
+def _find_violation(call: ToolCall) -> str | None:
+    """How a successful result violates the output schema. The schema does not apply to failures."""
+    if call.seen.kind is not ResponseKind.RESULT or call.seen.result.get("resultType", "complete") != "complete":
         return None
     if "structuredContent" not in call.seen.result:
         return f"tool {call.name}: success without structuredContent"
@@ -34,48 +34,50 @@ def _find_breach(call: Called) -> str | None:
         return None
     first = violations[0]
     wanted = f"{first.keyword} {first.expected}".strip()
-    return f"tool {call.name}: structuredContent{first.path} breaks {wanted}, {call.seen.describe()}"
+    return f"tool {call.name}: structuredContent{first.path} violates {wanted}, {call.seen.describe()}"
 
 
-async def _survives(bench: Bench) -> Judged:
-    if not bench.calls:
+async def _survives(context: ProbeContext) -> Evaluation:
+    if not context.calls:
         return skipped(_NONE_CALLED)
-    deadly = [call for call in bench.calls if call.seen.kind in (Kind.CLOSED, Kind.SILENCE) or call.seen.note]
-    shown = "; ".join(f"tool {call.name}: {call.seen.describe()}" for call in deadly)
-    return found(got=shown) if deadly else passed(got=f"{len(bench.calls)} calls answered")
+    fatal = [
+        call for call in context.calls if call.seen.kind in (ResponseKind.CLOSED, ResponseKind.SILENCE) or call.seen.note
+    ]
+    shown = "; ".join(f"tool {call.name}: {call.seen.describe()}" for call in fatal)
+    return found(got=shown) if fatal else passed(got=f"{len(context.calls)} calls got a response")
 
 
-async def _strict_results(bench: Bench) -> Judged:
-    if not bench.calls:
+async def _strict_results(context: ProbeContext) -> Evaluation:
+    if not context.calls:
         return skipped(_NONE_CALLED)
-    bent = [call for call in bench.calls if call.seen.kind is Kind.GARBAGE]
-    shown = "; ".join(f"tool {call.name}: {call.seen.describe()}" for call in bent)
-    return found(got=shown) if bent else passed(got=f"{len(bench.calls)} answers are strict JSON")
+    invalid = [call for call in context.calls if call.seen.kind is ResponseKind.GARBAGE]
+    shown = "; ".join(f"tool {call.name}: {call.seen.describe()}" for call in invalid)
+    return found(got=shown) if invalid else passed(got=f"{len(context.calls)} responses are strict JSON")
 
 
 PROBES: Final = (
     Probe(
         id="OUTPUT_SCHEMA",
-        purpose="Checks that structuredContent fits the output schema of its tool.",
-        expected="every success fits",
-        why="clients and models are told a shape that does not come; NaN becomes null and looks like an answer",
-        judge=_output_schema,
+        purpose="Checks that structuredContent conforms to the output schema of its tool.",
+        expected="every successful result conforms",
+        why="clients and models rely on the schema; a NaN that becomes null looks like a valid value",
+        run=_output_schema,
         compared=False,
     ),
     Probe(
         id="OUTPUT_SURVIVED",
-        purpose="Checks that the server answers every call and outlives it.",
-        expected="an answer to each call, and the process still runs",
-        why="one odd value, such as a file name that is not UTF-8, ends the server for everybody",
-        judge=_survives,
+        purpose="Checks that the server responds to every call and keeps running.",
+        expected="a response to each call, and the process still runs",
+        why="one unusual value, such as a file name that is not UTF-8, stops the server for all clients",
+        run=_survives,
         compared=False,
     ),
     Probe(
         id="OUTPUT_STRICT",
         purpose="Checks that results are strict JSON.",
         expected="UTF-8 JSON without lone surrogates, NaN or duplicate keys",
-        why="a strict client cannot read the answer",
-        judge=_strict_results,
+        why="a strict client cannot parse the response",
+        run=_strict_results,
         compared=False,
     ),
 )

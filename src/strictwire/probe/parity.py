@@ -1,7 +1,7 @@
-"""Where two lanes answer the same bytes differently. Pure.
+"""Finds variants that respond differently to the same bytes. Pure.
 
-Between transports everything that means something is compared. Between eras only what the parser decides: whether the
-bytes were taken, refused or dropped.
+Between transports, everything that has a meaning is compared. Between eras, only what the parser decides: whether the
+bytes were accepted, refused or ignored.
 """
 
 from __future__ import annotations
@@ -11,37 +11,37 @@ from typing import Final
 
 from strictwire.canon import json
 from strictwire.canon.json import JsonValue
-from strictwire.probe.bench import Judged, Probe
-from strictwire.probe.observation import Kind, Observation
+from strictwire.probe.definition import Evaluation, Probe
+from strictwire.probe.observation import Observation, ResponseKind
 from strictwire.probe.record import (
     HTTP_LEGACY,
     HTTP_MODERN,
     STDIO_LEGACY,
     STDIO_MODERN,
     Difference,
-    Lane,
+    Variant,
 )
 
 _PAIRS: Final = ((STDIO_MODERN, HTTP_MODERN), (STDIO_LEGACY, HTTP_LEGACY))
 _ERA_PAIRS: Final = ((STDIO_MODERN, STDIO_LEGACY), (HTTP_MODERN, HTTP_LEGACY))
 
-_UNANSWERED: Final = frozenset({Kind.SILENCE, Kind.ACCEPTED})
-"""No message on either transport: HTTP has to send some status."""
+_UNANSWERED: Final = frozenset({ResponseKind.SILENCE, ResponseKind.ACCEPTED})
+"""Equal outcomes: there is no response message, but HTTP must send a status."""
 
 
-def find_differences(probe: Probe, judged: Mapping[Lane, Judged]) -> list[Difference]:
-    """Every pair of lanes that the probe compares, where both answered and the answers differ."""
+def find_differences(probe: Probe, evaluations: Mapping[Variant, Evaluation]) -> list[Difference]:
+    """The pairs of variants that the probe compares and whose responses differ."""
     pairs = [*(_PAIRS if probe.compared else ()), *(_ERA_PAIRS if probe.across_eras else ())]
     found = []
     for left, right in pairs:
-        if left in judged and right in judged:
-            difference = _compare(probe, (left, judged[left]), (right, judged[right]))
+        if left in evaluations and right in evaluations:
+            difference = _compare(probe, (left, evaluations[left]), (right, evaluations[right]))
             if difference is not None:
                 found.append(difference)
     return found
 
 
-def _compare(probe: Probe, first: tuple[Lane, Judged], second: tuple[Lane, Judged]) -> Difference | None:
+def _compare(probe: Probe, first: tuple[Variant, Evaluation], second: tuple[Variant, Evaluation]) -> Difference | None:
     (left, one), (right, two) = first, second
     if not one.seen or not two.seen:
         return None
@@ -59,14 +59,14 @@ def _compare(probe: Probe, first: tuple[Lane, Judged], second: tuple[Lane, Judge
 
 
 def _find_coarsest(one: Observation, two: Observation, *, is_same_era: bool) -> str | None:
-    """1. outcome 2. code 3. text and data of an error 4. shape of a result. Eras may differ below the first."""
+    """Compare 1. outcome 2. code 3. text and data of an error 4. shape of a result. Between eras, only the outcome."""
     if _outcome(one) != _outcome(two):
         return "outcome"
     if not is_same_era:
         return None
     if one.code != two.code:
         return "code"
-    if one.kind is Kind.ERROR and (one.text, one.data) != (two.text, two.data):
+    if one.kind is ResponseKind.ERROR and (one.text, one.data) != (two.text, two.data):
         return "text"
     return "shape" if _shape(one.result) != _shape(two.result) else None
 
@@ -76,7 +76,7 @@ def _outcome(seen: Observation) -> str:
 
 
 def _shape(value: JsonValue) -> bytes:
-    """Names and types of a result: values may differ from call to call."""
+    """The names and types in a result, without values, which may differ from call to call."""
     return json.render_sorted(_types(value))
 
 

@@ -1,4 +1,4 @@
-"""The values of a probe run: lanes, verdicts, differences, the report. Pure; nothing here talks to a server."""
+"""The values of a probe run: variants, results, differences, the report. Pure; no I/O."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from strictwire.client.message import Era
 
 
 class Transport(StrEnum):
-    """How bytes reach the server."""
+    """A transport of the server."""
 
     STDIO = "stdio"
     HTTP = "http"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
-    """One way to speak with the server: a transport and an era."""
+class Variant:
+    """A variant of the protocol: one transport and one era."""
 
     transport: Transport
     era: Era
@@ -29,49 +29,49 @@ class Lane:
         return f"{self.transport.value}/{self.era.value}"
 
 
-STDIO_MODERN: Final = Lane(transport=Transport.STDIO, era=Era.MODERN)
-STDIO_LEGACY: Final = Lane(transport=Transport.STDIO, era=Era.LEGACY)
-HTTP_MODERN: Final = Lane(transport=Transport.HTTP, era=Era.MODERN)
-HTTP_LEGACY: Final = Lane(transport=Transport.HTTP, era=Era.LEGACY)
-LANES: Final = (STDIO_MODERN, STDIO_LEGACY, HTTP_MODERN, HTTP_LEGACY)
-"""Every lane, in the order of the columns of a report."""
+STDIO_MODERN: Final = Variant(transport=Transport.STDIO, era=Era.MODERN)
+STDIO_LEGACY: Final = Variant(transport=Transport.STDIO, era=Era.LEGACY)
+HTTP_MODERN: Final = Variant(transport=Transport.HTTP, era=Era.MODERN)
+HTTP_LEGACY: Final = Variant(transport=Transport.HTTP, era=Era.LEGACY)
+VARIANTS: Final = (STDIO_MODERN, STDIO_LEGACY, HTTP_MODERN, HTTP_LEGACY)
+"""Every variant, in the order of the columns in a report."""
 
 
 class Status(StrEnum):
-    """What a probe says. A skip is not a pass, and is shown."""
+    """The status of a probe. A skip is not a pass; reports show it."""
 
-    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    PASS = "pass"  # noqa: S105 - a status, not a password
     FINDING = "finding"
     NOT_APPLICABLE = "not applicable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What one probe says about one lane."""
+class ProbeResult:
+    """The result of one probe on one variant."""
 
     probe: str
-    lane: Lane
+    variant: Variant
     status: Status
     got: str
-    """What came; for a probe that does not apply, the reason."""
+    """What the server did; for a probe that does not apply, the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """The same bytes, two answers."""
+    """Two variants that respond differently to the same bytes."""
 
     probe: str
-    left: Lane
-    right: Lane
+    left: Variant
+    right: Variant
     what: str
-    """`outcome`, `code`, `text` or `shape`: how far apart the answers are, the coarsest first."""
+    """The coarsest difference: `outcome`, `code`, `text` or `shape`."""
     got_left: str
     got_right: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What a probe is for, as the report shows it."""
+    """The part of a probe that a report shows."""
 
     id: str
     purpose: str
@@ -80,69 +80,69 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What to probe and how far to go."""
+class ProbeOptions:
+    """The server to test, and limits."""
 
     stdio: Sequence[str] | None = None
-    """The command of a server, or None to leave stdio out."""
+    """The command that starts the server, or None to skip stdio."""
     http: str | None = None
-    """The URL of an endpoint, or None to leave HTTP out."""
+    """The URL of the endpoint, or None to skip HTTP."""
     tools: Mapping[str, JsonObject] = field(default_factory=dict)
-    """Arguments to call a tool with; naming a tool here permits calling it."""
+    """Arguments for calls, by tool. A tool in this mapping may be called."""
     call_all: bool = False
-    """Call also tools that are neither marked read-only nor named in `tools`. They may change things."""
+    """Whether to call tools that are neither marked read-only nor in `tools`. They may change data."""
     eras: frozenset[Era] = frozenset(Era)
-    """Eras to speak."""
+    """The eras to test."""
     only: frozenset[str] | None = None
     """Run only these probes."""
     eof_tries: int = 50
     eof_seconds: float = 12.0
-    """Tries of a request with immediate end of file, and the time they may take together on one lane."""
+    """Attempts of a request with immediate end of file, and the time limit for all of them on one variant."""
     large: int = 8 * 1024 * 1024
-    """Bytes of the oversized request: twice the 4 MiB that the official SDK takes over HTTP."""
+    """Size of the oversized request: twice the 4 MiB limit of the official SDK over HTTP."""
     flood: int = 32 * 1024 * 1024
-    """Bytes sent without a line end."""
+    """Number of bytes sent without a line end."""
     seconds: float = 10.0
-    """For one answer."""
+    """Time limit for one response."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with every HTTP request, such as Authorization."""
+    """Headers for every HTTP request, for example Authorization."""
     env: Mapping[str, str] | None = None
     cwd: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """One probe is about to run on one lane."""
+class ProbeProgress:
+    """Reported before a probe runs on a variant."""
 
-    lane: Lane
+    variant: Variant
     probe: str
     done: int
     total: int
 
 
-OnProgress: TypeAlias = Callable[[Progress], None]
+OnProgress: TypeAlias = Callable[[ProbeProgress], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """Everything a run found."""
+class ProbeReport:
+    """The result of a run."""
 
     target: JsonObject
-    lanes: tuple[Lane, ...]
-    """The lanes that opened."""
-    closed: Mapping[Lane, str]
-    """Lanes that were asked for and did not open, with the reason."""
+    variants: tuple[Variant, ...]
+    """The variants on which the server responded."""
+    closed: Mapping[Variant, str]
+    """Requested variants on which the server did not respond, with the reason."""
     probes: tuple[Description, ...]
-    verdicts: tuple[Verdict, ...]
+    results: tuple[ProbeResult, ...]
     differences: tuple[Difference, ...]
     seconds: float
 
     @property
-    def findings(self) -> tuple[Verdict, ...]:
-        """Verdicts that are findings."""
-        return tuple(verdict for verdict in self.verdicts if verdict.status is Status.FINDING)
+    def findings(self) -> tuple[ProbeResult, ...]:
+        """The results that are findings."""
+        return tuple(result for result in self.results if result.status is Status.FINDING)
 
     @property
     def is_clean(self) -> bool:
-        """No finding and no difference. Not a proof: see what did not apply."""
+        """Whether there are no findings and no differences. Probes that did not apply do not count."""
         return not self.findings and not self.differences

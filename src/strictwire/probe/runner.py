@@ -1,4 +1,4 @@
-"""Runs the table of probes on every lane that opens, lanes side by side, and puts the report together."""
+"""Runs the probes on every variant, all variants concurrently, and builds the report."""
 
 from __future__ import annotations
 
@@ -9,50 +9,55 @@ from collections.abc import Mapping, Sequence
 from strictwire.canon.json import JsonObject
 from strictwire.client.errors import CannotReach, ClientError
 from strictwire.probe import survey
-from strictwire.probe.bench import Bench, Judged, Probe, found, skipped
+from strictwire.probe.definition import Evaluation, Probe, ProbeContext, found, skipped
 from strictwire.probe.parity import find_differences
 from strictwire.probe.record import (
-    LANES,
+    VARIANTS,
     Difference,
-    Lane,
     OnProgress,
-    Options,
-    Progress,
-    Report,
+    ProbeOptions,
+    ProbeProgress,
+    ProbeReport,
+    ProbeResult,
     Transport,
-    Verdict,
+    Variant,
 )
 from strictwire.probe.table import PROBES
 from strictwire.probe.wire_http import HttpWire
 from strictwire.probe.wire_stdio import StdioWire
 
 
-def ignore(_progress: Progress) -> None:
-    """Tell nobody."""
+def no_progress(_progress: ProbeProgress) -> None:
+    """An `OnProgress` callback that does nothing."""
 
 
-async def run_with(options: Options, on_progress: OnProgress = ignore) -> Report:
-    """Probe a server. Raises CannotReach when it answers on none of the lanes asked for: nothing was judged then.
+async def run_with(options: ProbeOptions, on_progress: OnProgress = no_progress) -> ProbeReport:
+    """Test a server.
 
-    Raises ValueError for a probe name that does not exist.
+    Raises CannotReach if the server responds on none of the requested variants, because then nothing was tested, and
+    ValueError for an unknown probe or if no server is given.
     """
     start = time.monotonic()
     probes = _chosen(options.only)
-    asked = [lane for lane in LANES if lane.era in options.eras and _target(options, lane.transport) is not None]
-    if not asked:
-        raise ValueError("name a command or a URL to probe, and an era")
-    outcomes = await asyncio.gather(*(_run_lane(lane, options, probes, on_progress) for lane in asked))
-    judged = {lane: outcome for lane, outcome in zip(asked, outcomes, strict=True) if not isinstance(outcome, str)}
-    closed = {lane: outcome for lane, outcome in zip(asked, outcomes, strict=True) if isinstance(outcome, str)}
-    if not judged:
-        raise CannotReach(_describe(options), "; ".join(f"{lane}: {reason}" for lane, reason in closed.items()))
-    return Report(
+    requested = [
+        variant for variant in VARIANTS if variant.era in options.eras and _target(options, variant.transport) is not None
+    ]
+    if not requested:
+        raise ValueError("no server or era given; set a command or a URL, and at least one era")
+    outcomes = await asyncio.gather(*(_run_variant(variant, options, probes, on_progress) for variant in requested))
+    evaluations = {
+        variant: outcome for variant, outcome in zip(requested, outcomes, strict=True) if not isinstance(outcome, str)
+    }
+    closed = {variant: outcome for variant, outcome in zip(requested, outcomes, strict=True) if isinstance(outcome, str)}
+    if not evaluations:
+        raise CannotReach(_describe(options), "; ".join(f"{variant}: {reason}" for variant, reason in closed.items()))
+    return ProbeReport(
         target=_target_facts(options),
-        lanes=tuple(judged),
+        variants=tuple(evaluations),
         closed=closed,
         probes=tuple(probe.description for probe in probes),
-        verdicts=tuple(_verdicts(probes, judged)),
-        differences=tuple(_differences(probes, judged)),
+        results=tuple(_verdicts(probes, evaluations)),
+        differences=tuple(_differences(probes, evaluations)),
         seconds=time.monotonic() - start,
     )
 
@@ -62,10 +67,10 @@ async def run(
     stdio: Sequence[str] | None = None,
     http: str | None = None,
     tools: Mapping[str, JsonObject] | None = None,
-    on_progress: OnProgress = ignore,
-) -> Report:
-    """Probe a server with the usual options. Raises as `run_with`."""
-    return await run_with(Options(stdio=stdio, http=http, tools=tools or {}), on_progress)
+    on_progress: OnProgress = no_progress,
+) -> ProbeReport:
+    """Test a server with default options. Raises like `run_with`."""
+    return await run_with(ProbeOptions(stdio=stdio, http=http, tools=tools or {}), on_progress)
 
 
 def _chosen(only: frozenset[str] | None) -> tuple[Probe, ...]:
@@ -73,20 +78,20 @@ def _chosen(only: frozenset[str] | None) -> tuple[Probe, ...]:
         return PROBES
     unknown = sorted(only - {probe.id for probe in PROBES})
     if unknown:
-        raise ValueError(f"no such probe: {', '.join(unknown)}")
+        raise ValueError(f"unknown probe: {', '.join(unknown)}")
     return tuple(probe for probe in PROBES if probe.id in only)
 
 
-def _target(options: Options, transport: Transport) -> object:
+def _target(options: ProbeOptions, transport: Transport) -> object:
     return options.stdio if transport is Transport.STDIO else options.http
 
 
-async def _run_lane(
-    lane: Lane, options: Options, probes: Sequence[Probe], on_progress: OnProgress
-) -> Mapping[str, Judged] | str:
-    """What each probe says, or why the lane did not open."""
+async def _run_variant(
+    variant: Variant, options: ProbeOptions, probes: Sequence[Probe], on_progress: OnProgress
+) -> Mapping[str, Evaluation] | str:
+    """The evaluation of each probe, or the reason why the server did not respond on this variant."""
     try:
-        wire = StdioWire(lane, options) if lane.transport is Transport.STDIO else HttpWire(lane, options)
+        wire = StdioWire(variant, options) if variant.transport is Transport.STDIO else HttpWire(variant, options)
     except CannotReach as exc:
         return str(exc)
     try:
@@ -94,50 +99,50 @@ async def _run_lane(
             await wire.open()
         except ClientError as exc:
             return str(exc)
-        return await _run_probes(Bench(wire=wire, options=options), probes, on_progress)
+        return await _run_probes(ProbeContext(wire=wire, options=options), probes, on_progress)
     finally:
         await wire.close()
 
 
-async def _run_probes(bench: Bench, probes: Sequence[Probe], on_progress: OnProgress) -> Mapping[str, Judged]:
-    await survey.take(bench)
-    judged: dict[str, Judged] = {}
+async def _run_probes(context: ProbeContext, probes: Sequence[Probe], on_progress: OnProgress) -> Mapping[str, Evaluation]:
+    await survey.list_and_call(context)
+    evaluations: dict[str, Evaluation] = {}
     for done, probe in enumerate(probes):
-        on_progress(Progress(lane=bench.lane, probe=probe.id, done=done, total=len(probes)))
-        judged[probe.id] = await _judge(bench, probe)
-        bench.log += [(probe.id, seen) for seen in judged[probe.id].seen]
-    return judged
+        on_progress(ProbeProgress(variant=context.variant, probe=probe.id, done=done, total=len(probes)))
+        evaluations[probe.id] = await _judge(context, probe)
+        context.log += [(probe.id, seen) for seen in evaluations[probe.id].seen]
+    return evaluations
 
 
-async def _judge(bench: Bench, probe: Probe) -> Judged:
-    reason = probe.maybe_reason_to_skip(bench.lane)
+async def _judge(context: ProbeContext, probe: Probe) -> Evaluation:
+    reason = probe.maybe_reason_to_skip(context.variant)
     if reason is not None:
         return skipped(reason)
     try:
-        return await probe.judge(bench)
+        return await probe.run(context)
     except ClientError as exc:
-        return found(got=f"the server could not be reached any more: {exc}")
+        return found(got=f"the server can no longer be reached: {exc}")
 
 
-def _verdicts(probes: Sequence[Probe], judged: Mapping[Lane, Mapping[str, Judged]]) -> list[Verdict]:
+def _verdicts(probes: Sequence[Probe], evaluations: Mapping[Variant, Mapping[str, Evaluation]]) -> list[ProbeResult]:
     return [
-        Verdict(probe=probe.id, lane=lane, status=outcome[probe.id].status, got=outcome[probe.id].got)
+        ProbeResult(probe=probe.id, variant=variant, status=outcome[probe.id].status, got=outcome[probe.id].got)
         for probe in probes
-        for lane, outcome in judged.items()
+        for variant, outcome in evaluations.items()
     ]
 
 
-def _differences(probes: Sequence[Probe], judged: Mapping[Lane, Mapping[str, Judged]]) -> list[Difference]:
+def _differences(probes: Sequence[Probe], evaluations: Mapping[Variant, Mapping[str, Evaluation]]) -> list[Difference]:
     return [
         difference
         for probe in probes
-        for difference in find_differences(probe, {lane: outcome[probe.id] for lane, outcome in judged.items()})
+        for difference in find_differences(probe, {variant: outcome[probe.id] for variant, outcome in evaluations.items()})
     ]
 
 
-def _describe(options: Options) -> str:
+def _describe(options: ProbeOptions) -> str:
     return " and ".join(filter(None, (" ".join(options.stdio or ()), options.http)))
 
 
-def _target_facts(options: Options) -> JsonObject:
+def _target_facts(options: ProbeOptions) -> JsonObject:
     return {"stdio": list(options.stdio) if options.stdio else None, "http": options.http}

@@ -1,4 +1,4 @@
-"""Probes of size: a request that is too large, and a line that never ends."""
+"""Probes of size limits: an oversized request, and a line without an end."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Final
 from strictwire.canon import json
 from strictwire.client.errors import ServerGone
 from strictwire.client.stdio import StdioProcess
-from strictwire.probe.bench import Bench, Judged, Probe, found, passed, skipped
-from strictwire.probe.observation import Kind, observe
+from strictwire.probe.definition import Evaluation, Probe, ProbeContext, found, passed, skipped
+from strictwire.probe.observation import ResponseKind, observe
 from strictwire.probe.record import Transport
 from strictwire.probe.wire_stdio import write_all
 
@@ -20,28 +20,32 @@ _PROC: Final = Path("/proc")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
-async def _large(bench: Bench) -> Judged:
-    raw, twin = bench.wire.speaker.carrying(b'"' + b"a" * bench.options.large + b'"')
-    seen = await bench.wire.send(raw, twin)
-    is_refused = seen.kind is Kind.ERROR or (seen.kind is Kind.REFUSED and seen.status == 413)
-    return passed(seen) if is_refused else found(seen, got=f"{bench.options.large // MIB} MiB: {seen.describe()}")
+async def _large(context: ProbeContext) -> Evaluation:
+    raw, well_formed = context.wire.messages.with_raw_value(b'"' + b"a" * context.options.large + b'"')
+    seen = await context.wire.send(raw, well_formed)
+    is_refused = seen.kind is ResponseKind.ERROR or (seen.kind is ResponseKind.REFUSED and seen.status == 413)
+    return passed(seen) if is_refused else found(seen, got=f"{context.options.large // MIB} MiB: {seen.describe()}")
 
 
-async def _flood(bench: Bench) -> Judged:
-    """Growth of the whole process group: wrappers such as npx are not the server."""
-    process = await bench.stdio.restart()
+async def _flood(context: ProbeContext) -> Evaluation:
+    """Measures the memory of the whole process group, because the server may run under a wrapper such as npx."""
+    process = await context.stdio.restart()
     before = _resident(process.pid)
     if before is None:
-        return skipped("memory of another process can only be read on Linux")
-    await _pour(process, bench.options.flood, bench.options.seconds)
+        return skipped("the memory of another process can only be read on Linux")
+    await _pour(process, context.options.flood, context.options.seconds)
     grown = (_resident(process.pid) or 0) - before
-    behind = bench.wire.speaker.harmless()
-    heard = await bench.stdio.converse(b"\n" + json.render(behind) + b"\n", lambda it: it.has_answer(behind["id"]))
-    answers = len(heard.raws)
-    got = f"{bench.options.flood // MIB} MiB without a line end: memory +{max(0, grown) // MIB} MiB, {answers} answers"
-    seen = observe(heard.raws[:1])
-    is_bounded = grown < bench.options.flood // 2 and answers == 2 and not heard.closed and seen.kind is Kind.ERROR
-    await bench.stdio.close()
+    follow_up = context.wire.messages.harmless_request()
+    received = await context.stdio.converse(
+        b"\n" + json.render(follow_up) + b"\n", lambda lines: lines.has_response(follow_up["id"])
+    )
+    responses = len(received.raws)
+    got = f"{context.options.flood // MIB} MiB without a line end: memory +{max(0, grown) // MIB} MiB, {responses} responses"
+    seen = observe(received.raws[:1])
+    is_bounded = (
+        grown < context.options.flood // 2 and responses == 2 and not received.closed and seen.kind is ResponseKind.ERROR
+    )
+    await context.stdio.close()
     return passed(got=got) if is_bounded else found(got=got)
 
 
@@ -52,34 +56,34 @@ async def _pour(process: StdioProcess, size: int, seconds: float) -> None:
 
 
 def _resident(group: int) -> int | None:
-    """Bytes of memory that the processes of a group hold; None where this cannot be known."""
+    """Resident memory of a process group in bytes; None if the system does not tell."""
     if not (_PROC / "self" / "statm").exists():
         return None
     total = 0
-    for place in _PROC.iterdir():
-        if place.name.isdigit():
+    for folder in _PROC.iterdir():
+        if folder.name.isdigit():
             with contextlib.suppress(OSError):
-                # The command's name may hold spaces and brackets; what follows the last one is regular.
-                fields = (place / "stat").read_text().rpartition(")")[2].split()
+                # The command name may contain spaces and brackets; the fields after the last bracket are regular.
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[2]) == group:
-                    total += int((place / "statm").read_text().split()[1]) * _PAGE
+                    total += int((folder / "statm").read_text().split()[1]) * _PAGE
     return total
 
 
 PROBES: Final = (
     Probe(
         id="SIZE_LARGE_REQUEST",
-        purpose="Checks that a request has a limit.",
+        purpose="Checks that the server limits the size of a request.",
         expected="an error, or HTTP 413",
-        why="one caller can take the memory of all",
-        judge=_large,
+        why="one client can exhaust the memory of the server",
+        run=_large,
     ),
     Probe(
         id="SIZE_ENDLESS_LINE",
-        purpose="Checks that a line without an end is not kept.",
-        expected="memory does not grow with it, one error, and the next request is answered",
-        why="a writer that never ends its line fills the memory of the server",
-        judge=_flood,
+        purpose="Checks that the server does not buffer a line without an end.",
+        expected="bounded memory, one error, and a response to the next request",
+        why="a client that never ends its line exhausts the memory of the server",
+        run=_flood,
         transports=frozenset({Transport.STDIO}),
         compared=False,
     ),

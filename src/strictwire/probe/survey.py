@@ -1,7 +1,7 @@
-"""What the server lists, and one call of each tool that may be called. Runs before the probes of a lane.
+"""Lists the tools and calls each one that may be called, before the probes of a variant run.
 
-A tool is called only if it is marked read-only, named by the user, or everything is allowed: a probe of a stranger's
-server must not delete anything.
+A tool is called only if it is marked read-only, if the user gave arguments for it, or with `call_all`: testing an unknown
+server must not change its data.
 """
 
 from __future__ import annotations
@@ -10,52 +10,48 @@ import time
 from typing import Final
 
 from strictwire.canon.json import JsonObject
-from strictwire.probe.bench import Bench, Called
-from strictwire.probe.observation import Kind
+from strictwire.probe.definition import ProbeContext, ToolCall
+from strictwire.probe.observation import ResponseKind
 from strictwire.probe.synthesis import maybe_arguments
 
 MAX_PAGES: Final = 20
+"""Pages of `tools/list` that are read."""
+
 MAX_CALLS: Final = 40
-"""Tools called on one lane: enough for nearly every server, and a bound on time."""
+"""Tools that are called on one variant: enough for nearly every server, and it bounds the time."""
 
 
-async def take(bench: Bench) -> None:
-    """Fill in the bench: tools, calls, and why a tool was not called."""
-    if "tools" not in bench.capabilities:
+async def list_and_call(context: ProbeContext) -> None:
+    """Set the tools and the calls of the context."""
+    if "tools" not in context.capabilities:
         return
-    bench.tools = tuple(await _list(bench))
-    calls: list[Called] = []
-    uncalled: dict[str, str] = {}
-    for tool in bench.tools:
-        name = str(tool.get("name"))
-        reason, arguments = _plan(bench, tool)
-        if len(calls) == MAX_CALLS:
-            reason = f"more than {MAX_CALLS} tools"
-        if reason:
-            uncalled[name] = reason
-            continue
-        calls.append(await call(bench, tool, arguments))
-        bench.log.append((f"tool {name}", calls[-1].seen))
-    bench.calls, bench.uncalled = tuple(calls), uncalled
+    context.tools = tuple(await _list(context))
+    calls: list[ToolCall] = []
+    for tool in context.tools:
+        arguments = _maybe_valid_arguments(context, tool)
+        if arguments is not None and len(calls) < MAX_CALLS:
+            calls.append(await call(context, tool, arguments))
+            context.log.append((f"tool {calls[-1].name}", calls[-1].seen))
+    context.calls = tuple(calls)
 
 
-async def call(bench: Bench, tool: JsonObject, arguments: JsonObject) -> Called:
-    """Call a tool and time it."""
-    asked = bench.wire.speaker.request("tools/call", {"name": str(tool["name"]), "arguments": arguments})
+async def call(context: ProbeContext, tool: JsonObject, arguments: JsonObject) -> ToolCall:
+    """Call a tool and measure the time."""
+    message = context.wire.messages.request("tools/call", {"name": str(tool["name"]), "arguments": arguments})
     start = time.monotonic()
-    seen = await bench.wire.ask(asked)
-    return Called(tool=tool, arguments=arguments, seen=seen, seconds=time.monotonic() - start)
+    seen = await context.wire.ask(message)
+    return ToolCall(tool=tool, arguments=arguments, seen=seen, seconds=time.monotonic() - start)
 
 
-async def _list(bench: Bench) -> list[JsonObject]:
+async def _list(context: ProbeContext) -> list[JsonObject]:
     tools: list[JsonObject] = []
     cursor: object = None
     for _ in range(MAX_PAGES):
         params: JsonObject = {} if cursor is None else {"cursor": cursor}
-        seen = await bench.wire.ask(bench.wire.speaker.request("tools/list", params))
-        bench.log.append(("tools/list", seen))
+        seen = await context.wire.ask(context.wire.messages.request("tools/list", params))
+        context.log.append(("tools/list", seen))
         page = seen.result.get("tools")
-        if seen.kind is not Kind.RESULT or not isinstance(page, list):
+        if seen.kind is not ResponseKind.RESULT or not isinstance(page, list):
             break
         tools += [tool for tool in page if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
         cursor = seen.result.get("nextCursor")
@@ -64,17 +60,14 @@ async def _list(bench: Bench) -> list[JsonObject]:
     return tools
 
 
-def _plan(bench: Bench, tool: JsonObject) -> tuple[str, JsonObject]:
-    """Why not, or with which arguments."""
-    given = bench.options.tools.get(str(tool["name"]))
+def _maybe_valid_arguments(context: ProbeContext, tool: JsonObject) -> JsonObject | None:
+    """Arguments to call a tool with, or None if it may not be called or no valid arguments are known."""
+    given = context.options.tools.get(str(tool["name"]))
     if given is not None:
-        return "", dict(given)
+        return dict(given)
     annotations = tool.get("annotations")
     is_read_only = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
-    if not (is_read_only or bench.options.call_all):
-        return "not marked read-only and not named with --tool", {}
     schema = tool.get("inputSchema")
-    arguments = maybe_arguments(schema) if isinstance(schema, dict) else None
-    if arguments is None:
-        return "no fitting arguments were found; give them with --tool", {}
-    return "", arguments
+    if not (is_read_only or context.options.call_all) or not isinstance(schema, dict):
+        return None
+    return maybe_arguments(schema)

@@ -1,4 +1,4 @@
-"""A value that fits a JSON Schema, for the plain schemas that tools have. Pure; gives None where it cannot be sure."""
+"""Generates arguments that conform to a JSON Schema, for the simple schemas that tools have. Pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import SchemaRefused
 
 MAX_DEPTH: Final = 8
-"""Arguments nested deeper than this are given by hand."""
+"""Maximum nesting of generated arguments; for deeper schemas the user gives arguments with --tool."""
 
 
 def maybe_arguments(schema: JsonObject) -> JsonObject | None:
-    """The smallest arguments that the schema accepts, or None when none was found."""
+    """Minimal arguments that the schema accepts, or None if none were found."""
     value = _value(schema, schema, MAX_DEPTH)
     return value if isinstance(value, dict) and accepts(schema, value) else None
 
 
 def accepts(schema: JsonObject, value: JsonValue) -> bool:
-    """Whether the value fits; False also for a schema that cannot be compiled."""
+    """Whether the value conforms; also False for a schema that does not compile."""
     try:
         return compile_schema(schema).accepts(value)
     except SchemaRefused:
@@ -47,10 +47,10 @@ def _value(schema: Any, root: JsonObject, depth: int) -> Any:
 
 
 def _resolve(reference: str, root: JsonObject) -> Any:
-    place: Any = root
+    target: Any = root
     for token in reference.removeprefix("#").split("/")[1:]:
-        place = place.get(token.replace("~1", "/").replace("~0", "~")) if isinstance(place, dict) else None
-    return place
+        target = target.get(token.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+    return target
 
 
 def _null(_schema: JsonObject, _root: JsonObject, _depth: int) -> None:

@@ -1,6 +1,7 @@
-"""The seam between probes and a server: send bytes, see what comes. One implementation a transport.
+"""The interface between probes and a server: send bytes, observe the reaction. One implementation per transport.
 
-`like` is the well-formed message that the bytes imitate: HTTP headers are taken from it, so only the body is wrong.
+`well_formed` is the message that the bytes are derived from. Over HTTP it determines the headers, so that only the body is
+malformed.
 """
 
 from __future__ import annotations
@@ -13,36 +14,36 @@ from strictwire.canon import json
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.message import Era, Identity, initialize_params, modern_params, request
 from strictwire.probe.observation import Observation
-from strictwire.probe.record import Lane
+from strictwire.probe.record import Variant
 
 IDENTITY: Final = Identity(name="strictwire-probe", version="1")
 
 PLACEHOLDER: Final = "@@strictwire@@"
-"""Stands in a well-formed message where a probe puts bytes that no encoder would write."""
+"""Marks the place in a well-formed message where a probe inserts bytes that no encoder would write."""
 
 
 class Wire(Protocol):
-    """An open lane."""
+    """An open connection to the server."""
 
-    lane: Lane
+    variant: Variant
     opening: JsonObject
-    """The result of discover or initialize."""
+    """The result of `server/discover` or `initialize`."""
 
-    async def send(self, raw: bytes, like: JsonObject) -> Observation:
-        """Send bytes as one message, and see whether and how they are answered."""
+    async def send(self, raw: bytes, well_formed: JsonObject) -> Observation:
+        """Send bytes as one message and observe the reaction."""
         ...
 
     async def ask(self, message: JsonObject) -> Observation:
-        """Send a well-formed request and wait for its answer."""
+        """Send a well-formed request and wait for its response."""
         ...
 
     async def close(self) -> None:
-        """Let go of the server."""
+        """Close the connection."""
         ...
 
 
-class Speaker:
-    """Makes well-formed messages of one era with ids that are never used twice."""
+class MessageFactory:
+    """Creates well-formed messages of one era with unique ids."""
 
     def __init__(self, era: Era) -> None:
         self.era = era
@@ -51,26 +52,26 @@ class Speaker:
     def request(
         self, method: str, params: Mapping[str, JsonValue] | None = None, request_id: int | str | None = None
     ) -> JsonObject:
-        """A request, complete for the era."""
+        """A request with all parts that the era requires."""
         given = dict(params or {})
         full = modern_params(given, IDENTITY) if self.era is Era.MODERN else given
         return request(next(self._ids) if request_id is None else request_id, method, full)
 
-    def harmless(self, extra: Mapping[str, JsonValue] | None = None) -> JsonObject:
-        """The cheapest request that every server answers with a result; `extra` goes to `_meta`."""
+    def harmless_request(self, extra: Mapping[str, JsonValue] | None = None) -> JsonObject:
+        """A cheap request that every server responds to with a result. `extra` is added to `_meta`."""
         method = "server/discover" if self.era is Era.MODERN else "ping"
         return self.request(method, {"_meta": dict(extra)} if extra else {})
 
-    def carrying(self, fragment: bytes) -> tuple[bytes, JsonObject]:
-        """The harmless request with raw bytes as one value inside `_meta`, and its well-formed twin."""
-        twin = self.harmless({"strictwire/probe": PLACEHOLDER})
-        return splice(twin, fragment), twin
+    def with_raw_value(self, fragment: bytes) -> tuple[bytes, JsonObject]:
+        """A harmless request with raw bytes as one value inside `_meta`, and the well-formed message."""
+        well_formed = self.harmless_request({"strictwire/probe": PLACEHOLDER})
+        return splice(well_formed, fragment), well_formed
 
     def initialize(self) -> JsonObject:
-        """What opens a legacy session."""
+        """The request that opens a legacy session."""
         return request(next(self._ids), "initialize", initialize_params(IDENTITY))
 
 
 def splice(message: JsonObject, fragment: bytes) -> bytes:
-    """The message with the placeholder text replaced by raw bytes."""
+    """The JSON of a message with the placeholder replaced by raw bytes."""
     return json.render(message).replace(json.render(PLACEHOLDER), fragment)

@@ -2,7 +2,7 @@
 
 Choices where its document is silent:
 
-- An id is echoed as the text that came, so `1.0` stays `1.0` and `1e2` stays `1e2`. Ids are told apart by value: `1` and
+- An id is echoed as the client wrote it, so `1.0` stays `1.0` and `1e2` stays `1e2`. Ids are compared by value: `1` and
   `1.0` are one id, `1` and `"1"` are two.
 - An id is taken while its request is in flight, among the requests of one conversation: of the process on stdio, of the
   principal over HTTP. Callers without tokens are one principal there and had better use UUIDs.
@@ -14,22 +14,25 @@ Choices where its document is silent:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, render, slice_members
+from strictwire.contract.editor_entry import describe_tool, show_tool
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.dialects import editor_v01
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.fault.plain import plain_text
-from strictwire.pipeline.authorise import allows_tier
-from strictwire.pipeline.call import Done, Operation, Outcome
-from strictwire.pipeline.chain import Pipeline
+from strictwire.pipeline.call import Done, Kind, Outcome
+from strictwire.pipeline.catalog import Catalog
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import facts_of
-from strictwire.profiles.exchange import Inbound, Outlet, Reply
+from strictwire.pipeline.stages import allows_tier
+from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 from strictwire.profiles.quiet_context import QuietContext
 from strictwire.profiles.single import (
     NULL,
@@ -49,7 +52,7 @@ ROUTE: Final = "/rpc/editor"
 """Where it is served over HTTP."""
 
 MAX_DIAGNOSTICS: Final = 50
-"""Notes in one answer. They inform a person or a model; more of them inform nobody."""
+"""Notes in one answer. A person or a model reads them, and reads no more than this."""
 
 IdKey: TypeAlias = tuple[str, str | None, str, bool, str | float]
 """What makes an id one and the same: the conversation, whether it is text, and its value."""
@@ -57,7 +60,7 @@ IdKey: TypeAlias = tuple[str, str | None, str, bool, str | float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorInfo:
-    """What `server/info` says of the server, besides what it offers."""
+    """What `server/info` reports, besides what is offered."""
 
     server_version: str
     unity_version: str
@@ -69,11 +72,24 @@ class EditorRequest:
     """A request of the profile; its parameters are not judged yet."""
 
     id_text: bytes
-    """The id as it came."""
+    """The id as the client wrote it."""
     id: str | float
     method: str
     params: JsonValue
     """None if there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a request is refused, the tool that it names, and its HTTP status."""
+
+    failure: Failure
+    tool: str = ""
+    status: int = 200
+
+
+Answer: TypeAlias = Callable[[Sent], None]
+"""Takes the answer to one request, when it may leave."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,40 +132,51 @@ class EditorEndpoint:
 
     answers_in = ("application/json",)
 
-    def __init__(self, pipeline: Pipeline, *, info: EditorInfo, limits: Limits | None = None) -> None:
+    def __init__(
+        self, catalog: Catalog, pipeline: Pipeline, *, info: Callable[[], EditorInfo], limits: Limits | None = None
+    ) -> None:
+        self._catalog = catalog
         self._pipeline = pipeline
         self._clock = pipeline.journal.clock
         self._info = info
         self._limits = limits or Limits()
         self._in_flight: set[IdKey] = set()
-        self._methods: Mapping[str, Callable[[EditorRequest, JsonObject, Inbound], Awaitable[Sent]]] = {
-            "tools/call": self._call,
+        self._lookups: Mapping[str, Callable[[JsonObject, Inbound], JsonObject | _Refusal]] = {
             "tools/list": self._list,
             "tools/describe": self._describe,
-            "server/info": self._tell_info,
+            "server/info": self._get_info,
         }
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:  # noqa: ARG002 - the seam's signature
         """Never; see the module."""
         return False
 
-    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:  # noqa: ARG002 - the seam's signature
+    async def serve(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:  # noqa: ARG002 - no interim messages
         """Answer one message."""
         if inbound.verb != "POST":
-            return refuse_verb()
+            deliver(refuse_verb())
+            return
         request = read_request(inbound.body, self._limits)
         if isinstance(request, NoRequest):
-            return self._refuse_unread(request)
+            deliver(self._refuse_unread(request))
+            return
         key = _key_of(request, inbound)
         if key in self._in_flight:
             failure = fail("DUPLICATE_ID")
-            sent = await self._refuse(request, failure, inbound, status=http_dialect.status_of(failure))
-            return sent.as_reply()
+            refusal = _Refusal(failure, status=http_dialect.status_of(failure))
+            self._refuse(request, refusal, inbound, lambda sent: deliver(sent.as_reply()))
+            return
+
+        def answer(sent: Sent) -> None:
+            self._in_flight.discard(key)
+            deliver(sent.as_reply())
+
         self._in_flight.add(key)
         try:
-            return (await self._answer(request, inbound)).as_reply()
-        finally:
+            await self._answer(request, inbound, answer)
+        except BaseException:
             self._in_flight.discard(key)
+            raise
 
     def refuse_oversized(self, inbound: Inbound) -> Reply:  # noqa: ARG002 - the seam's signature
         """The answer to a message that the transport would not keep."""
@@ -166,100 +193,90 @@ class EditorEndpoint:
     async def close(self) -> None:
         """Nothing is held."""
 
-    async def _answer(self, request: EditorRequest, inbound: Inbound) -> Sent:
-        answer = self._methods.get(request.method)
-        if answer is None:
-            return await self._refuse(request, fail("METHOD_NOT_FOUND"), inbound)
-        if not isinstance(request.params, dict):
-            return await self._refuse(request, _malformed("params"), inbound)
-        return await answer(request, request.params, inbound)
+    async def _answer(self, request: EditorRequest, inbound: Inbound, answer: Answer) -> None:
+        look_up = self._lookups.get(request.method)
+        if look_up is None and request.method != "tools/call":
+            self._refuse(request, _Refusal(fail("METHOD_NOT_FOUND")), inbound, answer)
+        elif not isinstance(request.params, dict):
+            self._refuse(request, _malformed("params"), inbound, answer)
+        elif look_up is None:
+            await self._call(request, request.params, inbound, answer)
+        else:
+            found = look_up(request.params, inbound)
+            if isinstance(found, _Refusal):
+                self._refuse(request, found, inbound, answer)
+            else:
+                answer(write_result(request.id_text, render(found)))
 
-    async def _call(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
-        tool, arguments = params.get("tool"), params.get("arguments")
+    async def _call(self, request: EditorRequest, params: JsonObject, inbound: Inbound, answer: Answer) -> None:
+        tool, arguments, offers = params.get("tool"), params.get("arguments"), self._catalog.offers
         if not isinstance(tool, str) or not tool:
-            return await self._refuse(request, _malformed("tool"), inbound)
+            self._refuse(request, _malformed("tool"), inbound, answer)
+            return
         if not isinstance(arguments, dict):
-            return await self._refuse(request, _malformed("arguments"), inbound)
-        registry = self._pipeline.catalog.offers.registry
-        if tool in registry.tools and find_tool(registry, tool) is None:
-            return await self._refuse(request, fail("UNKNOWN_TOOL"), inbound, tool=tool)
-        context = QuietContext(inbound.caller, transport=inbound.transport, revision=PROFILE)
+            self._refuse(request, _malformed("arguments"), inbound, answer)
+            return
+        if tool in offers.registry.tools and find_tool(offers.registry, tool) is None:
+            self._refuse(request, _Refusal(fail("UNKNOWN_TOOL"), tool=tool), inbound, answer)
+            return
+        context = QuietContext(caller=inbound.caller, transport=inbound.transport, revision=PROFILE)
         call = make_call(tool, arguments, inbound=inbound, profile=PROFILE, method=request.method, context=context)
 
-        def write(outcome: Outcome, operation: Operation | None) -> Sent:
-            if isinstance(outcome, Done) and operation is not None:
+        def write(outcome: Outcome, compiled: CompiledTool | None) -> Sent:
+            if isinstance(outcome, Done) and compiled is not None:
                 return write_result(request.id_text, _write_call(tool, outcome, context.diagnostics))
             failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
             return _write_failure(request.id_text, failure, facts_of(call, self._clock))
 
-        return await self._pipeline.perform(call, write)
+        await self._pipeline.perform(call, offers.find(Kind.TOOL, tool), write, answer)
 
-    async def _list(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
-        """Filters must all match, letter by letter; a value that no tool has gives an empty list."""
+    def _list(self, params: JsonObject, _inbound: Inbound) -> JsonObject | _Refusal:
+        """Filters must all match exactly; a value that no tool has gives an empty list."""
         wanted = {name: params[name] for name in _FILTERS if name in params}
         for name, value in wanted.items():
             if not isinstance(value, str):
-                return await self._refuse(request, _malformed(name), inbound)
-        tools = list_tools(self._pipeline.catalog.offers.registry)
-        shown = [show_tool(each) for each in tools if all(_FILTERS[name](each) == wanted[name] for name in wanted)]
-        return write_result(request.id_text, render({"tools": shown}))
+                return _malformed(name)
+        tools = list_tools(self._catalog.offers.registry)
+        return {"tools": [show_tool(each) for each in tools if all(_FILTERS[name](each) == wanted[name] for name in wanted)]}
 
-    async def _describe(self, request: EditorRequest, params: JsonObject, inbound: Inbound) -> Sent:
+    def _describe(self, params: JsonObject, _inbound: Inbound) -> JsonObject | _Refusal:
         name = params.get("tool")
         if not isinstance(name, str) or not name:
-            return await self._refuse(request, _malformed("tool"), inbound)
-        tool = find_tool(self._pipeline.catalog.offers.registry, name)
-        if tool is None:
-            return await self._refuse(request, fail("UNKNOWN_TOOL"), inbound, tool=name)
-        return write_result(request.id_text, render({"tool": describe_tool(tool)}))
+            return _malformed("tool")
+        tool = find_tool(self._catalog.offers.registry, name)
+        return _Refusal(fail("UNKNOWN_TOOL"), tool=name) if tool is None else {"tool": describe_tool(tool)}
 
-    async def _tell_info(self, request: EditorRequest, _params: JsonObject, inbound: Inbound) -> Sent:
-        tools, tier = list_tools(self._pipeline.catalog.offers.registry), inbound.caller.tier
-        told: JsonObject = {
-            "serverVersion": self._info.server_version,
-            "unityVersion": self._info.unity_version,
-            "platform": self._info.platform,
+    def _get_info(self, _params: JsonObject, inbound: Inbound) -> JsonObject | _Refusal:
+        tools, tier, info = list_tools(self._catalog.offers.registry), inbound.caller.tier, self._info()
+        return {
+            "serverVersion": info.server_version,
+            "unityVersion": info.unity_version,
+            "platform": info.platform,
             "enabledToolCategories": sorted({each.category for each in tools if allows_tier(tier, each.tier)}),
             "tier": tier,
         }
-        return write_result(request.id_text, render(told))
 
-    async def _refuse(
-        self, request: EditorRequest, failure: Failure, inbound: Inbound, *, tool: str = "", status: int = 200
-    ) -> Sent:
-        """A request that never became a call: recorded, and told."""
-        told = await self._pipeline.journal.refuse(
-            failure,
+    def _refuse(self, request: EditorRequest, refusal: _Refusal, inbound: Inbound, answer: Answer) -> None:
+        """Record and answer a request that never became a call."""
+
+        def write(failure: Failure) -> None:
+            facts = Facts(tool=refusal.tool, timestamp=self._clock.timestamp())
+            answer(_write_failure(request.id_text, failure, facts, status=refusal.status))
+
+        self._pipeline.journal.refuse(
+            refusal.failure,
             transport=inbound.transport,
             profile=PROFILE,
             method=request.method,
             principal=inbound.caller.principal,
+            answer=write,
         )
-        facts = Facts(tool=tool, timestamp=self._clock.timestamp())
-        return _write_failure(request.id_text, told, facts, status=status)
 
     def _refuse_unread(self, message: NoRequest) -> Reply:
-        """What is no request: counted, and told."""
+        """Count and refuse what is no request."""
         failure = message.failure
         self._pipeline.journal.count_malformed(str(failure.details.get("reason", failure.code)))
         return _write_failure(message.id_text, failure, Facts(), status=http_dialect.status_of(failure)).as_reply()
-
-
-def show_tool(tool: ToolContract) -> JsonObject:
-    """One entry of tools/list (E4)."""
-    return {
-        "id": tool.name,
-        "name": tool.title or tool.name,
-        "description": tool.description,
-        "category": tool.category,
-        "safetyLevel": tool.safety.value,
-        "tier": tool.tier,
-    }
-
-
-def describe_tool(tool: ToolContract) -> JsonObject:
-    """The answer of tools/describe (E5): the schemas that the tool is judged by, as they are."""
-    return show_tool(tool) | {"inputs": tool.input_schema, "outputs": tool.output_schema or {}, "notes": tool.notes}
 
 
 _FILTERS: Final[Mapping[str, Callable[[ToolContract], str]]] = MappingProxyType(
@@ -273,8 +290,8 @@ def _key_of(request: EditorRequest, inbound: Inbound) -> IdKey:
     return inbound.transport, caller.session_id, caller.principal, isinstance(request.id, str), request.id
 
 
-def _malformed(parameter: str) -> Failure:
-    return fail("MALFORMED_PARAMS", details={"parameter": parameter})
+def _malformed(parameter: str) -> _Refusal:
+    return _Refusal(fail("MALFORMED_PARAMS", details={"parameter": parameter}))
 
 
 def _write_call(tool: str, done: Done, diagnostics: list[str]) -> bytes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -22,11 +22,13 @@ from strictwire.canon.json import JsonObject, JsonValue, Limits, render
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.dialects import canonical
 from strictwire.fault.failure import Facts, Failure, fail
-from strictwire.pipeline.call import Done, Operation, Outcome
-from strictwire.pipeline.chain import Pipeline
-from strictwire.profiles.exchange import Inbound, Outlet, Reply
+from strictwire.pipeline.call import Done, Kind, Outcome
+from strictwire.pipeline.catalog import Catalog
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.pipeline.perform import Pipeline
+from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 from strictwire.profiles.quiet_context import QuietContext
-from strictwire.profiles.runlog import Ended, Heard, Ids, NoRunLog, RunLog, make_event
+from strictwire.profiles.runlog import Ended, Ids, NoRunLog, Received, RunLog, make_event
 from strictwire.profiles.single import (
     NULL,
     Sent,
@@ -69,6 +71,9 @@ class Invalid:
 
 
 Message: TypeAlias = Envelope | Invalid
+
+Answer: TypeAlias = Callable[[Sent], None]
+"""Takes the answer to one message, when it may leave."""
 
 
 def read_envelope(raw: bytes, *, limits: Limits, ids: Ids) -> Message:
@@ -128,35 +133,42 @@ class EnvelopeEndpoint:
     answers_in = ("application/json",)
 
     def __init__(
-        self, pipeline: Pipeline, *, ids: Ids = Ids.FRESH, log: RunLog | None = None, limits: Limits | None = None
+        self,
+        catalog: Catalog,
+        pipeline: Pipeline,
+        *,
+        ids: Ids = Ids.FRESH,
+        log: RunLog | None = None,
+        limits: Limits | None = None,
     ) -> None:
+        self._catalog = catalog
         self._pipeline = pipeline
         self._clock = pipeline.journal.clock
         self._ids = ids
         self._log = log or NoRunLog()
         self._limits = limits or Limits()
-        self._methods: Mapping[str, Callable[[Envelope, Inbound], Awaitable[Sent]]] = {
-            "tools/call": self._call,
-            "tools/list": self._list,
-        }
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:  # noqa: ARG002 - the seam's signature
         """Never; see the module."""
         return False
 
-    async def serve(self, inbound: Inbound, outlet: Outlet) -> Reply:  # noqa: ARG002 - the seam's signature
+    async def serve(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:  # noqa: ARG002 - no interim messages
         """Answer one message and write its event."""
         if inbound.verb != "POST":
-            return refuse_verb()
+            deliver(refuse_verb())
+            return
         started = self._clock.elapsed()
         message = read_envelope(inbound.body, limits=self._limits, ids=self._ids)
+
+        def answer(sent: Sent) -> None:
+            self._write_event(message, inbound, started, size=len(sent.body), failure=sent.failure)
+            deliver(sent.as_reply())
+
         try:
-            sent = await self._answer(message, inbound)
+            await self._answer(message, inbound, answer)
         except asyncio.CancelledError:
             self._write_event(message, inbound, started, size=0, failure=fail("CANCELLED"))
             raise
-        self._write_event(message, inbound, started, size=len(sent.body), failure=sent.failure)
-        return sent.as_reply()
 
     def refuse_oversized(self, inbound: Inbound) -> Reply:
         """The answer to a message that the transport would not keep."""
@@ -174,52 +186,56 @@ class EnvelopeEndpoint:
         """Nothing waits for input."""
 
     async def close(self) -> None:
-        """Nothing is held; the run log belongs to whoever opened it."""
+        """Nothing is held; the composition root closes the run log."""
 
-    async def _answer(self, message: Message, inbound: Inbound) -> Sent:
+    async def _answer(self, message: Message, inbound: Inbound, answer: Answer) -> None:
         if isinstance(message, Invalid):
-            return self._refuse_invalid(message)
-        answer = self._methods.get(message.method)
-        if answer is None:
-            return await self._refuse(message, fail("METHOD_NOT_FOUND"), inbound)
-        return await answer(message, inbound)
+            answer(self._refuse_invalid(message))
+        elif message.method == "tools/call":
+            await self._call(message, inbound, answer)
+        elif message.method == "tools/list":
+            answer(self._list(message))
+        else:
+            self._refuse(message, fail("METHOD_NOT_FOUND"), inbound, answer)
 
-    async def _call(self, request: Envelope, inbound: Inbound) -> Sent:
+    async def _call(self, request: Envelope, inbound: Inbound, answer: Answer) -> None:
         tool, given = request.params.get("tool"), request.params.get("input")
         if not isinstance(tool, str) or not isinstance(given, dict):
             parameter = "input" if isinstance(tool, str) else "tool"
-            return await self._refuse(request, fail("MALFORMED_PARAMS", details={"parameter": parameter}), inbound)
-        registry = self._pipeline.catalog.offers.registry
-        if tool in registry.tools and find_tool(registry, tool) is None:
-            return await self._refuse(request, fail("UNKNOWN_TOOL"), inbound)
-        context = QuietContext(inbound.caller, transport=inbound.transport, revision=PROFILE)
+            self._refuse(request, fail("MALFORMED_PARAMS", details={"parameter": parameter}), inbound, answer)
+            return
+        offers = self._catalog.offers
+        if tool in offers.registry.tools and find_tool(offers.registry, tool) is None:
+            self._refuse(request, fail("UNKNOWN_TOOL"), inbound, answer)
+            return
+        context = QuietContext(caller=inbound.caller, transport=inbound.transport, revision=PROFILE)
         call = make_call(tool, given, inbound=inbound, profile=PROFILE, method=request.method, context=context)
 
-        def write(outcome: Outcome, operation: Operation | None) -> Sent:
-            if isinstance(outcome, Done) and operation is not None:
+        def write(outcome: Outcome, compiled: CompiledTool | None) -> Sent:
+            if isinstance(outcome, Done) and compiled is not None:
                 result = b'{"tool":%b,"output":%b}' % (render(tool), write_output(outcome))
                 return write_result(render(request.id), result)
             return _write_failure(request.id, outcome if isinstance(outcome, Failure) else fail("INTERNAL"))
 
-        return await self._pipeline.perform(call, write)
+        await self._pipeline.perform(call, offers.find(Kind.TOOL, tool), write, answer)
 
-    async def _list(self, request: Envelope, _inbound: Inbound) -> Sent:
-        shown = [_show_tool(tool) for tool in list_tools(self._pipeline.catalog.offers.registry)]
+    def _list(self, request: Envelope) -> Sent:
+        shown = [_show_tool(tool) for tool in list_tools(self._catalog.offers.registry)]
         return write_result(render(request.id), render({"tools": shown}))
 
-    async def _refuse(self, request: Envelope, failure: Failure, inbound: Inbound) -> Sent:
-        """A request that never became a call: recorded, and told."""
-        told = await self._pipeline.journal.refuse(
+    def _refuse(self, request: Envelope, failure: Failure, inbound: Inbound, answer: Answer) -> None:
+        """Record and answer a request that never became a call."""
+        self._pipeline.journal.refuse(
             failure,
             transport=inbound.transport,
             profile=PROFILE,
             method=request.method,
             principal=inbound.caller.principal,
+            answer=lambda sent: answer(_write_failure(request.id, sent)),
         )
-        return _write_failure(request.id, told)
 
     def _refuse_invalid(self, message: Invalid) -> Sent:
-        """What is no request: counted, and told."""
+        """Count and refuse what is no request."""
         self._pipeline.journal.count_malformed(str(message.failure.details.get("reason", message.failure.code)))
         return _write_failure(message.id, message.failure)
 
@@ -232,13 +248,13 @@ class EnvelopeEndpoint:
             size=size,
             failure=failure,
         )
-        heard = _describe(message, inbound)
-        self._log.write(make_event(heard, ended, ids=self._ids, next_id=self._clock.next_id))
+        received = _describe(message, inbound)
+        self._log.write(make_event(received, ended, ids=self._ids, next_id=self._clock.next_id))
 
 
-def _describe(message: Message, inbound: Inbound) -> Heard:
+def _describe(message: Message, inbound: Inbound) -> Received:
     params = message.params if isinstance(message, Envelope) else None
-    return Heard(
+    return Received(
         transport=inbound.transport,
         route=ROUTE,
         size=len(inbound.body),

@@ -1,7 +1,7 @@
 """The run log of `envelope/v1` as values: one event a message, its ids, and the seam to whatever keeps it (V11-V14).
 
-An event says how a message ended, never what was in it: names, sizes, the canonical error, and the failure behind that
-error, which the wire does not show. Not here: files (`stores.runlog`).
+An event records how a message ended, never its content: names, sizes, the canonical error, and the failure behind that
+error, which the wire does not show. Not here: files (`stores.files.run_log`).
 
 Trace and span ids are made from the method, the route and the parameters where ids are deterministic, so that the same
 request has the same ids on every transport; elsewhere they are fresh. The request id is the caller's own, because that is
@@ -44,7 +44,7 @@ class RunLog(Protocol):
     """Keeps the events of one run."""
 
     def write(self, event: JsonObject) -> None:
-        """Keep one event. Never raises and never stops a call: what cannot be kept is told to whoever runs the server."""
+        """Keep one event. Never raises and never stops a call: an event that cannot be kept is logged."""
 
 
 class NoRunLog:
@@ -55,7 +55,7 @@ class NoRunLog:
 
 
 class MemoryRunLog:
-    """The twin of `stores.runlog`: keeps the events in a list."""
+    """The twin of `stores.files.run_log`: keeps the events in a list."""
 
     def __init__(self) -> None:
         self.events: list[JsonObject] = []
@@ -66,7 +66,7 @@ class MemoryRunLog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class Received:
     """One message, as far as it could be read."""
 
     transport: str
@@ -89,25 +89,25 @@ class Ended:
     failure: Failure | None = None
 
 
-def make_event(heard: Heard, ended: Ended, *, ids: Ids, next_id: Callable[[], str]) -> JsonObject:
+def make_event(received: Received, ended: Ended, *, ids: Ids, next_id: Callable[[], str]) -> JsonObject:
     """The event of one message, in the order of V12."""
-    make = _maker(heard, ids, next_id)
+    make = _maker(received, ids, next_id)
     return {
         "ts": ended.timestamp,
-        "requestId": make("req") if heard.request_id is None else plain_text(heard.request_id, MAX_NAME),
+        "requestId": make("req") if received.request_id is None else plain_text(received.request_id, MAX_NAME),
         "traceId": make("trace"),
         "spanId": make("span"),
-        "transport": heard.transport,
-        "route": heard.route,
-        "method": _shown(heard.method),
+        "transport": received.transport,
+        "route": received.route,
+        "method": _shown(received.method),
         "status": "ok" if ended.failure is None else canonical.name_of(ended.failure).lower(),
         "durationMs": round(ended.duration_ms, 3),
         "error": None if ended.failure is None else _show_failure(ended.failure),
         "metadata": {
             "schemaVersion": SCHEMA_VERSION,
             "deterministic": ids is Ids.DETERMINISTIC,
-            "toolId": _shown(heard.tool),
-            "inputBytes": heard.size,
+            "toolId": _shown(received.tool),
+            "inputBytes": received.size,
             "outputBytes": ended.size,
         },
     }
@@ -119,10 +119,10 @@ def deterministic_id(kind: str, *, method: str | None, payload: JsonValue, route
     return str(uuid.uuid5(NAMESPACE, f"{kind}:{name}"))
 
 
-def _maker(heard: Heard, ids: Ids, next_id: Callable[[], str]) -> Callable[[str], str]:
+def _maker(received: Received, ids: Ids, next_id: Callable[[], str]) -> Callable[[str], str]:
     if ids is Ids.FRESH:
         return lambda _kind: next_id()
-    return lambda kind: deterministic_id(kind, method=heard.method, payload=heard.payload, route=heard.route)
+    return lambda kind: deterministic_id(kind, method=received.method, payload=received.payload, route=received.route)
 
 
 def _show_failure(failure: Failure) -> JsonObject:

@@ -16,7 +16,7 @@ from strictwire.contract.tool import ToolContract
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.pipeline.call import Call, Done, Kind, RunningContext
-from strictwire.profiles.exchange import Inbound, Reply
+from strictwire.profiles.endpoint import Inbound, Reply
 
 NULL: Final = b"null"
 """The id of an answer to a message whose own could not be read."""

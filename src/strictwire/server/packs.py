@@ -1,4 +1,4 @@
-"""Finds packs, checks that they keep their promises, and offers their tools for as long as they are open."""
+"""Finds and opens packs, checks that every tool has a handler, and adds the tools to the server."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import difflib
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,13 @@ from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused
 from strictwire.contract.tool import ToolContract
 from strictwire.packs.pack import ENTRY_POINTS, LOCAL, Environment, Pack, PackRefused
-from strictwire.server.author import Server
+from strictwire.server.served import Served
 from strictwire.server.system_user import system_user
 from strictwire.sources.shipped import SHIPPED, load_contract
 
 
 def find_pack(name: str) -> Pack:
-    """The pack of an entry point. Raises PackRefused: not installed, or it cannot be loaded."""
+    """Load a pack by the name of its entry point. Raises PackRefused: it is not installed or cannot be loaded."""
     known = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
@@ -37,7 +38,7 @@ def find_pack(name: str) -> Pack:
 
 @asynccontextmanager
 async def open_packs(
-    server: Server,
+    server: Served,
     names: Sequence[str],
     settings: Mapping[str, Mapping[str, Any]],
     state: Path | None = None,
@@ -45,27 +46,34 @@ async def open_packs(
     trail: TrailView | None = None,
     alone: bool = True,
 ) -> AsyncIterator[None]:
-    """Offer the tools of these packs until the end. Raises PackRefused; then none of them is left open."""
+    """Open packs and add their tools to the server; close the packs at the end. Raises PackRefused; all are closed then."""
     local = frozenset({LOCAL, system_user()})
     async with AsyncExitStack() as stack:
         for name in names:
             pack = find_pack(name)
+            contracts = read_contracts(pack)
             stack.push_async_callback(pack.close)
-            told = Environment(
+            environment = Environment(
                 settings=settings.get(name, {}),
                 state=state,
                 trail=trail,
                 local=local,
                 variables=dict(os.environ),
                 alone=alone,
+                contracts=tuple(contracts),
+                offer=server.add_tool,
+                describe_editor=partial(setattr, server, "editor"),
             )
-            handlers = await pack.open(told)
-            _offer(server, pack, read_contracts(pack), handlers)
+            handlers = await pack.open(environment)
+            # The settings of a pack may choose its tools, so the names are read again once it is open.
+            if pack.tools != tuple(contract.name for contract in contracts):
+                contracts = read_contracts(pack)
+            _offer(server, pack, contracts, handlers)
         yield
 
 
 def read_contracts(pack: Pack) -> list[ToolContract]:
-    """The contracts of a pack, from its schema files. Raises PackRefused."""
+    """Read the contracts of a pack from its schema files. Raises PackRefused."""
     root = pack.schemas or SHIPPED
     try:
         return [load_contract(root, name) for name in pack.tools]
@@ -73,11 +81,11 @@ def read_contracts(pack: Pack) -> list[ToolContract]:
         raise PackRefused(pack.name, str(exc)) from exc
 
 
-def _offer(server: Server, pack: Pack, contracts: list[ToolContract], handlers: Mapping[str, Handler]) -> None:
+def _offer(server: Served, pack: Pack, contracts: list[ToolContract], handlers: Mapping[str, Handler]) -> None:
     missing = sorted({contract.name for contract in contracts} - handlers.keys())
     extra = sorted(handlers.keys() - {contract.name for contract in contracts})
     if missing or extra:
-        raise PackRefused(pack.name, f"promised without a handler: {missing}; handled without a promise: {extra}")
+        raise PackRefused(pack.name, f"tools without a handler: {missing}; handlers without a tool: {extra}")
     try:
         for contract in contracts:
             server.add_tool(contract, handlers[contract.name])

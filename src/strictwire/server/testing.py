@@ -1,4 +1,4 @@
-"""`MemoryClient`: an author's tests drive a Server through the whole pipeline, in memory."""
+"""`MemoryClient`: calls a Server in memory, through the whole pipeline. For the tests of authors."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from types import TracebackType
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.json import JsonValue
 from strictwire.pipeline.call import Caller
-from strictwire.server.author import Server
 from strictwire.server.compose import open_runtime
+from strictwire.server.served import Served
 from strictwire.settings.model import Settings
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import MemoryConnection
 
 
 class MemoryClient:
-    """Open with `async with`; time and ids are fixed, records are kept in memory."""
+    """A client in the same process. Use `async with`. Clock and ids are deterministic; audit records stay in memory."""
 
     def __init__(
         self,
-        server: Server,
+        server: Served,
         *,
         capabilities: Mapping[str, JsonValue] | None = None,
         caller: Caller | None = None,
@@ -33,7 +33,7 @@ class MemoryClient:
         self._caller = caller or Caller()
         self._settings = settings or Settings()
         self.recorder = recorder or MemoryRecorder()
-        """What the audit trail would hold."""
+        """Holds the audit records."""
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> MemoryConnection:

@@ -1,4 +1,4 @@
-"""The settings of `strictwire guard`: its upstreams, and its policy. Field docstrings are the reference."""
+"""The settings of `strictwire guard`: upstreams and policy. docs/SETTINGS.md is generated from the docstrings."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Mode = Literal["observe", "warn", "enforce"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardedToolSettings:
-    """One tool of an upstream, by the upstream's own name for it. What is left out is as for the upstream."""
+    """Settings for one tool, under its name in the upstream. Keys that are not set are those of the upstream."""
 
     mode: Mode | None = None
-    """What happens when this tool breaks its contract."""
+    """What to do when this tool violates its contract."""
     tier: str | None = None
-    """The lowest tier of callers that may use it."""
+    """Lowest tier of callers that may use the tool."""
     roles: tuple[str, ...] | None = None
-    """Roles that may use it."""
+    """Roles that may use the tool."""
     timeout_seconds: float | None = None
-    """Silence before a call is given up."""
+    """Cancel a call if the upstream is silent for this long."""
     max_call_seconds: float | None = None
-    """Length of a call in all."""
+    """Maximum duration of a call."""
     max_response_bytes: int | None = None
-    """Size of one answer."""
+    """Maximum size of one response."""
     max_concurrent: int | None = None
-    """Calls at once."""
+    """Maximum number of concurrent calls."""
 
     def __post_init__(self) -> None:
         _check_caps(self)
@@ -37,144 +37,145 @@ class GuardedToolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
-    """A server behind the guard: a command that is started, or a URL."""
+    """A server behind the guard: a command that the guard starts, or a URL."""
 
     command: tuple[str, ...] = ()
-    """The program and its arguments; no shell reads them."""
+    """Program and arguments; started without a shell."""
     url: str | None = None
-    """Where it is, instead of a command."""
+    """URL of a running server, instead of a command."""
     token_env: str | None = None
-    """Variable that holds the bearer token for the URL."""
+    """Environment variable with the bearer token for the URL."""
     env: tuple[str, ...] = ()
-    """Variables that are handed on to the command, besides harmless ones such as PATH and HOME; patterns are allowed."""
+    """Environment variables to pass to the command, as patterns. Safe ones such as PATH and HOME are always passed."""
     set_env: Mapping[str, str] = field(default_factory=dict)
-    """Variables that are set for the command."""
+    """Environment variables to set for the command."""
     cwd: str | None = None
-    """The command's working folder."""
+    """Working folder of the command."""
     prefix: str = ""
-    """Put before the names of its tools and prompts."""
+    """Prefix for the names of its tools and prompts."""
     rename: Mapping[str, str] = field(default_factory=dict)
-    """Its own name for a tool, and the one that clients see instead."""
+    """New names for tools: the upstream's name and the name that clients see."""
     allow: tuple[str, ...] = ()
-    """Patterns of its tools; if there are any, only these are used."""
+    """Patterns of tools to offer; if empty, all of them."""
     deny: tuple[str, ...] = ()
-    """Patterns of its tools that are not used; stronger than `allow`."""
+    """Patterns of tools not to offer; takes precedence over `allow`."""
     resources: tuple[str, ...] = ()
-    """Patterns of URIs that are its own, whoever else lists them."""
+    """Patterns of URIs that belong to this upstream, even if another upstream lists them."""
     mode: Mode | None = None
-    """What happens when it breaks its contract; by default that of `[guard]`."""
+    """What to do when the upstream violates its contract; by default the mode of `[guard]`."""
     lock: str | None = None
-    """Lock file with its tools as they were pinned."""
+    """Lock file that its tools must match; see `strictwire pin`."""
     trust_on_first_use: bool = False
-    """Whether the lock file is written if it is not there yet."""
+    """Whether to write the lock file from the first tool list if the file does not exist."""
     mask: bool = True
-    """Whether secrets, stack traces and paths are taken out of its error texts."""
+    """Whether to remove secrets, stack traces and paths from its error texts."""
     bridge: bool = True
-    """Whether clients of the other era than its own are served."""
+    """Whether to translate for clients whose MCP era the upstream does not support."""
     tier: str = "core"
-    """The lowest tier of callers that may use its tools."""
+    """Lowest tier of callers that may use its tools."""
     roles: tuple[str, ...] = ()
-    """Roles that may use its tools; empty: any."""
+    """Roles that may use its tools; if empty, every caller."""
     timeout_seconds: float = 60.0
-    """Silence before a call is given up."""
+    """Cancel a call if the upstream is silent for this long."""
     max_call_seconds: float = 600.0
-    """Length of a call in all."""
+    """Maximum duration of a call."""
     max_response_bytes: int = 4 * 1024 * 1024
-    """Size of one answer."""
+    """Maximum size of one response."""
     max_concurrent: int = 1024
-    """Calls at once."""
+    """Maximum number of concurrent calls."""
     tools: Mapping[str, GuardedToolSettings] = field(default_factory=dict)
-    """`[guard.upstreams.NAME.tools.TOOL]`: terms of single tools."""
+    """`[guard.upstreams.NAME.tools.TOOL]`: settings for single tools."""
 
     def __post_init__(self) -> None:
         if bool(self.command) == bool(self.url):
-            raise ValueError("an upstream has either a command or a url")
+            raise ValueError("an upstream needs either a command or a url, not both")
         if self.url is not None and not re.match(r"https?://[^/\s]", self.url):
-            raise ValueError("url: expected an address that begins with http:// or https://")
+            raise ValueError("url: expected a URL that begins with http:// or https://")
         if self.token_env is not None and self.url is None:
-            raise ValueError("token_env: only an upstream with a url is sent a token; hand it on with env")
+            raise ValueError("token_env: only for an upstream with a url; pass the variable to a command with env")
         if not re.fullmatch(r"[A-Za-z0-9_.-]{0,32}", self.prefix):
-            raise ValueError("prefix: expected at most 32 of A-Z a-z 0-9 _ . -, for clients refuse other names")
+            raise ValueError("prefix: expected at most 32 characters of A-Z a-z 0-9 _ . -; clients refuse other names")
         if self.trust_on_first_use and self.lock is None:
-            raise ValueError("trust_on_first_use: name the lock file with lock")
+            raise ValueError("trust_on_first_use: also set lock, the file for the pins")
         _check_renames(self.rename)
         _check_caps(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSettings:
-    """A rule of the guard. A call fits if all members do; what is left out fits everything."""
+    """A policy rule. It matches a call if every key matches; a key that is not set matches every call."""
 
     effect: Literal["allow", "deny"]
-    """What becomes of calls that fit. A denial wins; a tool that an allow rule names is for those alone who fit one."""
+    """What to do with matching calls. `deny` wins. A tool named by an `allow` rule is only for calls that match one."""
     name: str | None = None
-    """Stands in the audit trail; by default its number."""
+    """Name of the rule in the audit trail; by default its number."""
     tools: tuple[str, ...] = ("*",)
-    """Patterns of tools, as clients see their names."""
+    """Patterns of tool names, as clients see them."""
     upstreams: tuple[str, ...] = ("*",)
-    """Patterns of upstreams."""
+    """Patterns of upstream names."""
     principals: tuple[str, ...] = ("*",)
-    """Patterns of callers."""
+    """Patterns of callers (principals)."""
     roles: tuple[str, ...] = ("*",)
-    """Patterns of roles; the pattern of no characters fits a caller without a role."""
+    """Patterns of roles; an empty string matches a caller without a role."""
     tiers: tuple[str, ...] = ("*",)
     """Patterns of tiers."""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    """An argument (`path`, or `options.path` for one inside another) and a pattern of its text."""
+    """Arguments, each with a pattern for its text: `path`, or `options.path` for a nested one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings:
-    """How often each caller may call."""
+    """A rate limit per caller."""
 
     calls: int
-    """Calls in the time of `seconds`."""
+    """Number of calls per `seconds`."""
     seconds: float = 60.0
-    """The time."""
+    """The period in seconds."""
     burst: int | None = None
-    """Calls that may come at once after a pause; by default as many as `calls`."""
+    """Number of calls in a burst after a pause; by default the same as `calls`."""
     name: str | None = None
-    """Stands in the audit trail; by default its number."""
+    """Name of the limit in the audit trail; by default its number."""
     tools: tuple[str, ...] = ("*",)
-    """Patterns of tools, as clients see their names; all that fit count together."""
+    """Patterns of tool names, as clients see them; all matching tools share the limit."""
     principals: tuple[str, ...] = ("*",)
-    """Patterns of callers; each is counted alone."""
+    """Patterns of callers (principals); each caller has its own count."""
 
     def __post_init__(self) -> None:
         check_range("calls", self.calls, 1, 10**9)
         check_range("burst", self.burst or 1, 1, 10**9)
         if not 0 < self.seconds <= 86_400:
-            raise ValueError("seconds: expected more than 0 and at most a day")
+            raise ValueError("seconds: expected a number greater than 0 and at most 86400 (one day)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings:
-    """What `strictwire guard` does when no server is named on the command line, and its policy in any case."""
+    """Settings of `strictwire guard`. `upstreams` apply if the command line gives no server, the policy always."""
 
     mode: Mode = "enforce"
-    """What happens when an upstream breaks its contract: only noted, a warning, or refused."""
+    """What to do with arguments or responses that violate the contract: `observe` relays them and logs at level info, `warn`
+    relays them and logs a warning, `enforce` refuses them."""
     default: Literal["allow", "deny"] = "allow"
-    """What becomes of a call that no rule is about."""
+    """What to do with a call that no rule matches."""
     dry_run: bool = False
-    """Whether the policy only tells and records what it would deny."""
+    """Whether the policy only logs and records what it would deny."""
     upstreams: Mapping[str, UpstreamSettings] = field(default_factory=dict)
     """`[guard.upstreams.NAME]`: the servers, in the order of their tools in lists."""
     rules: tuple[RuleSettings, ...] = ()
-    """`[[guard.rules]]`: who may call what."""
+    """`[[guard.rules]]`: which callers may call which tools."""
     limits: tuple[LimitSettings, ...] = ()
-    """`[[guard.limits]]`: how often."""
+    """`[[guard.limits]]`: rate limits."""
 
     def __post_init__(self) -> None:
         for name in self.upstreams:
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
-                raise ValueError(f"upstreams: {name!r}: expected at most 64 of A-Z a-z 0-9 _ -")
+                raise ValueError(f"upstreams: {name!r}: expected 1 to 64 characters of A-Z a-z 0-9 _ -")
 
 
 def _check_caps(caps: UpstreamSettings | GuardedToolSettings) -> None:
     for name in ("timeout_seconds", "max_call_seconds"):
         seconds = getattr(caps, name)
         if seconds is not None and not 0 < seconds <= 86_400:
-            raise ValueError(f"{name}: expected more than 0 and at most a day")
+            raise ValueError(f"{name}: expected a number greater than 0 and at most 86400 (one day)")
     if caps.max_response_bytes is not None:
         check_range("max_response_bytes", caps.max_response_bytes, 1024, 8 * 1024 * 1024)
     if caps.max_concurrent is not None:
@@ -184,6 +185,8 @@ def _check_caps(caps: UpstreamSettings | GuardedToolSettings) -> None:
 def _check_renames(rename: Mapping[str, str]) -> None:
     for own, shown in rename.items():
         if not re.fullmatch(r"[A-Za-z0-9_./-]{1,64}", shown):
-            raise ValueError(f"rename: {own}: expected at most 64 of A-Z a-z 0-9 _ . / -, for clients refuse other names")
+            raise ValueError(
+                f"rename: {own}: expected 1 to 64 characters of A-Z a-z 0-9 _ . / -; clients refuse other names"
+            )
     if len(set(rename.values())) < len(rename):
-        raise ValueError("rename: two tools with the same new name")
+        raise ValueError("rename: two tools have the same new name")

@@ -1,4 +1,4 @@
-"""The settings, with their defaults. Field docstrings are the reference: docs/SETTINGS.md is made from them."""
+"""The settings and their defaults. docs/SETTINGS.md is generated from the docstrings of the fields."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from strictwire.settings.guard_model import GuardSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSettings:
-    """A bearer token, as one table of `[[server.tokens]]`."""
+    """A bearer token: one table of `[[server.tokens]]`."""
 
     sha256: str
     """SHA-256 of the token in hexadecimal; the token itself is never stored."""
     principal: str
-    """Whose token it is, for the audit trail and policies."""
+    """Name of the caller, for the audit trail and policies."""
     role: str | None = None
-    """The role its owner has."""
+    """Role of the caller."""
     tier: str = "core"
-    """The highest tier its owner may use."""
+    """Highest tier that the caller may use."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[0-9A-Fa-f]{64}", self.sha256):
@@ -31,32 +31,32 @@ class TokenSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """How and where to serve."""
+    """Address, access and limits of the server."""
 
     host: str = "127.0.0.1"
-    """Address to listen on. Any but loopback needs a token."""
+    """Address to listen on. Every address except loopback requires a token."""
     port: int = 8808
-    """Port to listen on; 0 lets the system choose."""
+    """Port to listen on; 0 selects any free port."""
     allowed_hosts: tuple[str, ...] = ()
-    """Host names that are ours besides localhost, 127.0.0.1 and [::1]."""
+    """Accepted values of the Host header, besides localhost, 127.0.0.1 and [::1]."""
     allowed_origins: tuple[str, ...] = ()
-    """Web origins whose pages may call, such as `https://app.example`."""
+    """Web origins that may call the server from a browser, for example `https://app.example`."""
     tokens: tuple[TokenSettings, ...] = ()
-    """Bearer tokens; if there are any, every HTTP request needs one."""
+    """Bearer tokens. If at least one is set, every HTTP request needs a token."""
     max_request_bytes: int = 4 * 1024 * 1024
-    """Largest message accepted, on every transport."""
+    """Maximum size of one message, on every transport."""
     packs: tuple[str, ...] = ("basics",)
-    """Tool packs that `strictwire serve` offers when no server is named."""
+    """Tool packs that `strictwire serve` serves if the command line names no server."""
     tier: str = "core"
-    """The highest tier that callers without a token may use."""
+    """Highest tier that callers without a token may use."""
     lock: str | None = None
-    """Lock file that every offered tool must match, or the server does not start; see `strictwire pin`."""
+    """Lock file that every tool must match, or the server does not start; see `strictwire pin`."""
     run_logs: str = "runs"
-    """Folder of the run logs of `envelope/v1`; made when its first request comes."""
+    """Folder of the run logs of the `envelope/v1` profile; created with the first request."""
     worker_threads: int = 32
-    """Threads for handlers that are plain functions."""
+    """Number of threads for handlers that are not `async`."""
     workers: int = 1
-    """Processes that serve HTTP side by side; one for each processor is the most that helps."""
+    """Number of processes that serve HTTP. More than one per CPU core does not help."""
 
     def __post_init__(self) -> None:
         check_range("port", self.port, 0, 65535)
@@ -70,15 +70,16 @@ class AuditSettings:
     """The audit trail."""
 
     mode: Literal["sync", "batched", "off"] = "sync"
-    """What an answered call's record survives: a power cut, a crash of the process, or nothing is recorded."""
+    """What a record survives once its response is sent: `sync` a power failure, `batched` a crash of the process. `off`
+    records nothing."""
     folder: str | None = None
-    """Where the trail is kept; by default in the user's state folder."""
+    """Folder of the trail; by default in the user's state folder."""
     key: str | None = None
     """File of the signing key; by default in the user's state folder, outside the trail."""
     store_values: bool = False
-    """Whether arguments and results are kept beside their digests (secrets redacted)."""
+    """Whether to store arguments and results beside their digests. Secrets are redacted."""
     rotate_bytes: int = 64 * 1024 * 1024
-    """Size at which a new log file is begun."""
+    """Size of a log file at which a new one is started."""
 
     def __post_init__(self) -> None:
         check_range("rotate_bytes", self.rotate_bytes, 4096, 1024**4)
@@ -86,25 +87,27 @@ class AuditSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
-    """Messages for people, on standard error."""
+    """Log messages on standard error."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
-    """The least severe level that is shown."""
+    """Lowest level that is logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be set."""
+    """All settings."""
 
     server: ServerSettings = field(default_factory=ServerSettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     log: LogSettings = field(default_factory=LogSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
     packs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """`[packs.<name>]`: what each pack is told; its own page says what it knows."""
+    """`[packs.<name>]`: settings of each pack; the pack's own page documents them."""
     lint: Mapping[str, Any] = field(default_factory=dict)
-    """`[lint]`: rulesets and waivers; see docs/RULES.md."""
+    """`[lint]`: ruleset, category and waivers; see `check/policy.py`."""
     breaking: Mapping[str, Any] = field(default_factory=dict)
-    """`[breaking]`: the same for the comparison of contracts."""
+    """`[breaking]`: the same for `strictwire breaking`."""
+    unity: Mapping[str, Any] = field(default_factory=dict)
+    """`[unity.check]`: severities, waivers, limits and baseline of `strictwire unity check`; see docs/UNITY.md."""
     debug_stack: bool = False
-    """Whether `system/1.0` failures carry a stack trace; only the variable DEBUG_STACK=true sets it."""
+    """Whether `system/1.0` failures include a stack trace. Set only by the environment variable DEBUG_STACK=true."""

@@ -1,4 +1,4 @@
-"""Where files of ours are kept when the settings do not say: the user's state folder."""
+"""The default folder for files that strictwire writes: the user's state folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def state_folder(environment: Mapping[str, str] | None = None) -> Path:
-    """XDG_STATE_HOME on Linux and elsewhere, Application Support on macOS, LOCALAPPDATA on Windows."""
+    """The state folder: below XDG_STATE_HOME, or Application Support on macOS, or LOCALAPPDATA on Windows."""
     environment = os.environ if environment is None else environment
     home = Path(environment.get("HOME") or Path.home())
     if sys.platform == "darwin":

@@ -1,6 +1,6 @@
-"""Reads settings: defaults, then the file, then the environment, then the command line; the later wins.
+"""Reads settings from the defaults, the file, the environment and the command line; later sources override earlier ones.
 
-An unknown key is refused with the nearest known one: a setting that is misspelt and passed over is worse than none.
+An unknown key is an error with the closest known key as a hint: silently ignoring a misspelled setting is dangerous.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ PREFIX: Final = "STRICTWIRE_"
 """`STRICTWIRE_SERVER_PORT=9000` sets `server.port`."""
 
 DEBUG_STACK: Final = "DEBUG_STACK"
+"""Without the prefix, because the published SystemError document fixes this name (S2)."""
 
 
 class SettingsRefused(ValueError):
-    """Settings that cannot be used: where, and what to do."""
+    """The settings are invalid. The message says where, and what is expected."""
 
 
 def read_settings(
     *, file: Path | None, environment: Mapping[str, str] | None = None, flags: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Settings:
-    """The settings in force. Without `file`, strictwire.toml of the working folder if there is one.
+    """Read the settings. Without `file`, uses strictwire.toml in the working folder, if it exists.
 
-    Raises SettingsRefused: unreadable file, unknown key, wrong type or value.
+    Raises SettingsRefused for an unreadable file, an unknown key, or a wrong type or value.
     """
     environment = os.environ if environment is None else environment
     raw: dict[str, Any] = _read_file(file)
     _check_known(raw, Settings, "")
     for section, values in (*_from_environment(environment), *((flags or {}).items())):
-        given = raw.get(section, {})
-        if not isinstance(given, dict):
-            raise SettingsRefused(f"{section!r} is a table: write [{section}] and its keys below")
-        raw[section] = {**given, **values}
+        table = raw.get(section, {})
+        if not isinstance(table, dict):
+            raise SettingsRefused(f"{section!r} must be a table: write [{section}] and its keys below it")
+        raw[section] = {**table, **values}
     try:
         found = msgspec.convert(raw, Settings, strict=True)
     except msgspec.ValidationError as exc:
@@ -60,7 +61,7 @@ def _read_file(file: Path | None) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as exc:
-        raise SettingsRefused(f"{path}: cannot be read as UTF-8 text ({type(exc).__name__})") from exc
+        raise SettingsRefused(f"{path}: cannot read the file as UTF-8 text ({type(exc).__name__})") from exc
     except tomllib.TOMLDecodeError as exc:
         raise SettingsRefused(f"{path}: {exc}") from exc
 
@@ -86,12 +87,12 @@ def _check_member(value: Any, hint: Any, path: str) -> None:
 
 
 def _unknown(name: str, near: list[str], path: str, known: list[str]) -> str:
-    hint = f"did you mean {path + near[0]!r}?" if near else f"known here: {', '.join(known)}"
+    hint = f"did you mean {path + near[0]!r}?" if near else f"known: {', '.join(known)}"
     return f"unknown setting {name!r}; {hint}"
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Single values of the sections with fixed keys. Raises SettingsRefused: a name that is no setting, a wrong number."""
+    """Settings from environment variables, by section. Raises SettingsRefused for an unknown name or invalid value."""
     fields = {
         f"{PREFIX}{section}_{name}".upper(): (section, name, hint)
         for section, model in typing.get_type_hints(Settings).items()
@@ -107,22 +108,22 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, dic
 
 
 def _holds_tables(hint: Any) -> bool:
-    """Whether a setting is a list or a mapping of tables, which no single variable can say."""
+    """Whether a setting is a list or a mapping of tables, which one environment variable cannot hold."""
     return any(dataclasses.is_dataclass(each) for each in typing.get_args(hint))
 
 
-_WORDS: Final = {"true": True, "false": False}
+_BOOLEANS: Final = {"true": True, "false": False}
 
 
 def _parse(variable: str, text: str, hint: Any) -> Any:
     if hint is int:
         if not re.fullmatch(r"-?[0-9]{1,18}", text):
-            raise SettingsRefused(f"{variable}: expected a whole number")
+            raise SettingsRefused(f"{variable}: expected an integer")
         return int(text)
     if hint is bool:
-        if text not in _WORDS:
+        if text not in _BOOLEANS:
             raise SettingsRefused(f"{variable}: expected true or false")
-        return _WORDS[text]
+        return _BOOLEANS[text]
     if typing.get_origin(hint) is tuple:
         return [part.strip() for part in text.split(",") if part.strip()]
     if isinstance(hint, types.UnionType) and not text:

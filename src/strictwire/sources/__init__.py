@@ -1,1 +1,1 @@
-"""Where contracts come from: schema folders and other places outside the process. Above: the composition root and verbs."""
+"""Reads contracts from schema folders, `tools/list` dumps, git commits, lock files and running servers."""

@@ -1,4 +1,4 @@
-"""A `tools/list` answer saved as JSON: the result, the whole response, or the bare list."""
+"""Reads a saved `tools/list` response: the JSON-RPC response, its result, or the bare list of tools."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonValue, Limits, NotStrict, parse
-from strictwire.check.place import offset_place
-from strictwire.check.subject import Flaw, Origin, ToolSet
+from strictwire.check.location import offset_location
+from strictwire.check.subject import Origin, ReadProblem, ToolSet
 from strictwire.sources.entries import MALFORMED, read_entries
-from strictwire.sources.refused import SourceRefused
+from strictwire.sources.whole_file import read_whole
 
 LIMITS: Final = Limits(size=64 * 1024 * 1024)
-"""Ten thousand tools of six kilobytes each."""
+"""Enough for ten thousand tools of six kilobytes each."""
 
 NOT_JSON: Final = "FILE_STRICT_JSON"
+"""The lint rule under which invalid JSON is reported."""
 
 
 def read_dump(path: Path) -> ToolSet:
-    """Raises SourceRefused: the file cannot be read. What is wrong in it is a flaw."""
-    try:
-        if path.stat().st_size > LIMITS.size:
-            raise SourceRefused(str(path), f"larger than {LIMITS.size:,} bytes")
-        return parse_dump(path.read_bytes(), str(path))
-    except OSError as exc:
-        raise SourceRefused(str(path), f"cannot be read ({exc.strerror})") from exc
+    """The tools of a file. Raises SourceRefused if the file cannot be read; invalid content is a ReadProblem."""
+    return parse_dump(read_whole(path, LIMITS.size), str(path))
 
 
 def parse_dump(raw: bytes, label: str) -> ToolSet:
-    """The tools of a saved answer."""
+    """The tools of a saved response. Invalid content is a ReadProblem of the result."""
     try:
         value = parse(raw, LIMITS)
     except NotStrict as exc:
-        return ToolSet(label=label, subjects=(), flaws=(flaw_of(exc, raw, label),), texts={label: raw})
+        return ToolSet(label=label, subjects=(), read_problems=(not_json_problem(exc, raw, label),), texts={label: raw})
     found = _list_in(value)
     if found is None:
-        flaw = Flaw(MALFORMED, Origin(label), "no list of tools: expected a tools/list answer or a list of tools", 1, 1)
-        return ToolSet(label=label, subjects=(), flaws=(flaw,), texts={label: raw})
+        problem = ReadProblem(
+            MALFORMED, Origin(label), "no tools found: expected a tools/list response or a list of tools", 1, 1
+        )
+        return ToolSet(label=label, subjects=(), read_problems=(problem,), texts={label: raw})
     entries, pointer = found
-    subjects, flaws = read_entries(entries, Origin(label, pointer))
-    return ToolSet(label=label, subjects=subjects, flaws=flaws, texts={label: raw})
+    subjects, read_problems = read_entries(entries, Origin(label, pointer))
+    return ToolSet(label=label, subjects=subjects, read_problems=read_problems, texts={label: raw})
 
 
-def flaw_of(exc: NotStrict, raw: bytes, file: str) -> Flaw:
-    """A text that is not strict JSON, with its place."""
-    line, column = offset_place(raw, exc.position) if exc.position is not None else (1, 1)
-    return Flaw(NOT_JSON, Origin(file), f"the file is not strict JSON: {exc.fault.value.replace('_', ' ')}", line, column)
+def not_json_problem(exc: NotStrict, raw: bytes, file: str) -> ReadProblem:
+    """The ReadProblem for a file that is not strict JSON, with line and column."""
+    line, column = offset_location(raw, exc.position) if exc.position is not None else (1, 1)
+    return ReadProblem(
+        NOT_JSON, Origin(file), f"the file is not strict JSON: {exc.fault.value.replace('_', ' ')}", line, column
+    )
 
 
 def _list_in(value: JsonValue) -> tuple[list[JsonValue], str] | None:

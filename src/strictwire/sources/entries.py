@@ -1,4 +1,4 @@
-"""Tools from the entries of a `tools/list` answer: of a dump, a lock file or a live server. No input or output here."""
+"""Converts entries of a `tools/list` response into tools, and back. No I/O: dumps, lock files and servers use it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.check.subject import Flaw, Origin, Subject
+from strictwire.check.subject import Origin, ReadProblem, Subject
 from strictwire.contract.tool import ToolContract
 
 MALFORMED: Final = "ENTRY_WELL_FORMED"
+"""The lint rule under which a malformed entry is reported."""
 
 _TYPES: Final[tuple[tuple[str, type, bool], ...]] = (
     ("name", str, True),
@@ -19,40 +20,40 @@ _TYPES: Final[tuple[tuple[str, type, bool], ...]] = (
     ("title", str, False),
     ("annotations", dict, False),
 )
-"""Members of an entry: name, type, and whether it must be there."""
+"""The members of an entry: name, type, and whether it is required."""
 
-_WORDS: Final[Mapping[type, str]] = {str: "a text", dict: "an object"}
+_WORDS: Final[Mapping[type, str]] = {str: "a string", dict: "an object"}
 
 
-def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subject, ...], tuple[Flaw, ...]]:
-    """The tools of a list, and what is wrong with entries that are none."""
+def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subject, ...], tuple[ReadProblem, ...]]:
+    """The tools of a list, and the problems of the entries that are malformed."""
     subjects: list[Subject] = []
-    flaws: list[Flaw] = []
+    read_problems: list[ReadProblem] = []
     for index, entry in enumerate(entries):
         origin = base.under(index)
-        wrong = list(_find_flaws(entry, origin))
-        flaws += wrong
-        if not wrong and isinstance(entry, dict):
+        problems = list(_find_problems(entry, origin))
+        read_problems += problems
+        if not problems and isinstance(entry, dict):
             subjects.append(subject_of(entry, origin))
-    return tuple(subjects), tuple(flaws)
+    return tuple(subjects), tuple(read_problems)
 
 
-def _find_flaws(entry: JsonValue, origin: Origin) -> Iterator[Flaw]:
+def _find_problems(entry: JsonValue, origin: Origin) -> Iterator[ReadProblem]:
     if not isinstance(entry, dict):
-        yield Flaw(MALFORMED, origin, "the entry is not an object")
+        yield ReadProblem(MALFORMED, origin, "the entry is not an object")
         return
-    for name, kind, needed in _TYPES:
+    for name, kind, is_required in _TYPES:
         value = entry.get(name)
-        if name not in entry and not needed:
+        if name not in entry and not is_required:
             continue
-        # Servers write null for an absent optional member.
-        if not isinstance(value, kind) and not (value is None and not needed):
+        # Some servers send null for an absent optional member.
+        if not isinstance(value, kind) and not (value is None and not is_required):
             state = "is missing" if name not in entry else f"is not {_WORDS[kind]}"
-            yield Flaw(MALFORMED, origin.under(name), f"the member {name!r} of the entry {state}")
+            yield ReadProblem(MALFORMED, origin.under(name), f"the member {name!r} of the entry {state}")
 
 
 def subject_of(entry: JsonObject, origin: Origin, contract: ToolContract | None = None) -> Subject:
-    """One tool from a well-formed entry; `contract` if it is known with its terms."""
+    """One tool from a well-formed entry. `contract` is given if its terms (tier, roles, caps ...) are known."""
     return Subject(
         contract=contract or contract_of(entry),
         entry=origin,
@@ -63,7 +64,7 @@ def subject_of(entry: JsonObject, origin: Origin, contract: ToolContract | None 
 
 
 def contract_of(entry: JsonObject) -> ToolContract:
-    """What a server shows of a tool, as a contract."""
+    """The contract of a tool as its `tools/list` entry shows it, with default terms."""
     return ToolContract(
         name=entry["name"],
         description=entry.get("description") or "",
@@ -75,7 +76,7 @@ def contract_of(entry: JsonObject) -> ToolContract:
 
 
 def entry_of(contract: ToolContract) -> JsonObject:
-    """What a server would show of a tool."""
+    """The `tools/list` entry of a contract."""
     entry: dict[str, Any] = {"name": contract.name}
     if contract.title is not None:
         entry["title"] = contract.title

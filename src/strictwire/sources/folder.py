@@ -1,9 +1,9 @@
-"""A folder of schema files (G2).
+"""Reads a folder of schema files (clause G2).
 
-schemas/tools/<tool>.json            what the tool takes
-schemas/tools/<tool>.output.json     what it gives
+schemas/tools/<tool>.json            input schema
+schemas/tools/<tool>.output.json     output schema
 schemas/tools/<tool>.contract.json   description, hints and terms
-schemas/tools/<any>.schema.json      definitions that other files refer to, for `strictwire bundle`
+schemas/tools/<any>.schema.json      shared definitions that other files reference; see `strictwire bundle`
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import MAX_BYTES, JsonObject, NotStrict, parse_object
-from strictwire.check.subject import Flaw, Home, Origin, Subject, ToolSet
+from strictwire.check.subject import Origin, ReadProblem, SourceKind, Subject, ToolSet
 from strictwire.contract.document import read_contract
 from strictwire.contract.registry import ContractRefused
-from strictwire.sources.dump import NOT_JSON, flaw_of
+from strictwire.sources.dump import NOT_JSON, not_json_problem
 from strictwire.sources.entries import MALFORMED
-from strictwire.sources.refused import SourceRefused
+from strictwire.sources.refused import NoSchemaFiles, SourceRefused
 
 OUTPUT: Final = ".output.json"
 CONTRACT: Final = ".contract.json"
@@ -27,64 +27,69 @@ INPUT: Final = ".json"
 
 
 def read_folder(path: Path) -> ToolSet:
-    """The tools of a folder that holds the files, or holds a folder `tools` that does. Raises SourceRefused."""
+    """The tools of a folder that contains the files, or a subfolder `tools` with the files. Raises SourceRefused."""
     folder = path / "tools" if (path / "tools").is_dir() else path
     try:
         files = sorted(each for each in folder.iterdir() if each.is_file())
         texts = {each.name: _read(each) for each in files}
     except OSError as exc:
-        raise SourceRefused(str(path), f"cannot be read ({exc.strerror})") from exc
+        raise SourceRefused(str(path), f"cannot read the folder ({exc.strerror})") from exc
     return build_folder(texts, label=str(path), prefix=f"{folder}/")
 
 
 def _read(path: Path) -> bytes | None:
-    """The text, or None for one that is larger than any schema may be."""
+    """The content of a file, or None if it is larger than any schema may be."""
     return path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
 
 
 def build_folder(texts: Mapping[str, bytes | None], *, label: str, prefix: str) -> ToolSet:
-    """The tools of schema files by name. Raises SourceRefused: there are none."""
-    work = _Folder(texts, prefix)
+    """The tools of schema files, given as contents by file name. Raises NoSchemaFiles."""
+    reader = _FolderReader(texts, prefix)
     names = [
         name.removesuffix(INPUT)
         for name in sorted(texts)
         if name.endswith(INPUT) and not name.endswith((OUTPUT, CONTRACT, SHARED))
     ]
     if not names:
-        raise SourceRefused(label, "no schema files: expected <tool>.json in the folder or in its folder 'tools'")
-    subjects = [subject for name in names if (subject := work.tool(name)) is not None]
-    shared = {name: document for name in sorted(texts) if name.endswith(SHARED) and (document := work.document(name))}
+        raise NoSchemaFiles(label, "no schema files: expected <tool>.json in the folder or in its subfolder 'tools'")
+    subjects = [subject for name in names if (subject := reader.tool(name)) is not None]
+    shared = {name: document for name in sorted(texts) if name.endswith(SHARED) and (document := reader.document(name))}
     return ToolSet(
         label=label,
         subjects=tuple(subjects),
-        home=Home.FOLDER,
-        flaws=tuple(work.flaws),
+        source_kind=SourceKind.FOLDER,
+        read_problems=tuple(reader.read_problems),
         texts={prefix + name: raw for name, raw in texts.items() if raw is not None},
         files=tuple(prefix + name for name in sorted(texts)),
         documents=shared,
     )
 
 
-class _Folder:
-    """One reading: the texts, and what was wrong so far."""
+class _FolderReader:
+    """Parses the files of one folder and collects read problems."""
 
     def __init__(self, texts: Mapping[str, bytes | None], prefix: str) -> None:
         self.texts = texts
         self.prefix = prefix
-        self.flaws: list[Flaw] = []
+        self.read_problems: list[ReadProblem] = []
 
     def tool(self, name: str) -> Subject | None:
-        """The tool, or None if one of its files cannot be read; the flaw says which."""
-        known = len(self.flaws)
-        given, gives = self.document(name + INPUT), self.document(name + OUTPUT)
+        """The tool, or None if one of its files cannot be read; `read_problems` says which."""
+        known = len(self.read_problems)
+        input_schema, output_schema = self.document(name + INPUT), self.document(name + OUTPUT)
         document = self.document(name + CONTRACT)
-        if given is None or len(self.flaws) > known:
+        if input_schema is None or len(self.read_problems) > known:
             return None
         entry = Origin(self.prefix + name + (CONTRACT if document is not None else INPUT))
         try:
-            contract = read_contract(name, input_schema=given, output_schema=gives, document=document or _described(given))
+            contract = read_contract(
+                name,
+                input_schema=input_schema,
+                output_schema=output_schema,
+                document=document or _description_of(input_schema),
+            )
         except ContractRefused as exc:
-            self.flaws.append(Flaw(MALFORMED, entry, str(exc), 1, 1))
+            self.read_problems.append(ReadProblem(MALFORMED, entry, str(exc), 1, 1))
             return None
         return Subject(
             contract=contract,
@@ -95,22 +100,22 @@ class _Folder:
         )
 
     def document(self, name: str) -> JsonObject | None:
-        """The object in a file, or None: there is no such file, or it is flawed."""
+        """The JSON object in a file, or None if the file does not exist or has a read problem."""
         if name not in self.texts:
             return None
         raw = self.texts[name]
         if raw is None:
-            flaw = Flaw(NOT_JSON, Origin(self.prefix + name), f"the file is larger than {MAX_BYTES:,} bytes", 1, 1)
-            self.flaws.append(flaw)
+            problem = ReadProblem(NOT_JSON, Origin(self.prefix + name), f"the file is larger than {MAX_BYTES:,} bytes", 1, 1)
+            self.read_problems.append(problem)
             return None
         try:
             return parse_object(raw)
         except NotStrict as exc:
-            self.flaws.append(flaw_of(exc, raw, self.prefix + name))
+            self.read_problems.append(not_json_problem(exc, raw, self.prefix + name))
             return None
 
 
-def _described(schema: JsonObject) -> JsonObject:
-    """Without a contract file the root of the input schema says what the tool is."""
+def _description_of(schema: JsonObject) -> JsonObject:
+    """Without a contract file, the description of the tool is that of its input schema."""
     text = schema.get("description")
     return {"description": text} if isinstance(text, str) else {}

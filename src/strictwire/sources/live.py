@@ -1,4 +1,4 @@
-"""The tools that a running server shows."""
+"""Reads the tools of a running MCP server with `tools/list`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from strictwire.sources.entries import read_entries
 from strictwire.sources.refused import SourceRefused
 
 SECONDS: Final = 120.0
-"""For the start of the server and its whole list, whatever it answers in between."""
+"""Time limit for the start of the server and all pages of its list."""
 
 
 async def read_stdio(command: Sequence[str], options: SessionOptions | None = None) -> ToolSet:
-    """Start a server, list its tools, stop it. Raises SourceRefused."""
+    """Start a server, list its tools and stop it. Raises SourceRefused."""
     label = " ".join(command)
     return await _read(label, lambda: open_stdio(command, options))
 
@@ -33,14 +33,14 @@ async def _read(label: str, open_session: Callable[[], Awaitable[Session]]) -> T
             async with session:
                 return as_tool_set(await session.list_tools(), label)
     except TimeoutError as exc:
-        raise SourceRefused(label, f"no whole list of tools within {SECONDS:g} s") from exc
+        raise SourceRefused(label, f"the server did not list its tools within {SECONDS:g} s") from exc
     except ClientError as exc:
         raise SourceRefused(label, str(exc)) from exc
 
 
 def as_tool_set(listed: Sequence[object] | RemoteError, label: str) -> ToolSet:
-    """The tools of an answer. Raises SourceRefused: the server answered with an error."""
+    """The tools of a `tools/list` response. Raises SourceRefused if the response is an error."""
     if isinstance(listed, RemoteError):
         raise SourceRefused(label, f"the server answered tools/list with error {listed.code}")
-    subjects, flaws = read_entries(list(listed), Origin(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
-    return ToolSet(label=label, subjects=subjects, flaws=flaws)
+    subjects, read_problems = read_entries(list(listed), Origin(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
+    return ToolSet(label=label, subjects=subjects, read_problems=read_problems)

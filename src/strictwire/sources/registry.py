@@ -1,13 +1,13 @@
-"""`SchemaRegistry`: the schemas of `envelope/v1` from a folder, compiled once and cached by fingerprint (V6, V7).
+"""`SchemaRegistry`: the schemas of the `envelope/v1` profile, compiled once and cached by fingerprint (V6, V7).
 
     <schema_root>/
-      envelopes/envelope-request-v1.json    every request
-      envelopes/envelope-tool-io-v1.json    a template: what is said to and by any tool
-      tools/<tool>.json                     the input of one tool
-      tools/<tool>.output.json              its output
+      envelopes/envelope-request-v1.json    schema of every request
+      envelopes/envelope-tool-io-v1.json    template for the parameters and the result of a tool call
+      tools/<tool>.json                     input schema of one tool
+      tools/<tool>.output.json              output schema of one tool
 
-A fingerprint is the digest of the canonical JSON of what was compiled, so white space and member order do not change it.
-Every load reads the files again: the same content gives the same objects, other content gives new ones.
+A fingerprint is the digest of the canonical JSON of the compiled schemas, so whitespace and member order do not change
+it. Every load reads the files again: equal content gives the same objects, changed content gives new ones.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from strictwire.contract.conform import Conformer, Violation, compile_schema
 from strictwire.contract.registry import ContractRefused, check_name
 
 PLACEHOLDER: Final = "{{tool_id}}"
-"""What the template has where a tool's name belongs."""
+"""The value in the template that is replaced by the tool's name."""
 
 
 class NotConforming(ValueError):
-    """A value that does not fit its schema. Carries what does not fit, never the value."""
+    """A value does not conform to its schema. Carries the violations, never the value."""
 
     def __init__(self, violations: tuple[Violation, ...]) -> None:
         super().__init__(violations)
@@ -39,22 +39,22 @@ class NotConforming(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Validator:
-    """One or more compiled schemas that judge one value, each at its place."""
+    """Compiled schemas for one value and, where given, for members of it."""
 
     fingerprint: str
     parts: tuple[tuple[str | None, Conformer], ...]
-    """A member of the value (None: the value itself) and what judges it. A part is judged if those before it fit."""
+    """The member to validate (None: the whole value) and its schema. A part is validated only if all before it conform."""
 
     def validate(self, value: JsonValue) -> None:
         """Raises NotConforming."""
         for member, conformer in self.parts:
-            judged = value if member is None else _member(value, member)
-            violations = conformer.find_violations(judged)
+            part = value if member is None else _member(value, member)
+            violations = conformer.find_violations(part)
             if violations:
                 raise NotConforming(violations)
 
     def accepts(self, value: JsonValue) -> bool:
-        """Whether the value fits."""
+        """Whether the value conforms."""
         try:
             self.validate(value)
         except NotConforming:
@@ -64,7 +64,7 @@ class Validator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolIo:
-    """What may be said to a tool (`{tool, input}`) and what it may answer (`{tool, output}`)."""
+    """The validators of one tool: for `{tool, input}` and for `{tool, output}`."""
 
     tool: str
     input: Validator
@@ -72,7 +72,7 @@ class ToolIo:
 
 
 class SchemaRegistry:
-    """Loads and keeps validators."""
+    """Loads validators and caches them by fingerprint."""
 
     def __init__(self, *, schema_root: Path) -> None:
         self._root = schema_root
@@ -80,20 +80,20 @@ class SchemaRegistry:
         self._pairs: dict[str, ToolIo] = {}
 
     def load_envelope(self) -> Validator:
-        """What judges requests. Raises OSError, NotStrict or SchemaRefused: the schema is not there, or is none."""
+        """The validator of requests. Raises OSError, NotStrict or SchemaRefused if the schema is missing or invalid."""
         return self._compile((None, self._read("envelopes/envelope-request-v1.json")))
 
     def load_tool_io(self, tool_id: str) -> ToolIo:
-        """What judges the two sides of a tool.
+        """The validators of one tool.
 
-        Raises KeyError: no such tool; OSError, NotStrict or SchemaRefused: a schema is not there, or is none.
+        Raises KeyError if there is no such tool; OSError, NotStrict or SchemaRefused if a schema is unreadable or invalid.
         """
-        given, answered = self._tool_schemas(tool_id)
+        input_schema, output_schema = self._tool_schemas(tool_id)
         template = self._read("envelopes/envelope-tool-io-v1.json")
         pair = ToolIo(
             tool_id,
-            self._compile((None, _side(template, "input", tool_id)), ("input", given)),
-            self._compile((None, _side(template, "output", tool_id)), ("output", answered)),
+            self._compile((None, _side(template, "input", tool_id)), ("input", input_schema)),
+            self._compile((None, _side(template, "output", tool_id)), ("output", output_schema)),
         )
         known = self._pairs.get(tool_id)
         if known is not None and known.input is pair.input and known.output is pair.output:
@@ -120,18 +120,18 @@ class SchemaRegistry:
 
 
 def _member(value: JsonValue, name: str) -> JsonValue:
-    """A member of a value that was judged to be an object with it."""
+    """A member of a value that an earlier part has validated as an object."""
     return value.get(name) if isinstance(value, dict) else None
 
 
 def _side(template: JsonObject, side: str, tool_id: str) -> JsonObject:
-    """One side of the template, for one tool."""
+    """The schema for one side (`input` or `output`) of one tool."""
     definitions = _fill(template["$defs"], tool_id)
     return {"$schema": template["$schema"], "$ref": f"#/$defs/{side}", "$defs": definitions}
 
 
 def _fill(value: JsonValue, tool_id: str) -> JsonValue:
-    """The template with the tool's name in its places."""
+    """The template with every placeholder replaced by the tool's name."""
     if isinstance(value, dict):
         return {name: _fill(member, tool_id) for name, member in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Contracts as schema files: `tools/<name>.json`, `<name>.output.json` and `<name>.contract.json` below a folder."""
+"""Loads the contracts that ship with strictwire from its schema folder; `folder` describes the layout."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _PACKAGE: Final = Path(__file__).parents[1]
 SHIPPED: Final = next(
     (folder for folder in (_PACKAGE / "_schemas", _PACKAGE.parents[1] / "schemas") if folder.is_dir()), _PACKAGE / "_schemas"
 )
-"""The schemas that ship with strictwire: inside an installed package, or at the root of a checkout."""
+"""The schema folder that ships with strictwire: inside an installed package, or at the root of a checkout."""
 
 
 def load_contract(root: Path, name: str) -> ToolContract:
-    """The contract of one tool. Raises ContractRefused: a file is missing, not strict JSON, or not usable."""
+    """The contract of one tool. Raises ContractRefused if a file is missing, not strict JSON, or invalid."""
     return read_contract(
         name,
         input_schema=_read(root / "tools" / f"{name}.json"),
@@ -36,6 +36,6 @@ def _read(path: Path) -> JsonObject:
     try:
         return parse_object(path.read_bytes())
     except OSError as exc:
-        raise ContractRefused(f"{path}: cannot be read ({exc.strerror})") from exc
+        raise ContractRefused(f"{path}: cannot read the file ({exc.strerror})") from exc
     except NotStrict as exc:
         raise ContractRefused(f"{path}: {exc}") from exc

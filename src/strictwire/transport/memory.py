@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.exchange import Endpoint, Inbound
+from strictwire.profiles.endpoint import Endpoint, Inbound, Outlet, Reply
 
 VERSION: Final = "2026-07-28"
 
 
 class CallFailed(Exception):
-    """A JSON-RPC error came back; it is kept whole."""
+    """The server answered with a JSON-RPC error, which is kept whole."""
 
     def __init__(self, error: JsonObject) -> None:
         super().__init__(error.get("code"), error.get("message"))
@@ -41,6 +41,18 @@ class MemoryOutlet:
         """Nothing to close."""
 
 
+async def ask_endpoint(endpoint: Endpoint, inbound: Inbound, outlet: Outlet) -> Reply:
+    """Have one message answered and wait for the answer. A fault of ours is raised."""
+    answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+    def deliver(reply: Reply | None) -> None:
+        if not answered.done():
+            answered.set_result(reply or Reply())
+
+    await endpoint.serve(inbound, outlet, deliver)
+    return await answered
+
+
 class MemoryConnection:
     """Speaks MCP 2026-07-28 to one endpoint."""
 
@@ -56,7 +68,7 @@ class MemoryConnection:
         """Raw bytes in, raw bytes out; None where there is no answer."""
         outlet = MemoryOutlet()
         inbound = Inbound(body=raw, transport="memory", caller=self._caller)
-        reply = await self._endpoint.serve(inbound, outlet)
+        reply = await ask_endpoint(self._endpoint, inbound, outlet)
         self.notifications += outlet.messages
         return reply.body
 

@@ -1,8 +1,8 @@
-"""MCP and its siblings over standard input and output: one message a line.
+"""One message a line over standard input and output.
 
 Descriptors 0 and 1 are taken away from the process while it serves, so that a `print` in a handler goes to stderr and a
-child process cannot eat the input. Pipes are read by the event loop; files and terminals, which it cannot wait for, by a
-thread. At the end of input everything that was asked is still answered.
+child process cannot read the input. The event loop reads pipes; a thread reads files and terminals, which the loop cannot
+wait for. At the end of input every request that was read is still answered.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Protocol
 
 from strictwire.pipeline.call import Caller
-from strictwire.pipeline.soon import soon_of
-from strictwire.profiles.exchange import Endpoint, Inbound, Reply, Rest, answering
-from strictwire.transport.pump import Pump
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.endpoint import Endpoint, Inbound, Reply
+from strictwire.transport.message_tasks import MessageTasks
 from strictwire.wire.framing import LineSplitter, TooLong
 
 CHUNK: Final = 256 * 1024
-WORTH_HALVING: Final = 32
-"""Lines that came at once and are answered in two halves: the client goes on with the first while we do the second."""
+"""Bytes that one read of a file or terminal takes."""
 
 HIGH_WATER: Final = 1024 * 1024
-"""Bytes that may wait for a slow reader before we stop reading its requests."""
+"""Bytes of answers that may wait for a client that does not read. Past it no further request is begun."""
 
 DRAIN_SECONDS: Final = 60.0
 """How long running calls have after the end of input: twice the default time limit of a tool."""
@@ -38,162 +38,129 @@ DRAIN_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 5.0
 """How long running calls have after SIGTERM."""
 
-
 log = logging.getLogger("strictwire.stdio")
 
 
 class Writer(Protocol):
     """Where lines go."""
 
-    def write(self, line: bytes) -> None:
-        """Take one line; never waits."""
+    def write(self, data: bytes) -> None:
+        """Take whole lines; never waits."""
 
     async def close(self) -> None:
         """Return when everything is written or cannot be."""
-
-
-class Lines:
-    """The stream of lines out, gathered so that answers which leave together share one write."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self._soon = soon_of(asyncio.get_running_loop())
-        self._gathered: list[bytes] = []
-
-    def write(self, line: bytes) -> None:
-        """Write a line before the event loop waits again."""
-        if not self._gathered:
-            self._soon.call(self.flush)
-        self._gathered.append(line)
-
-    async def close(self) -> None:
-        """Return when everything is written or cannot be."""
-        self.flush()
-        await self._writer.close()
-
-    def flush(self) -> None:
-        """Write what was gathered."""
-        if self._gathered:
-            gathered, self._gathered = self._gathered, []
-            gathered.append(b"")
-            self._writer.write(b"\n".join(gathered))
-
-
-class LineOutlet:
-    """Interim messages are lines like any other."""
-
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
-
-    def open(self) -> None:
-        """There is one stream, and it is open."""
-
-    def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:  # noqa: ARG002
-        """Write a line; an event without a message is of no use here."""
-        if message:
-            self._lines.write(message)
-        return True
-
-    def close(self) -> None:
-        """The stream stays: it belongs to the process."""
 
 
 class StdioServer:
-    """Serves one endpoint to one client."""
+    """Serves one endpoint to one client. It is the outlet of every message: there is one stream, and it is open."""
 
-    def __init__(self, endpoint: Endpoint, *, caller: Caller, max_line: int) -> None:
+    def __init__(self, endpoint: Endpoint, batch: WriteBatch, *, caller: Caller, max_line: int) -> None:
         self._endpoint = endpoint
-        self._answer = answering(endpoint)
+        self._batch = batch
         self._caller = caller
         self._splitter = LineSplitter(max_line)
-        self._pump = Pump()
-        self._soon = soon_of(asyncio.get_running_loop())
-        self._owed = 0
-        """Messages that are not answered yet."""
-        self._quiet: asyncio.Event | None = None
-        """Told when nothing is owed any more, by whoever waits for that at the end."""
+        self._tasks = MessageTasks()
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[bytes | TooLong] = deque()
+        """Lines that were read and not begun."""
+        self._gathered: list[bytes] = []
+        """Lines that leave with the next write."""
+        self._gathered_bytes = 0
+        self._unanswered = 0
+        self._is_full = False
+        """Whether the client does not read its answers."""
+        self._idle = asyncio.Event()
+        """Set while nothing is unanswered."""
         self._ended = asyncio.Event()
-        self._lines: Lines
-        self._outlet: LineOutlet
+        self._writer: Writer
+        self._reader: Any
 
     async def run(self, source: int, sink: int) -> None:
         """Serve until the end of input or SIGTERM, then finish what was begun."""
-        loop = asyncio.get_running_loop()
-        self._lines = Lines(await _open_writer(sink, self._pause))
-        self._outlet = LineOutlet(self._lines)
+        self._writer = await _open_writer(sink, self._pause)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # no signal handlers on this platform's loop
-                loop.add_signal_handler(number, stopped.set)
+                self._loop.add_signal_handler(number, stopped.set)
         self._reader = await _open_reader(source, self.feed, self._ended.set)
         await _first(self._ended.wait(), stopped.wait())
         self._reader.close()
         self._endpoint.end_input()
         await self._drain(STOP_SECONDS if stopped.is_set() else DRAIN_SECONDS)
-        self._pump.close()
         await self._endpoint.close()
-        await self._lines.close()
+        self._batch.flush()
+        self._write()
+        await self._writer.close()
 
     def feed(self, chunk: bytes) -> None:
-        """Take bytes as they come; an empty chunk is the end."""
+        """Take bytes as they are read; an empty chunk is the end of input."""
         lines = self._splitter.feed(chunk) if chunk else self._splitter.finish()
-        self._owed += len(lines)
-        if len(lines) < WORTH_HALVING or self._soon.is_dear:
-            self._begin(lines)
+        self._waiting.extend(lines)
+        self._unanswered += len(lines)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin the requests that were read, as long as there is room for their answers."""
+        waiting, batch = self._waiting, self._batch
+        while waiting and not self._is_full and batch.waiting_bytes < HIGH_WATER:
+            with batch:
+                while waiting and batch.waiting_bytes + self._gathered_bytes < HIGH_WATER:
+                    line = waiting.popleft()
+                    if isinstance(line, TooLong):
+                        inbound = Inbound(body=b"", transport="stdio", caller=self._caller)
+                        self._deliver(self._endpoint.refuse_oversized(inbound))
+                    else:
+                        inbound = Inbound(body=line, transport="stdio", caller=self._caller)
+                        self._tasks.start(self._endpoint, inbound, self, self._deliver)
+
+    def _deliver(self, reply: Reply | None) -> None:
+        if reply is not None and reply.body is not None:
+            self._gather(reply.body)
+        self._unanswered -= 1
+        if not self._unanswered:
+            self._idle.set()
+
+    def _gather(self, line: bytes) -> None:
+        """Write a line at the end of the batch: lines that leave together share one write."""
+        if not self._gathered:
+            self._batch.add_send(self._write)
+        self._gathered.append(line)
+        self._gathered_bytes += len(line)
+
+    def _write(self) -> None:
+        if self._gathered:
+            gathered, self._gathered, self._gathered_bytes = self._gathered, [], 0
+            gathered.append(b"")
+            self._writer.write(b"\n".join(gathered))
+            if self._waiting:
+                self._loop.call_soon(self._begin)
+
+    def open(self) -> None:
+        """See Outlet: the stream is open."""
+
+    def send(self, message: bytes, *, event_id: str | None = None, retry_ms: int | None = None) -> bool:  # noqa: ARG002
+        """See Outlet: an interim message is a line like any other; an event without one has no meaning here."""
+        if message:
+            self._gather(message)
+        return True
+
+    def close(self) -> None:
+        """See Outlet: the stream belongs to the process and stays open."""
+
+    def _pause(self, is_full: bool) -> None:
+        self._is_full = is_full
+        if is_full:
+            self._reader.pause()
         else:
-            half = len(lines) // 2
-            try:
-                self._begin(lines[:half])
-            finally:  # whatever became of the first, nobody waits in vain for the second
-                self._begin(lines[half:])
-
-    def _begin(self, lines: Sequence[bytes | TooLong]) -> None:
-        with self._soon:
-            self._pump.begin_each(self._serve, lines)
-
-    def _serve(self, line: bytes | TooLong) -> Rest:
-        if isinstance(line, TooLong):
-            self._deliver(self._endpoint.refuse_oversized(Inbound(body=b"", transport="stdio", caller=self._caller)))
-            return None
-        inbound = Inbound(body=line, transport="stdio", caller=self._caller)
-        try:
-            rest = self._answer(inbound, self._outlet, self._deliver)
-        except Exception as exc:  # noqa: BLE001 - contains our own faults: nobody may wait for an answer that never comes
-            self._refuse_fault(exc, inbound)
-            return None
-        return None if rest is None else self._finish(rest, inbound)
-
-    async def _finish(self, rest: Coroutine[Any, Any, None], inbound: Inbound) -> None:
-        try:
-            await rest
-        except asyncio.CancelledError:  # a cancelled request has no answer
-            self._deliver(Reply())
-        except Exception as exc:  # noqa: BLE001 - contains our own faults, as above
-            self._refuse_fault(exc, inbound)
-
-    def _refuse_fault(self, exc: Exception, inbound: Inbound) -> None:
-        log.error("a fault in %s", type(self._endpoint).__name__, exc_info=exc)
-        self._deliver(self._endpoint.refuse_fault(inbound))
-
-    def _deliver(self, reply: Reply) -> None:
-        if reply.body is not None:
-            self._lines.write(reply.body)
-        self._owed -= 1
-        if self._quiet is not None and not self._owed:
-            self._quiet.set()
-
-    def _pause(self, full: bool) -> None:
-        self._reader.pause() if full else self._reader.resume()
+            self._reader.resume()
+            self._begin()
 
     async def _drain(self, seconds: float) -> None:
-        if self._owed:
-            self._quiet = asyncio.Event()
+        self._idle.clear()
+        if self._unanswered:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._quiet.wait(), seconds)
-        late = tuple(self._pump.tasks)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+                await asyncio.wait_for(self._idle.wait(), seconds)
+        await self._tasks.cancel_all()
 
 
 async def _first(*waits: Any) -> None:
@@ -216,7 +183,6 @@ class _PipeReader(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
-        transport.max_size = CHUNK
 
     def data_received(self, data: bytes) -> None:
         self._feed(data)
@@ -351,7 +317,7 @@ def guarded_descriptors() -> Iterator[tuple[int, int]]:
         sys.stdout.flush()
 
 
-async def serve_stdio(endpoint: Endpoint, *, caller: Caller, max_line: int) -> None:
+async def serve_stdio(endpoint: Endpoint, batch: WriteBatch, *, caller: Caller, max_line: int) -> None:
     """Serve this process's standard input and output."""
     with guarded_descriptors() as (source, sink):
-        await StdioServer(endpoint, caller=caller, max_line=max_line).run(source, sink)
+        await StdioServer(endpoint, batch, caller=caller, max_line=max_line).run(source, sink)

@@ -1,4 +1,4 @@
-"""Pairs of schemas with the verdicts expected in both directions.
+"""Pairs of schemas with the expected inclusion results in both directions.
 
 Each row: a name, the left schema, the right schema, whether every value of the left is a value of the right, and whether
 every value of the right is a value of the left.

@@ -1,4 +1,4 @@
-"""The decision whether one schema includes another: the table of pairs, and properties over made schemas."""
+"""Schema inclusion: a table of pairs with expected results, and property-based tests over generated schemas."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strictwire.check.inclusion.admit import admits
-from strictwire.check.inclusion.decide import Included, NotIncluded, Undecided, Verdict, decide
-from strictwire.check.inclusion.sample import Dice, Sampler, gather_hints
+from strictwire.check.inclusion.decide import Included, InclusionResult, NotIncluded, Undecided, decide
+from strictwire.check.inclusion.sample import Sampler, SeededRandom, collect_constants
 from strictwire.check.inclusion.shape import open_root
 from strictwire.contract.conform import compile_schema
 from tests.check.inclusion.pairs import PAIRS
@@ -19,15 +19,15 @@ from tests.check.inclusion.pairs import PAIRS
 WORDS = {Included: "included", NotIncluded: "not included", Undecided: "undecided"}
 
 
-def said(verdict: Verdict) -> str:
-    return WORDS[type(verdict)]
+def name_of(result: InclusionResult) -> str:
+    return WORDS[type(result)]
 
 
 @pytest.mark.parametrize(("name", "left", "right", "forth", "back"), PAIRS, ids=[re.sub(r"\W+", "_", p[0]) for p in PAIRS])
-def test_pairs_have_their_verdicts_in_both_directions(
+def test_pairs_have_the_expected_results_in_both_directions(
     name: str, left: dict[str, Any], right: dict[str, Any], forth: str, back: str
 ) -> None:
-    assert (said(decide(left, right)), said(decide(right, left))) == (forth, back)
+    assert (name_of(decide(left, right)), name_of(decide(right, left))) == (forth, back)
 
 
 def test_the_table_has_at_least_120_pairs_with_different_names() -> None:
@@ -35,20 +35,20 @@ def test_the_table_has_at_least_120_pairs_with_different_names() -> None:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[re.sub(r"\W+", "_", p[0]) for p in PAIRS])
-def test_a_witness_is_accepted_by_the_one_and_refused_by_the_other(pair: tuple[Any, ...]) -> None:
+def test_a_witness_is_accepted_by_the_source_and_rejected_by_the_target(pair: tuple[Any, ...]) -> None:
     _, left, right, _, _ = pair
     for source, target in ((left, right), (right, left)):
-        verdict = decide(source, target)
-        if isinstance(verdict, NotIncluded):
-            judged = compile_schema(source).accepts(verdict.witness), compile_schema(target).accepts(verdict.witness)
+        result = decide(source, target)
+        if isinstance(result, NotIncluded):
+            accepted = compile_schema(source).accepts(result.witness), compile_schema(target).accepts(result.witness)
 
-            assert judged == (True, False)
+            assert accepted == (True, False)
 
 
-def test_the_same_question_has_the_same_answer_with_the_same_witness() -> None:
-    answers = [[decide(left, right, seed=7) for _, left, right, _, _ in PAIRS] for _ in range(2)]
+def test_equal_arguments_give_equal_results_and_witnesses() -> None:
+    results = [[decide(left, right, seed=7) for _, left, right, _, _ in PAIRS] for _ in range(2)]
 
-    assert answers[0] == answers[1]
+    assert results[0] == results[1]
 
 
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -113,7 +113,7 @@ MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(Heal
 @pytest.mark.slow
 @MANY
 @given(old=SCHEMAS, new=SCHEMAS, values=st.lists(VALUES, max_size=30))
-def test_a_change_judged_safe_for_inputs_never_rejects_a_value_the_old_schema_accepted(
+def test_a_safe_change_of_an_input_never_rejects_a_value_that_the_old_schema_accepts(
     old: dict[str, Any], new: dict[str, Any], values: list[Any]
 ) -> None:
     if isinstance(decide(old, new, tries=20), Included):
@@ -125,15 +125,15 @@ def test_a_change_judged_safe_for_inputs_never_rejects_a_value_the_old_schema_ac
 @pytest.mark.slow
 @MANY
 @given(old=SCHEMAS, new=SCHEMAS, seed=st.integers(0, 2**32))
-def test_a_change_judged_safe_for_outputs_never_gives_a_value_the_old_schema_excluded(
+def test_a_safe_change_of_an_output_never_allows_a_value_that_the_old_schema_excludes(
     old: dict[str, Any], new: dict[str, Any], seed: int
 ) -> None:
     if not isinstance(decide(new, old, tries=20), Included):
         return
-    sampler, dice = Sampler(root=open_root(new), hints=gather_hints(new, old)), Dice(seed)
+    sampler, random = Sampler(root=open_root(new), constants=collect_constants(new, old)), SeededRandom(seed)
     for _ in range(40):
         try:
-            value = sampler.chance(new, dice)
+            value = sampler.random_value(new, random)
         except LookupError:
             continue
         if compile_schema(new).accepts(value):
@@ -148,13 +148,13 @@ def test_an_intersection_is_included_in_its_parts_and_parts_in_their_union(
 ) -> None:
     both, either = {"allOf": [schema, narrower]}, {"anyOf": [schema, narrower]}
 
-    assert "not included" not in {said(decide(both, schema, tries=20)), said(decide(schema, either, tries=20))}
+    assert "not included" not in {name_of(decide(both, schema, tries=20)), name_of(decide(schema, either, tries=20))}
 
 
 @pytest.mark.slow
 @MANY
 @given(schema=SCHEMAS, value=VALUES)
-def test_admission_by_pieces_agrees_with_the_engine(schema: dict[str, Any], value: Any) -> None:
-    told = admits(schema, value, open_root(schema))
+def test_acceptance_by_pieces_agrees_with_the_engine(schema: dict[str, Any], value: Any) -> None:
+    accepted = admits(schema, value, open_root(schema))
 
-    assert told in (None, compile_schema(schema).accepts(value))
+    assert accepted in (None, compile_schema(schema).accepts(value))

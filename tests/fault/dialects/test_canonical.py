@@ -27,13 +27,13 @@ def test_the_four_codes_are_exactly_those_of_the_table(code: str, status: int, n
 
 
 @pytest.mark.clause("V8")
-def test_there_are_no_others() -> None:
+def test_there_are_exactly_four_codes() -> None:
     assert list(CANONICAL_CODES) == [row[0] for row in TABLE]
 
 
 @pytest.mark.clause("V8")
 @pytest.mark.parametrize("code", CANONICAL_CODES)
-def test_each_call_gives_a_fresh_value(code: str) -> None:
+def test_each_call_returns_a_new_value(code: str) -> None:
     spoilt = CanonicalError.to_jsonrpc_error(code)
     spoilt["message"] = "changed"
 

@@ -34,7 +34,7 @@ def test_every_failure_is_a_valid_error(code: str, conforms: Conforms) -> None:
         ("INTERNAL", {"code": -32603, "message": "Internal error"}),
     ],
 )
-def test_the_codes_of_json_rpc_have_no_data(code: str, error: dict[str, Any]) -> None:
+def test_json_rpc_codes_have_no_data(code: str, error: dict[str, Any]) -> None:
     assert render(fail(code, text="more", details={"x": 1}), SCENE) == error
 
 
@@ -50,7 +50,7 @@ def test_the_codes_of_json_rpc_have_no_data(code: str, error: dict[str, Any]) ->
         ("PERMISSION_DENIED", -32005, "permission"),
     ],
 )
-def test_the_codes_of_the_editor_have_a_kind_and_details(code: str, number: int, kind: str) -> None:
+def test_editor_codes_have_an_error_type_and_details(code: str, number: int, kind: str) -> None:
     error = render(fail(code), SCENE)
 
     assert error["code"] == number
@@ -60,7 +60,7 @@ def test_the_codes_of_the_editor_have_a_kind_and_details(code: str, number: int,
 
 
 @pytest.mark.clause("E8")
-def test_a_missing_parameter_is_told_as_the_document_shows_it() -> None:
+def test_a_missing_parameter_is_rendered_as_in_the_document() -> None:
     failure = fail("INVALID_PARAMS", details={"violations": [{"path": "/scenePath", "keyword": "required"}]})
 
     assert render(failure, SCENE) == {
@@ -75,7 +75,7 @@ def test_a_missing_parameter_is_told_as_the_document_shows_it() -> None:
 
 
 @pytest.mark.clause("E8")
-def test_violations_are_sorted_out_into_three_lists() -> None:
+def test_violations_are_grouped_into_three_lists() -> None:
     violations = [
         {"path": "/depth", "keyword": "maximum", "expected": "10"},
         {"path": "/position/line", "keyword": "type", "expected": "integer", "actual": "string"},
@@ -103,14 +103,14 @@ def test_an_unknown_tool_is_named_and_has_no_details() -> None:
 
 
 @pytest.mark.clause("E8")
-def test_a_timeout_says_how_long_and_which_tool() -> None:
+def test_a_timeout_has_the_limit_and_the_tool() -> None:
     failure = fail("TIMEOUT", details={"timeoutMs": 30_000, "tool": "scene.hierarchy.dump", "other": 1})
 
     assert render(failure, SCENE)["data"]["details"] == {"timeoutMs": 30_000, "tool": "scene.hierarchy.dump"}
 
 
 @pytest.mark.clause("E8")
-def test_a_denied_tier_says_which_is_needed_and_which_there_is() -> None:
+def test_a_denied_tier_has_the_required_and_the_current_tier() -> None:
     failure = fail("PERMISSION_DENIED", details={"requiredTier": "pro", "currentTier": "core"})
 
     assert render(failure, SCENE) == {
@@ -125,7 +125,7 @@ def test_a_denied_tier_says_which_is_needed_and_which_there_is() -> None:
 
 
 @pytest.mark.clause("E8")
-def test_a_unity_error_tells_itself_and_its_context() -> None:
+def test_a_unity_error_has_its_message_and_context() -> None:
     failure = fail("UNITY_ERROR", text="Scene file not found", details={"scenePath": "Assets/Scenes/Missing.unity"})
 
     assert render(failure, SCENE) == {
@@ -140,7 +140,7 @@ def test_a_unity_error_tells_itself_and_its_context() -> None:
 
 
 @pytest.mark.clause("E7")
-def test_a_code_that_the_editor_does_not_have_is_in_the_details() -> None:
+def test_a_code_without_an_editor_code_is_in_the_details() -> None:
     assert render(fail("OVERLOADED", details={"retryAfterMs": 5}), Facts()) == {
         "code": -32000,
         "message": "Tool execution failed: Too many calls are running",
@@ -148,5 +148,5 @@ def test_a_code_that_the_editor_does_not_have_is_in_the_details() -> None:
     }
 
 
-def test_a_tool_that_failed_says_so_once() -> None:
+def test_tool_failed_is_not_repeated_in_the_details() -> None:
     assert render(fail("TOOL_FAILED"), Facts())["message"] == "Tool execution failed"

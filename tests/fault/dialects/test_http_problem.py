@@ -1,4 +1,4 @@
-"""Statuses, headers and problem bodies."""
+"""HTTP statuses, headers and problem bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_every_failure_is_a_valid_problem(code: str, conforms: Callable[[str, An
     assert conforms("problem-1", render(fail(code, details={"x": 1}), Facts())) == []
 
 
-def test_a_problem_says_what_happened() -> None:
+def test_a_problem_has_the_message_and_the_code() -> None:
     assert render(fail("OVERLOADED", text="Busy", details={"retryAfterMs": 1500}), Facts()) == {
         "type": "urn:strictwire:failure:OVERLOADED",
         "title": "Too many calls are running",
@@ -50,7 +50,7 @@ def test_a_problem_says_what_happened() -> None:
         ("INTERNAL", 200, 200),
     ],
 )
-def test_an_error_rides_on_the_status_of_its_era(code: str, modern: int, legacy: int) -> None:
+def test_a_protocol_error_has_the_status_of_its_era(code: str, modern: int, legacy: int) -> None:
     assert (rpc_status_of(fail(code), MODERN), rpc_status_of(fail(code), LEGACY)) == (modern, legacy)
 
 
@@ -68,7 +68,7 @@ def test_an_error_rides_on_the_status_of_its_era(code: str, modern: int, legacy:
         ("OVERLOADED", 503),
     ],
 )
-def test_what_http_refuses_has_the_status_of_http(code: str, status: int) -> None:
+def test_a_failure_of_http_has_its_own_status(code: str, status: int) -> None:
     assert status_of(fail(code)) == status
 
 
@@ -84,5 +84,5 @@ def test_what_http_refuses_has_the_status_of_http(code: str, status: int) -> Non
         ("NOT_JSON", {}, {}),
     ],
 )
-def test_a_status_brings_the_headers_it_asks_for(code: str, details: dict[str, Any], headers: dict[str, str]) -> None:
+def test_a_status_has_its_required_headers(code: str, details: dict[str, Any], headers: dict[str, str]) -> None:
     assert headers_of(fail(code, details=details)) == headers

@@ -1,4 +1,4 @@
-"""Failures as official MCP carries them, in both eras."""
+"""Failures in the official MCP protocol, in both eras."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def test_every_failure_is_a_valid_envelope_and_a_valid_error(code: str, conforms
     assert conforms("mcp-error-1", render_error(fail(code), LEGACY)) == []
 
 
-def test_an_envelope_says_what_happened_and_what_to_do() -> None:
+def test_an_envelope_has_the_message_and_the_action() -> None:
     failure = fail("CAP_EXCEEDED", details={"limitBytes": 10}, invariant_id="OUTPUT_FITS_CONTRACT", cause="hidden")
 
     assert render(failure, MODERN) == {
         "error": {
             "code": "CAP_EXCEEDED",
-            "message": "The answer is larger than allowed",
-            "action": "Ask for less: a narrower query, a smaller page.",
+            "message": "The result exceeds a size limit",
+            "action": "Request less: a narrower query or a smaller page.",
             "retryable": False,
             "details": {"limitBytes": 10},
             "invariantId": "OUTPUT_FITS_CONTRACT",
@@ -42,14 +42,14 @@ def test_an_envelope_says_what_happened_and_what_to_do() -> None:
     }
 
 
-def test_arguments_that_do_not_fit_are_named_in_the_message() -> None:
+def test_the_message_names_an_invalid_argument() -> None:
     violations = [
         {"path": "/b", "keyword": "type", "expected": "integer", "actual": "string"},
         {"path": "/a", "keyword": "required"},
     ]
     error = render(fail("INVALID_PARAMS", details={"violations": violations}), MODERN)["error"]
 
-    assert error["message"] == "Arguments do not fit the input schema: a is required (and 1 more)"
+    assert error["message"] == "Arguments do not match the input schema: a is required (and 1 more)"
     assert error["details"] == {"violations": violations}
 
 
@@ -87,7 +87,7 @@ def test_nothing_of_2026_is_in_the_legacy_zone(code: str) -> None:
     assert not -32019 <= render_error(fail(code), MODERN)["code"] <= -32000
 
 
-def test_other_details_of_a_protocol_error_stand_apart() -> None:
+def test_other_details_of_a_protocol_error_are_in_data_details() -> None:
     assert render_error(fail("NOT_JSON", details={"reason": "syntax"}), MODERN) == {
         "code": -32700,
         "message": "Parse error",
@@ -110,7 +110,7 @@ def test_a_tool_failure_is_the_envelope_and_one_text_item_with_the_same_bytes() 
 
 @pytest.mark.parametrize("dialect", TOOL_DIALECTS)
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_every_code_travels_in_every_dialect_of_tools(code: str, dialect: str) -> None:
+def test_every_code_can_be_sent_in_every_tool_dialect(code: str, dialect: str) -> None:
     answer = answer_tool_failure(fail(code), MODERN, dialect)
 
     assert (answer.result is None) != (answer.error is None)
@@ -118,6 +118,6 @@ def test_every_code_travels_in_every_dialect_of_tools(code: str, dialect: str) -
 
 @pytest.mark.parametrize("dialect", ["canonical", "editor/0.1", "http", ""])
 def test_a_dialect_that_no_tool_can_declare_is_refused(dialect: str) -> None:
-    """Their numbers lie where MCP 2026-07-28 allows none; they belong to the profiles of those names."""
+    """MCP 2026-07-28 does not allow their numbers; these dialects belong to the profiles of the same names."""
     with pytest.raises(KeyError):
         answer_tool_failure(fail("INTERNAL"), MODERN, dialect)

@@ -1,4 +1,4 @@
-"""Tool failures of `mcp/v1`: two numbers, and the code in the data."""
+"""Tool failures in `mcp/v1`: two numbers, and the code in the data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_failure_is_a_valid_error(code: str, conforms: Callable[[str, Any]
 
 
 @pytest.mark.clause("G11")
-def test_arguments_that_do_not_fit_are_listed_in_order_without_their_values() -> None:
+def test_invalid_arguments_are_listed_in_order_without_their_values() -> None:
     violations = [
         {"path": "/uri", "keyword": "pattern", "expected": "^file:"},
         {"path": "/position/line", "keyword": "type", "expected": "integer", "actual": "string"},
@@ -43,7 +43,7 @@ def test_arguments_that_do_not_fit_are_listed_in_order_without_their_values() ->
                     "schemaPath": "#/required",
                 },
                 {"path": "/position/line", "keyword": "type", "message": "position/line must be integer, not string"},
-                {"path": "/uri", "keyword": "pattern", "message": "uri breaks pattern"},
+                {"path": "/uri", "keyword": "pattern", "message": "uri violates pattern"},
             ],
         },
     }
@@ -51,7 +51,7 @@ def test_arguments_that_do_not_fit_are_listed_in_order_without_their_values() ->
 
 @pytest.mark.clause("G11")
 @pytest.mark.parametrize("code", ["TIMEOUT", "CAP_EXCEEDED"])
-def test_a_cap_of_the_run_has_a_sentence(code: str) -> None:
+def test_an_exceeded_cap_has_a_message(code: str) -> None:
     assert render(fail(code, text="References exceeded max total"), CALL) == {
         "code": -32603,
         "message": "Internal error",
@@ -72,7 +72,7 @@ def test_a_language_server_that_is_missing_is_named_with_the_command_that_instal
 
 
 @pytest.mark.parametrize("code", ["TOOL_FAILED", "INTERNAL", "OUTPUT_INVALID", "AUDIT_UNAVAILABLE"])
-def test_a_fault_is_told_without_text_or_details(code: str) -> None:
+def test_an_internal_failure_has_no_text_or_details(code: str) -> None:
     failure = fail(code, text="stack and path", details={"path": "/x"}, cause="Traceback")
 
     assert render(failure, CALL) == {"code": -32603, "message": "Internal error", "data": {"code": "INTERNAL"}}
@@ -99,7 +99,7 @@ def test_each_code_has_its_number(code: str, number: int) -> None:
     assert (error["code"], error["data"]) == (number, {"code": code})
 
 
-def test_it_travels_as_an_error_of_the_protocol() -> None:
+def test_it_is_sent_as_a_protocol_error() -> None:
     answer = answer_tool_failure(fail("NOT_FOUND"), CALL, "mcp/v1")
 
     assert (answer.result, answer.error) == (None, render(fail("NOT_FOUND"), CALL))

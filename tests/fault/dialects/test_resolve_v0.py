@@ -45,7 +45,7 @@ def test_the_six_messages_are_those_of_the_document() -> None:
 
 @pytest.mark.clause("R6")
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_nothing_of_the_text_details_or_cause_shows(code: str) -> None:
+def test_text_details_and_cause_never_appear(code: str) -> None:
     failure = fail(code, text="/home/me deadbeef", details={"hash": "deadbeef"}, cause={"message": "Traceback"})
 
     assert render(failure, Facts()) == render(fail(code), Facts())
@@ -53,7 +53,7 @@ def test_nothing_of_the_text_details_or_cause_shows(code: str) -> None:
 
 @pytest.mark.clause("R4")
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "rendered"),
     [
         ("CACHE_MISSING", "cache_missing"),
         ("CACHE_INVALID", "cache_invalid"),
@@ -63,13 +63,13 @@ def test_nothing_of_the_text_details_or_cause_shows(code: str) -> None:
         ("INVALID_BUDGET", "invalid_budget"),
     ],
 )
-def test_each_of_the_six_has_its_own_code(code: str, said: str) -> None:
-    assert render(fail(code), Facts()) == {"error": {"code": said, "message": MESSAGES[said]}}
+def test_each_condition_has_its_code(code: str, rendered: str) -> None:
+    assert render(fail(code), Facts()) == {"error": {"code": rendered, "message": MESSAGES[rendered]}}
 
 
 @pytest.mark.clause("R5")
 @pytest.mark.parametrize(
-    ("violations", "said"),
+    ("violations", "rendered"),
     [
         ([violation("budget", "type")], "invalid_budget"),
         ([violation("budget", "required")], "invalid_budget"),
@@ -87,13 +87,13 @@ def test_each_of_the_six_has_its_own_code(code: str, said: str) -> None:
         ([], "invalid_query"),
     ],
 )
-def test_arguments_that_do_not_fit_are_told_by_the_argument(violations: list[dict[str, str]], said: str) -> None:
-    assert code_of(fail("INVALID_PARAMS", details={"violations": violations})) == said
+def test_invalid_arguments_get_the_code_of_the_argument(violations: list[dict[str, str]], rendered: str) -> None:
+    assert code_of(fail("INVALID_PARAMS", details={"violations": violations})) == rendered
 
 
 @pytest.mark.clause("R7")
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_the_bytes_are_the_same_whatever_the_call(code: str) -> None:
+def test_the_bytes_do_not_depend_on_the_call(code: str) -> None:
     here = Facts(tool="context.resolve", timestamp="2026-01-19T15:32:10.123Z", session_id="a", stack_trace="Traceback")
 
     assert render_json(render(fail(code), here)) == render_json(render(fail(code), Facts()))
@@ -101,7 +101,7 @@ def test_the_bytes_are_the_same_whatever_the_call(code: str) -> None:
 
 @pytest.mark.clause("R3")
 @pytest.mark.parametrize("code", CATALOGUE)
-def test_over_mcp_the_object_is_all_there_is(code: str) -> None:
+def test_over_mcp_the_result_contains_only_the_error_object(code: str) -> None:
     answer = answer_tool_failure(fail(code), Facts(), "resolve/v0")
     envelope = render(fail(code), Facts())
 

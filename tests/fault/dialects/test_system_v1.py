@@ -52,7 +52,7 @@ def test_every_failure_is_an_envelope_of_eleven_fields(code: str, conforms: Conf
 
 
 @pytest.mark.clause("S1")
-def test_an_envelope_says_what_the_document_says() -> None:
+def test_an_envelope_matches_the_document() -> None:
     error = GovernedError.tool_failure(
         "INVALID_PATH",
         CALL,
@@ -77,7 +77,7 @@ def test_an_envelope_says_what_the_document_says() -> None:
 
 
 @pytest.mark.clause("S2")
-def test_a_stack_trace_is_there_only_where_the_facts_bring_one() -> None:
+def test_a_stack_trace_appears_only_if_the_facts_have_one() -> None:
     without = render(fail("INTERNAL_ERROR"), CALL)
     traced = render(fail("INTERNAL_ERROR"), replace(CALL, stack_trace="Traceback\n  line"))
 
@@ -86,7 +86,7 @@ def test_a_stack_trace_is_there_only_where_the_facts_bring_one() -> None:
 
 
 @pytest.mark.clause("S2")
-def test_a_stack_trace_is_bounded_and_without_secrets(conforms: Conforms) -> None:
+def test_a_stack_trace_is_bounded_and_redacted(conforms: Conforms) -> None:
     trace = "password=hunter2hunter2 " + "x" * 1_000_000
     envelope = render(fail("INTERNAL_ERROR"), replace(CALL, stack_trace=trace))
 
@@ -119,7 +119,7 @@ def test_thirty_five_codes_are_registered_by_family() -> None:
 
 @pytest.mark.clause("S3")
 @pytest.mark.parametrize("code", SYSTEM_ERROR_CODES)
-def test_a_registered_code_is_said_as_it_is(code: str) -> None:
+def test_a_registered_code_is_rendered_unchanged(code: str) -> None:
     assert GovernedError.tool_failure(code, CALL).to_envelope()["error_code"] == code
 
 
@@ -135,7 +135,7 @@ def test_a_code_that_is_not_registered_is_refused_by_every_factory(code: str) ->
 
 @pytest.mark.clause("S5")
 @pytest.mark.parametrize("thrown", [ValueError("raw"), "text", {"code": 7}, None, 3])
-def test_from_unknown_makes_an_envelope_of_anything(thrown: object, conforms: Conforms) -> None:
+def test_from_unknown_accepts_any_object(thrown: object, conforms: Conforms) -> None:
     envelope = GovernedError.from_unknown(thrown, CALL, error_code="FILE_READ_FAILED").to_envelope()
 
     assert conforms("system-error-1.0", envelope) == []
@@ -144,7 +144,7 @@ def test_from_unknown_makes_an_envelope_of_anything(thrown: object, conforms: Co
 
 
 @pytest.mark.clause("S5")
-def test_from_unknown_takes_what_maps_to_nothing_for_an_unknown_tool_failure() -> None:
+def test_from_unknown_defaults_to_unknown_tool_failure() -> None:
     assert GovernedError.from_unknown(ValueError("x"), CALL).code == "UNKNOWN_TOOL_FAILURE"
 
 
@@ -168,7 +168,7 @@ def test_an_invariant_violation_names_the_invariant() -> None:
 
 
 @pytest.mark.clause("S12")
-def test_an_invariant_that_is_not_listed_is_refused() -> None:
+def test_an_unknown_invariant_is_refused() -> None:
     with pytest.raises(KeyError):
         GovernedError.invariant_violation("MADE_UP", CALL, human_message="x")
 
@@ -186,7 +186,7 @@ def test_a_startup_failure_is_an_envelope_without_a_session(code: str, conforms:
 
 
 @pytest.mark.clause("S9")
-def test_before_a_session_the_fields_of_the_session_are_null_and_those_of_the_caller_stay(conforms: Conforms) -> None:
+def test_before_a_session_its_fields_are_null_and_those_of_the_caller_are_kept(conforms: Conforms) -> None:
     envelope = render(fail("SESSION_NOT_INITIALIZED"), Facts(tool="read_file", phase_id="PHASE_1", plan_hash="ff00"))
 
     assert conforms("system-error-1.0", envelope) == []
@@ -217,13 +217,13 @@ def test_before_a_session_the_fields_of_the_session_are_null_and_those_of_the_ca
         ([], "INVALID_INPUT_VALUE"),
     ],
 )
-def test_arguments_that_do_not_fit_are_told_by_the_gravest_violation(violations: list[tuple[str, str]], code: str) -> None:
+def test_invalid_arguments_get_the_code_of_the_most_severe_violation(violations: list[tuple[str, str]], code: str) -> None:
     listed = [{"path": path, "keyword": keyword} for path, keyword in violations]
 
     assert code_of(fail("INVALID_PARAMS", details={"violations": listed})) == code
 
 
-def test_the_message_for_arguments_says_what_is_wrong_with_them() -> None:
+def test_the_message_for_invalid_arguments_is_the_most_severe_violation() -> None:
     wrong = {"path": "/path", "keyword": "type", "expected": "string", "actual": "integer"}
 
     assert render(fail("INVALID_PARAMS", details={"violations": [wrong]}), CALL)["human_message"] == (
@@ -241,7 +241,7 @@ def test_a_denied_role_is_an_unauthorized_action_and_any_other_denial_a_missing_
 
 @pytest.mark.clause("S4")
 @pytest.mark.parametrize("cause", [3, 2.5, True, [1, 2]])
-def test_a_cause_that_is_neither_text_nor_object_is_wrapped(cause: object) -> None:
+def test_a_cause_that_is_neither_string_nor_object_is_wrapped(cause: object) -> None:
     assert GovernedError.from_unknown(cause, CALL).to_envelope()["cause"] == {"value": cause}
 
 
@@ -252,7 +252,7 @@ def test_an_envelope_is_json_and_reads_back_the_same() -> None:
     assert parse(render_json(envelope)) == envelope
 
 
-def test_a_governed_error_is_known_by_its_code() -> None:
+def test_a_governed_error_has_its_registered_code() -> None:
     error = GovernedError.tool_failure("HASH_MISMATCH", CALL)
 
     assert (error.code, str(error)) == ("HASH_MISMATCH", "HASH_MISMATCH")

@@ -1,4 +1,4 @@
-"""Caches for tests: written by the real builder, and broken by hand."""
+"""Caches for tests: built by the real builder, and corrupted by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_sources(root: Path, contents: Mapping[str, str | bytes]) -> Path:
 
 
 def make_cache(folder: Path, contents: Mapping[str, str | bytes], name: str = "cache") -> Path:
-    """A valid cache at folder/name."""
+    """Build a valid cache at folder/name."""
     sources = write_sources(folder / f".{name}-sources", contents)
     build(Order(sources=sources, output=folder / name), now=lambda: MOMENT)
     return folder / name
@@ -38,23 +38,23 @@ def edit_json(path: Path, **changes: object) -> None:
     path.write_bytes(render(value))
 
 
-def the_document(cache: Path) -> Path:
-    """The only document file."""
+def only_document_file(cache: Path) -> Path:
+    """Return the only document file of a cache."""
     (path,) = (cache / "documents").iterdir()
     return path
 
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """A folder that any user can enter; pytest's own is closed to others."""
+    """A folder that any user can enter; pytest's temporary folders are closed to others."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o777)
         yield Path(name)
 
 
 @contextmanager
-def without_privileges() -> Iterator[None]:
-    """Root reads everything: step down for the permission cases."""
+def unprivileged() -> Iterator[None]:
+    """Drop privileges for the permission cases, because root can read everything."""
     if os.geteuid() != 0:
         yield
         return
@@ -66,5 +66,5 @@ def without_privileges() -> Iterator[None]:
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
-    """Every file below, to show that nothing was written."""
+    """Return the content of every file below, to prove that nothing was written."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

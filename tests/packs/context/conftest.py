@@ -1,4 +1,4 @@
-"""Property tests here are bounded by their number of examples, not by the clock of a busy machine."""
+"""Property tests are limited by the number of examples and have no deadline, which a busy machine could miss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""v0 scoring and selection as slowly and plainly as the rules read. Nothing is shared with the product."""
+"""A slow, literal model of v0 scoring and selection. It shares no code with the product."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def neighbours(value: float) -> tuple[Fraction, Fraction]:
 
 
 def shortest(value: float) -> tuple[int, int]:
-    """The fewest digits that read back, the nearest of those: (digits, exponent of the unit), by exact arithmetic."""
+    """Return (digits, exponent of the last digit): the fewest digits that read back, and of those the nearest.
+
+    By exact arithmetic.
+    """
     exact, (low, high) = Fraction(value), neighbours(value)
     is_even = struct.unpack("<I", struct.pack("<f", value))[0] % 2 == 0
     leading = int(f"{value:.17e}".partition("e")[2])
@@ -79,7 +82,7 @@ def score_text(value: float) -> str:
 
 
 def resolve(documents: dict[str, str], versions: dict[str, str], query: str, budget: int) -> str:
-    """The whole answer, as text."""
+    """Return the whole answer as text."""
     terms = words(query)
     rows = []
     for name, content in documents.items():

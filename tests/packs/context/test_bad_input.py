@@ -1,4 +1,4 @@
-"""What people and disks do to sources and caches: the code of the table, no partial output, nothing written."""
+"""Bad sources, caches and permissions: the documented failure code, no partial output, nothing written."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from tests.packs.context.caches import (
     MOMENT,
     make_cache,
+    only_document_file,
     open_folder,
     snapshot,
-    the_document,
-    without_privileges,
+    unprivileged,
     write_sources,
 )
 
@@ -27,7 +27,7 @@ from strictwire.packs.context.library import Library
 from strictwire.packs.context.render import render_selection
 from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.select import select
-from strictwire.packs.context.verbs import Answer, run_build, run_inspect, run_list, run_resolve, run_verify
+from strictwire.packs.context.verbs import CommandResult, run_build, run_inspect, run_list, run_resolve, run_verify
 
 GIGABYTE = 1 << 30
 SECRET = "unspeakable"
@@ -35,13 +35,13 @@ TEN_MILLION = 10_000_000
 
 
 def make_long(path: Path, size: int) -> None:
-    """A file that is long and takes no room."""
+    """Create a sparse file."""
     with path.open("r+b" if path.exists() else "wb") as file:
         file.truncate(size)
 
 
 def listing(folder: Path) -> list[tuple[str, int]]:
-    """Names and sizes: what a snapshot says without reading gigabytes."""
+    """Return names and sizes: a snapshot without reading gigabytes."""
     return sorted((str(path.relative_to(folder)), path.lstat().st_size) for path in folder.rglob("*"))
 
 
@@ -74,7 +74,7 @@ SOURCES: dict[str, tuple[Callable[[Path], object], int]] = {
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("case", SOURCES)
 def test_sources_that_cannot_be_built_leave_no_trace(tmp_path: Path, case: str, force: bool) -> None:
-    """With `force` there is a cache already, and it stays as it is."""
+    """With `force` there is an existing cache, which must not change."""
     spoil, exit_code = SOURCES[case]
     cache = make_cache(tmp_path, {"old.md": "old"}) if force else tmp_path / "cache"
     sources = write_sources(tmp_path / "sources", {"a.md": SECRET})
@@ -89,7 +89,7 @@ def test_sources_that_cannot_be_built_leave_no_trace(tmp_path: Path, case: str, 
 
 
 @pytest.mark.slow
-def test_what_is_built_just_below_the_bound_can_be_read(tmp_path: Path) -> None:
+def test_a_document_just_below_the_size_limit_can_be_read(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", {"a.md": b"x" * (layout.MAX_DOCUMENT_BYTES - 1000)})
     cache = tmp_path / "cache"
 
@@ -98,7 +98,7 @@ def test_what_is_built_just_below_the_bound_can_be_read(tmp_path: Path) -> None:
     assert run_verify(cache).exit_code == 0
 
 
-def test_loops_of_links_end_no_walk(tmp_path: Path) -> None:
+def test_cycles_of_links_do_not_stop_a_build(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", {"a.md": "alpha", "sub/b.md": "beta"})
     for name, target in (("loop.md", "loop.md"), ("one.md", "two.md"), ("two.md", "one.md"), ("sub/up", "..")):
         (sources / name).symlink_to(target)
@@ -118,11 +118,11 @@ def test_loops_of_links_end_no_walk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["sources", "sources/sub", "sources/sub/a.md"])
-def test_sources_that_may_not_be_read_exit_6_and_leave_no_trace(part: str) -> None:
+def test_sources_without_read_permission_exit_6_and_leave_no_trace(part: str) -> None:
     with open_folder() as folder:
         write_sources(folder / "sources", {"sub/a.md": SECRET, "b.md": "beta"})
         (folder / part).chmod(0)
-        with without_privileges():
+        with unprivileged():
             answer = run_build(Order(sources=folder / "sources", output=folder / "cache"), now=lambda: MOMENT)
         (folder / part).chmod(0o700)
 
@@ -130,11 +130,11 @@ def test_sources_that_may_not_be_read_exit_6_and_leave_no_trace(part: str) -> No
         assert [path.name for path in folder.iterdir()] == ["sources"]
 
 
-def test_an_output_that_may_not_be_written_exits_6() -> None:
+def test_an_output_without_write_permission_exits_6() -> None:
     with open_folder() as folder:
         sources = write_sources(folder / "sources", {"a.md": "alpha"})
         (folder / "closed").mkdir(mode=0o555)
-        with without_privileges():
+        with unprivileged():
             answer = run_build(Order(sources=sources, output=folder / "closed" / "cache"), now=lambda: MOMENT)
 
         assert (answer.exit_code, answer.stdout) == (6, b"")
@@ -143,12 +143,12 @@ def test_an_output_that_may_not_be_written_exits_6() -> None:
 
 @pytest.mark.v0("1.10.5", "1.10.9", "1.12.1")
 @pytest.mark.parametrize("part", ["manifest.json", "index.json", "documents", "document"])
-def test_a_cache_that_may_not_be_read_exits_6_and_prints_nothing(part: str) -> None:
+def test_a_cache_without_read_permission_exits_6_and_prints_nothing(part: str) -> None:
     with open_folder() as folder:
         cache = make_cache(folder, {"a.md": SECRET})
-        target = the_document(cache) if part == "document" else cache / part
+        target = only_document_file(cache) if part == "document" else cache / part
         target.chmod(0)
-        with without_privileges():
+        with unprivileged():
             resolved, verified = run_resolve(cache, query="", budget="99"), run_verify(cache)
         target.chmod(0o700)
 
@@ -159,12 +159,12 @@ def test_a_cache_that_may_not_be_read_exits_6_and_prints_nothing(part: str) -> N
 LONG: dict[str, Callable[[Path], Path]] = {
     "manifest": lambda cache: cache / "manifest.json",
     "index": lambda cache: cache / "index.json",
-    "document": the_document,
+    "document": only_document_file,
 }
 
 
 @pytest.mark.parametrize("case", LONG)
-def test_a_file_of_a_gigabyte_in_a_cache_exits_5_unread(tmp_path: Path, case: str) -> None:
+def test_a_file_of_a_gigabyte_in_a_cache_exits_5_without_being_read(tmp_path: Path, case: str) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     make_long(LONG[case](cache), GIGABYTE)
     before, peak = listing(cache), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -178,7 +178,7 @@ def test_a_file_of_a_gigabyte_in_a_cache_exits_5_unread(tmp_path: Path, case: st
 
 @pytest.mark.parametrize("case", LONG)
 def test_endless_devices_and_pipes_in_a_cache_are_not_read(tmp_path: Path, case: str) -> None:
-    """A pipe would wait for ever; a link to a device never ends."""
+    """Reading a pipe would block forever; reading a device would never end."""
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     file = LONG[case](cache)
     file.unlink()
@@ -193,8 +193,8 @@ def test_endless_devices_and_pipes_in_a_cache_are_not_read(tmp_path: Path, case:
 
 
 @pytest.mark.slow
-def test_a_manifest_of_ten_million_entries_is_refused_whatever_they_say(tmp_path: Path) -> None:
-    """Whole entries pass the size bound; the shortest possible ones do not, and are refused by their number."""
+def test_a_manifest_of_ten_million_entries_is_refused_whatever_they_contain(tmp_path: Path) -> None:
+    """The shortest possible entries stay below the size limit, so they are refused by their number."""
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     head, _, _ = (cache / "manifest.json").read_bytes().partition(b'"document_count"')
     with (cache / "manifest.json").open("wb") as file:
@@ -211,7 +211,7 @@ def test_a_manifest_of_ten_million_entries_is_refused_whatever_they_say(tmp_path
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 1_000_000
 
 
-def test_a_root_that_vanishes_is_missing_for_every_verb(tmp_path: Path) -> None:
+def test_a_deleted_root_is_a_missing_cache_for_every_command(tmp_path: Path) -> None:
     root = tmp_path / "root"
     make_cache(root, {"a.md": "alpha"})
     library = Library(str(root))
@@ -232,10 +232,8 @@ def test_a_root_that_vanishes_is_missing_for_every_verb(tmp_path: Path) -> None:
     library.close()
 
 
-def test_a_root_that_vanishes_between_its_cache_and_itself_is_an_io_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The only way to this code: the cache resolved, and then its root did not."""
+def test_a_root_deleted_after_its_cache_was_resolved_is_an_io_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only way to get this code: the cache resolves, and then its root does not."""
     root = tmp_path / "root"
     make_cache(root, {"a.md": "alpha"})
     realpath = os.path.realpath
@@ -257,14 +255,14 @@ def test_a_root_that_vanishes_between_its_cache_and_itself_is_an_io_error(
 
 
 @pytest.mark.slow
-def test_readers_of_a_cache_that_is_replaced_again_and_again_see_whole_generations_alone(tmp_path: Path) -> None:
-    """Real builds put one cache in the other's place while others read it, from memory and from disk."""
+def test_readers_of_a_cache_that_is_replaced_repeatedly_see_only_complete_generations(tmp_path: Path) -> None:
+    """Real builds replace a cache while other threads read it from memory and from disk."""
     trees = [
         write_sources(tmp_path / name, {f"{number}.md": f"{name} alpha {number}" for number in range(count)})
         for name, count in (("odd", 40), ("even", 55))
     ]
     cache = tmp_path / "root" / "cache"
-    whole: list[Answer] = []
+    whole: list[CommandResult] = []
     for tree in trees:
         build(Order(sources=tree, output=cache, force=True), now=lambda: MOMENT)
         whole.append(run_resolve(cache, query="alpha", budget="300"))
@@ -297,7 +295,7 @@ def test_readers_of_a_cache_that_is_replaced_again_and_again_see_whole_generatio
     library.close()
 
 
-def test_nothing_of_a_document_is_said_by_a_refusal(tmp_path: Path) -> None:
+def test_a_refusal_quotes_nothing_from_a_document(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": SECRET, "b.md": "beta"})
     document = next(path for path in (cache / "documents").iterdir() if SECRET in path.read_text())
     document.write_bytes(document.read_bytes()[:-3])

@@ -1,4 +1,4 @@
-"""Binary32 scores and their text (context 1.6)."""
+"""Binary32 scores and their text (rules 1.6)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from strictwire.packs.context import binary32
         (-0.25, "-0.25"),
     ],
 )
-def test_scores_are_written_as_the_reference_writes_them(value: float, expected: str) -> None:
+def test_scores_are_written_like_the_reference(value: float, expected: str) -> None:
     assert binary32.render(binary32.as_binary32(value)) == expected
 
 
 @pytest.mark.v0("1.6.4")
 def test_every_power_of_two_has_its_shortest_text() -> None:
-    """The only values whose neighbours stand unevenly, where taking the nearest decimal is not enough."""
+    """The only values with unequal distances to their neighbours, where the nearest decimal is not always right."""
     powers = [struct.unpack("<f", struct.pack("<I", exponent << 23))[0] for exponent in range(1, 254)]
 
     assert [binary32.render(value) for value in powers] == [model.score_text(value) for value in powers]
@@ -46,7 +46,7 @@ def test_every_power_of_two_has_its_shortest_text() -> None:
 
 @pytest.mark.v0("1.6.4")
 @given(st.integers(min_value=1, max_value=0x7F7F_FFFE))
-def test_any_binary32_has_the_text_that_exact_arithmetic_gives(bits: int) -> None:
+def test_the_text_of_any_binary32_equals_that_of_exact_arithmetic(bits: int) -> None:
     value = binary32.bits_as_float(bits)
 
     assert binary32.render(value) == model.score_text(value)
@@ -63,13 +63,13 @@ def test_division_rounds_like_exact_arithmetic(numerator: int, denominator: int)
 
 
 @pytest.mark.v0("1.6.2")
-def test_division_by_no_words_is_zero() -> None:
+def test_division_by_zero_words_is_zero() -> None:
     assert binary32.divide(0, 0) == 0.0
 
 
 @pytest.mark.v0("1.6.3")
 @given(st.lists(st.floats(min_value=0, max_value=1, width=32), max_size=20))
-def test_bits_order_like_values(values: list[float]) -> None:
+def test_bits_sort_like_values(values: list[float]) -> None:
     bits = list(binary32.sortable_bits(values))
 
     assert [binary32.bits_as_float(each) for each in bits] == values

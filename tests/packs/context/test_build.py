@@ -1,4 +1,4 @@
-"""Building a cache (context 1.2, 1.3, 1.15): what is taken, what is refused, and that nothing is ever half there."""
+"""Building a cache (rules 1.2, 1.3, 1.15): which files are taken, what is refused, and that builds are atomic."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.packs.context.caches import MOMENT, open_folder, snapshot, without_privileges, write_sources
+from tests.packs.context.caches import MOMENT, open_folder, snapshot, unprivileged, write_sources
 
 from strictwire.packs.context import publish as publish_module
 from strictwire.packs.context.build import Built, Order, build
 from strictwire.packs.context.extract import KINDS
 from strictwire.packs.context.ingest import NotBuilt
+from strictwire.packs.context.inspection import find_violations
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES, parse_document, parse_manifest
-from strictwire.packs.context.survey import find_violations
 
 
 def run(folder: Path, *, earlier: Built | None = None, moment: datetime = MOMENT, **options: object) -> Built:
@@ -37,7 +37,7 @@ def code_of(folder: Path, **options: object) -> str:
 
 
 @pytest.mark.v0("1.2.2", "1.1.3")
-def test_markdown_below_the_root_is_taken_and_nothing_else(tmp_path: Path) -> None:
+def test_only_markdown_files_below_the_root_are_taken(tmp_path: Path) -> None:
     names = ["b/Two.md", "a.MD", ".md", "..md", ".hidden/x.md", "a.b.md", "c.txt", "md"]
     write_sources(tmp_path / "sources", {name: name for name in names})
     run(tmp_path)
@@ -78,7 +78,7 @@ def test_links_to_files_are_taken_links_to_folders_and_loops_are_not(tmp_path: P
 
 
 @pytest.mark.v0("1.3.5", "1.1.4")
-def test_no_documents_make_a_valid_cache(tmp_path: Path) -> None:
+def test_a_cache_without_documents_is_valid(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {})
 
     assert run(tmp_path).document_count == 0
@@ -98,7 +98,7 @@ def test_no_documents_make_a_valid_cache(tmp_path: Path) -> None:
         ({"A.md": b"\xff", "a.md": "two"}, "INTERNAL"),
     ],
 )
-def test_sources_that_cannot_stand_together_leave_nothing_behind(
+def test_conflicting_sources_are_refused_and_leave_nothing_behind(
     tmp_path: Path, contents: dict[str, str | bytes], code: str
 ) -> None:
     write_sources(tmp_path / "sources", contents)
@@ -128,12 +128,12 @@ def test_a_file_of_a_gigabyte_is_refused_before_it_is_read(tmp_path: Path) -> No
 
 @pytest.mark.v0("1.15.4")
 @pytest.mark.parametrize(("part", "mode"), [("sub", 0), ("sub/a.md", 0), ("sub", 0o444)])
-def test_what_cannot_be_read_is_an_io_error_and_nothing_is_written(part: str, mode: int) -> None:
-    """A folder that may be listed and not entered has files that nobody can read: they are not passed over."""
+def test_an_unreadable_source_is_an_io_error_and_nothing_is_written(part: str, mode: int) -> None:
+    """Mode 0o444: the folder can be listed but not entered, so its files are unreadable. They must not be skipped."""
     with open_folder() as folder:
         sources = write_sources(folder / "sources", {"sub/a.md": "alpha"})
         (sources / part).chmod(mode)
-        with without_privileges():
+        with unprivileged():
             assert code_of(folder) == "IO_ERROR"
         (sources / part).chmod(0o700)
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_an_io_error_and_nothing_is_written(part: str, mo
 
 @pytest.mark.v0("1.15.4")
 @pytest.mark.parametrize("make", ["absent", "file"])
-def test_sources_that_are_no_directory_are_an_io_error(tmp_path: Path, make: str) -> None:
+def test_sources_that_are_not_a_directory_are_an_io_error(tmp_path: Path, make: str) -> None:
     if make == "file":
         (tmp_path / "sources").write_text("x")
 
@@ -150,7 +150,7 @@ def test_sources_that_are_no_directory_are_an_io_error(tmp_path: Path, make: str
 
 
 @pytest.mark.v0("1.3.1")
-def test_an_output_that_exists_is_left_alone_without_force(tmp_path: Path) -> None:
+def test_an_existing_output_is_kept_without_force(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     for make in (lambda path: path.write_text("x"), lambda path: path.mkdir()):
         make(tmp_path / "cache")
@@ -161,7 +161,7 @@ def test_an_output_that_exists_is_left_alone_without_force(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("case", ["file", "foreign folder", "link", "parent of the sources"])
-def test_force_replaces_nothing_but_a_cache(tmp_path: Path, case: str) -> None:
+def test_force_replaces_only_a_cache(tmp_path: Path, case: str) -> None:
     sources = write_sources(tmp_path / "top" / "sources", {"a.md": "alpha"})
     output = tmp_path / "cache"
     if case == "file":
@@ -182,7 +182,7 @@ def test_force_replaces_nothing_but_a_cache(tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.v0("1.3.7")
-def test_a_failed_build_with_force_keeps_the_standing_cache(tmp_path: Path) -> None:
+def test_a_failed_build_with_force_keeps_the_existing_cache(tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources", {"a.md": "alpha"})
     run(tmp_path)
     before = snapshot(tmp_path / "cache")
@@ -194,7 +194,7 @@ def test_a_failed_build_with_force_keeps_the_standing_cache(tmp_path: Path) -> N
 
 @pytest.mark.v0("1.3.4")
 @pytest.mark.parametrize("has_exchange", [True, False])
-def test_force_replaces_a_cache_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_exchange: bool) -> None:
+def test_force_replaces_a_cache_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_exchange: bool) -> None:
     if not has_exchange:
         monkeypatch.setattr(publish_module, "_rename", lambda *_arguments: False)
     sources = write_sources(tmp_path / "sources", {"a.md": "alpha"})
@@ -208,11 +208,11 @@ def test_force_replaces_a_cache_whole(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.v0("1.3.4")
-def test_the_place_of_a_dead_build_is_cleared_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
+def test_the_staging_directory_of_a_dead_build_is_removed_and_that_of_a_running_one_is_not(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     dead = tmp_path / ".cache.tmp-dead"
     dead.mkdir()
-    with publish_module.workplace(tmp_path / "cache") as living:
+    with publish_module.staging_directory(tmp_path / "cache") as living:
         assert not dead.exists()
         run(tmp_path)
         assert living.exists()
@@ -221,7 +221,7 @@ def test_the_place_of_a_dead_build_is_cleared_and_that_of_a_living_one_is_not(tm
 
 
 @pytest.mark.v0("1.3.4")
-def test_missing_parents_of_the_output_are_made(tmp_path: Path) -> None:
+def test_missing_parents_of_the_output_are_created(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     run(tmp_path, output=tmp_path / "deep" / "er" / "cache")
 
@@ -229,7 +229,7 @@ def test_missing_parents_of_the_output_are_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_any_number_of_workers_builds_the_same_bytes_and_tells_its_progress(tmp_path: Path, workers: int) -> None:
+def test_any_number_of_workers_builds_the_same_bytes_and_reports_progress(tmp_path: Path, workers: int) -> None:
     write_sources(tmp_path / "sources", {f"{number}.md": f"text {number}" for number in range(600)})
     seen: list[tuple[int, int]] = []
     build(
@@ -243,7 +243,7 @@ def test_any_number_of_workers_builds_the_same_bytes_and_tells_its_progress(tmp_
     assert seen == [(0, 600), (256, 600), (512, 600), (600, 600)]
 
 
-def test_a_failure_in_a_worker_process_is_the_builds_failure(tmp_path: Path) -> None:
+def test_a_failure_in_a_worker_process_is_a_failure_of_the_build(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {**{f"{number}.md": f"text {number}" for number in range(600)}, "599.md": b"\xff"})
 
     assert code_of(tmp_path, workers=2) == "INTERNAL"
@@ -251,10 +251,10 @@ def test_a_failure_in_a_worker_process_is_the_builds_failure(tmp_path: Path) -> 
 
 
 LATER = datetime.now(UTC) + timedelta(days=1)
-"""Files written now are settled by then."""
+"""A later time, at which files written now count as unchanged for long enough to be reused."""
 
 
-def test_an_unchanged_tree_leaves_the_cache_as_it_stands(tmp_path: Path) -> None:
+def test_an_unchanged_tree_leaves_the_cache_as_it_is(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha", "b.md": "beta"})
     first = run(tmp_path, moment=LATER)
     before = snapshot(tmp_path / "cache")
@@ -271,7 +271,7 @@ def test_a_file_changed_just_before_a_build_is_read_again_by_the_next(tmp_path: 
     assert run(tmp_path, earlier=first, force=True, moment=LATER).reused == 0
 
 
-def test_a_document_of_the_standing_cache_that_was_touched_is_made_again(tmp_path: Path) -> None:
+def test_a_modified_document_of_the_existing_cache_is_written_again(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     first = run(tmp_path, moment=LATER)
     (file,) = (tmp_path / "cache" / "documents").iterdir()
@@ -289,7 +289,7 @@ EDITS = st.lists(
 
 @settings(max_examples=25, deadline=None)
 @given(EDITS, EDITS)
-def test_an_incremental_build_has_the_bytes_of_a_full_one(
+def test_an_incremental_build_has_the_bytes_of_a_full_build(
     tmp_path_factory: pytest.TempPathFactory, before: list[tuple[str, int | None]], after: list[tuple[str, int | None]]
 ) -> None:
     folder = tmp_path_factory.mktemp("incremental")
@@ -310,7 +310,7 @@ def test_an_incremental_build_has_the_bytes_of_a_full_one(
     assert second.reused >= 1
 
 
-def test_other_kinds_are_taken_when_asked_for_and_equal_contents_then_stand_once(tmp_path: Path) -> None:
+def test_other_kinds_are_built_on_request_and_equal_contents_are_then_merged(tmp_path: Path) -> None:
     write_sources(
         tmp_path / "sources",
         {"a/__init__.py": "", "b/__init__.py": "", "x.txt": "text", "y.html": "<h1>Title</h1><p>Body", "z.md": "md"},
@@ -327,8 +327,8 @@ def test_other_kinds_are_taken_when_asked_for_and_equal_contents_then_stand_once
     ]
 
 
-def test_a_linked_document_of_the_standing_cache_is_never_written_to(tmp_path: Path) -> None:
-    """A new file with the content of an unchanged one must not truncate the document that a reader may hold."""
+def test_a_linked_document_of_the_existing_cache_is_never_written_to(tmp_path: Path) -> None:
+    """A new file with the content of an unchanged one must not truncate a document that a reader may have open."""
     kinds = frozenset({"markdown", "text"})
     sources = write_sources(tmp_path / "sources", {"b.txt": "same"})
     first = run(tmp_path, moment=LATER, kinds=kinds)

@@ -1,4 +1,4 @@
-"""Many clients of real server processes at once: each gets, byte for byte, what one client alone gets."""
+"""Many concurrent clients of real server processes: each gets the same bytes as a single client."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def settings(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def calls() -> list[tuple[str, dict[str, object]]]:
-    """Every tool, answers and refusals, budgets that fit nothing, some and all."""
+    """Calls of every tool: answers and refusals, and budgets that fit no, some and all documents."""
     made: list[tuple[str, dict[str, object]]] = [("context.list_caches", {})]
     for place, words in enumerate(WORDS):
         budget = (0, 7, 200, 100_000)[place % 4]
@@ -57,7 +57,7 @@ REQUESTS = [
 
 
 def turned(items: Sequence[bytes], by: int) -> list[bytes]:
-    """The same requests, begun elsewhere: no two clients ask the same at the same time."""
+    """Return the requests rotated, so that no two clients send the same request at the same time."""
     at = by % len(items)
     return [*items[at:], *items[:at]]
 
@@ -69,8 +69,8 @@ def ask_over_http(server: HttpProcess, requests: Sequence[bytes], ready: threadi
 
 
 @pytest.mark.slow
-def test_thirty_two_clients_over_http_get_the_bytes_of_one(settings: Path) -> None:
-    """The crowd comes first, to a server that has loaded nothing; then one client asks the same in order."""
+def test_32_clients_over_http_get_the_same_bytes_as_one_client(settings: Path) -> None:
+    """First many clients call a server that has loaded nothing; then one client sends the same requests in order."""
     with serve_http("--pack=context", "--config", str(settings)) as server, ThreadPoolExecutor(CLIENTS) as pool:
         ready = threading.Barrier(CLIENTS)
         crowd = [pool.submit(ask_over_http, server, turned(REQUESTS, place), ready) for place in range(CLIENTS)]
@@ -83,14 +83,14 @@ def test_thirty_two_clients_over_http_get_the_bytes_of_one(settings: Path) -> No
 
 
 def ask_over_stdio(server: StdioProcess, requests: Sequence[bytes]) -> dict[object, bytes]:
-    """All of them in flight at once; answers may come in any order."""
+    """Send all requests at once; answers may arrive in any order."""
     server.send(*requests)
     lines = [server.line() for _ in requests]
     return {parse_object(line)["id"]: line for line in lines}
 
 
 @pytest.mark.slow
-def test_thirty_two_calls_in_flight_over_stdio_of_several_servers_get_the_bytes_of_one(settings: Path) -> None:
+def test_32_calls_in_flight_over_stdio_get_the_same_bytes_as_one_client(settings: Path) -> None:
     with ExitStack() as stack, ThreadPoolExecutor(PROCESSES) as pool:
         servers = [stack.enter_context(StdioProcess("--pack=context", "--config", str(settings))) for _ in range(PROCESSES)]
         crowd = [pool.submit(ask_over_stdio, server, turned(REQUESTS, 7 * place)) for place, server in enumerate(servers)]
@@ -106,7 +106,7 @@ def test_thirty_two_calls_in_flight_over_stdio_of_several_servers_get_the_bytes_
 
 @pytest.mark.v0("2.11")
 @pytest.mark.slow
-def test_lines_piped_into_the_frozen_surface_are_answered_one_after_another_as_if_asked_alone(root: Path) -> None:
+def test_lines_piped_into_the_frozen_surface_are_answered_one_after_another(root: Path) -> None:
     lines = [
         legacy(number, "tools/call", {"name": name, "arguments": arguments})
         for number, (name, arguments) in enumerate(calls())

@@ -1,4 +1,4 @@
-"""The frozen stdio surface, byte for byte (context section 2; R1 to R7)."""
+"""The frozen stdio surface, byte for byte (rules of section 2; clauses R1 to R7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.context.caches import edit_json, make_cache, the_document
+from tests.packs.context.caches import edit_json, make_cache, only_document_file
 
 from strictwire.canon.json import render
 from strictwire.packs.context.exact import MAX_LINE, ExactSurface
@@ -60,7 +60,7 @@ def success(text: str) -> bytes:
 
 
 @pytest.mark.v0("2.1", "1.9.3")
-def test_initialize_answers_the_one_version_whatever_was_asked(library: Library) -> None:
+def test_initialize_answers_the_one_version_whatever_the_client_requests(library: Library) -> None:
     assert ExactSurface(library).answer_line(INITIALIZE) == (
         b'{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"tools":{}},"protocolVersion":"2024-11-05",'
         b'"serverInfo":{"name":"mcp-context-server","version":"0.1.0"}}}'
@@ -79,14 +79,14 @@ def test_before_initialize_requests_are_refused_and_notifications_dropped(librar
 
 
 @pytest.mark.v0("2.2")
-def test_initialize_alone_opens_the_gate(surface: ExactSurface) -> None:
+def test_only_initialize_starts_the_session(surface: ExactSurface) -> None:
     assert surface.answer_line(b'{"jsonrpc":"2.0","id":-5,"method":"ping"}') == b'{"jsonrpc":"2.0","id":-5,"result":{}}'
     assert surface.answer_line(b'{"jsonrpc":"2.0","method":"notifications/initialized"}') is None
 
 
 @pytest.mark.v0("2.3")
 @pytest.mark.parametrize("line", [b"", b"  \t", b"\r\n"])
-def test_blank_lines_are_passed_over(surface: ExactSurface, line: bytes) -> None:
+def test_blank_lines_are_ignored(surface: ExactSurface, line: bytes) -> None:
     assert surface.answer_line(line) is None
 
 
@@ -108,12 +108,12 @@ def test_blank_lines_are_passed_over(surface: ExactSurface, line: bytes) -> None
         b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
     ],
 )
-def test_what_is_no_envelope_is_a_parse_error_without_id(surface: ExactSurface, line: bytes) -> None:
+def test_an_invalid_envelope_is_a_parse_error_without_id(surface: ExactSurface, line: bytes) -> None:
     assert surface.answer_line(line) == PARSE_ERROR
 
 
 @pytest.mark.v0("1.16.4")
-def test_a_message_may_be_a_mebibyte_with_its_newline_and_no_more(surface: ExactSurface) -> None:
+def test_a_message_has_at_most_one_mebibyte_including_its_newline(surface: ExactSurface) -> None:
     head, tail = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"', b'"}}'
     fits = head + b"x" * (MAX_LINE - 1 - len(head) - len(tail)) + tail
 
@@ -161,7 +161,7 @@ def test_three_tools_are_listed_with_sorted_keys(surface: ExactSurface) -> None:
 
 @pytest.mark.v0("2.10", "2.7")
 @pytest.mark.clause("R3")
-def test_the_text_of_resolve_is_the_output_of_the_command(surface: ExactSurface, tmp_path: Path) -> None:
+def test_the_text_of_resolve_equals_the_output_of_the_command(surface: ExactSurface, tmp_path: Path) -> None:
     stdout = run_resolve(tmp_path / "cache", query="alpha", budget="4000").stdout.decode()
 
     assert call(surface, "context.resolve", {"cache": "cache", "query": "alpha", "budget": 4000}) == success(stdout)
@@ -185,7 +185,7 @@ def test_list_and_inspect_have_no_newline(surface: ExactSurface, tmp_path: Path)
 
 
 @pytest.mark.v0("2.5")
-def test_a_hidden_tool_tells_that_the_server_lives(surface: ExactSurface) -> None:
+def test_the_hidden_tool_health_answers(surface: ExactSurface) -> None:
     assert call(surface, "health", {}) == success('{"status":"ok"}')
 
 
@@ -221,14 +221,12 @@ def test_an_unknown_tool_is_free_text_with_is_error(surface: ExactSurface) -> No
         ({"cache": ".", "query": "q", "budget": 1}, "cache_invalid"),
     ],
 )
-def test_arguments_are_judged_budget_first_then_query_then_cache(
-    surface: ExactSurface, arguments: object, code: str
-) -> None:
+def test_arguments_are_checked_in_the_order_budget_query_cache(surface: ExactSurface, arguments: object, code: str) -> None:
     assert call(surface, "context.resolve", arguments) == failure(code)
 
 
 @pytest.mark.v0("1.9.5")
-def test_minus_zero_is_no_budget_and_zero_is(surface: ExactSurface) -> None:
+def test_minus_zero_is_not_a_budget_and_zero_is(surface: ExactSurface) -> None:
     line = (
         '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context.resolve",'
         '"arguments":{"cache":"cache","query":"","budget":%s}}}'
@@ -240,18 +238,18 @@ def test_minus_zero_is_no_budget_and_zero_is(surface: ExactSurface) -> None:
 
 @pytest.mark.v0("1.12.1", "2.8")
 @pytest.mark.clause("R4")
-def test_a_cache_that_breaks_is_invalid_in_every_later_answer(surface: ExactSurface, tmp_path: Path) -> None:
+def test_a_cache_that_becomes_invalid_is_invalid_in_every_later_answer(surface: ExactSurface, tmp_path: Path) -> None:
     arguments = {"cache": "cache", "query": "q", "budget": 1}
     cache = make_cache(tmp_path, {"a.md": "alpha"}, "single")
     call(surface, "context.resolve", {**arguments, "cache": "single"})
-    edit_json(the_document(cache), content="x")
+    edit_json(only_document_file(cache), content="x")
 
     assert call(surface, "context.resolve", {**arguments, "cache": "single"}) == failure("cache_invalid")
     assert call(surface, "context.resolve", {**arguments, "cache": "single"}) == failure("cache_invalid")
 
 
 @pytest.mark.v0("1.10.16")
-def test_a_resolve_past_its_time_is_an_internal_error(library: Library) -> None:
+def test_a_resolve_over_its_time_limit_is_an_internal_error(library: Library) -> None:
     release = threading.Event()
     with ThreadPoolExecutor(1) as executor:
         surface = ExactSurface(library, timeout=0.01, executor=executor)

@@ -1,4 +1,4 @@
-"""Kinds beyond Markdown become text."""
+"""Converting the kinds other than Markdown to text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from strictwire.packs.context.extract import KIND_OF, KINDS, VERBATIM, NotText, can_extract, extract
+from strictwire.packs.context.extract import KIND_OF, KINDS, VERBATIM, WrongFormat, can_extract, extract
 
 
 def test_no_extension_belongs_to_two_kinds() -> None:
@@ -19,12 +19,12 @@ def test_verbatim_kinds_are_the_file_itself(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["markdown", "html"])
-def test_what_is_not_utf_8_is_no_text(kind: str) -> None:
-    with pytest.raises(NotText):
+def test_bytes_that_are_not_utf_8_are_refused(kind: str) -> None:
+    with pytest.raises(WrongFormat):
         extract(kind, b"\xff")
 
 
-def test_a_page_becomes_markdown_without_scripts_and_menus() -> None:
+def test_html_becomes_markdown_without_scripts_and_menus() -> None:
     page = b"""<html><head><title>The  title</title><style>x{}</style></head><body><nav>Menu</nav>
     <h2>Part &amp; one</h2><p>Some <b>bold</b>
     text.</p><ul><li>first</li><li>second</li></ul><pre>
@@ -37,7 +37,7 @@ def f():
     )
 
 
-def test_an_unclosed_page_is_read_to_its_end() -> None:
+def test_html_with_unclosed_elements_is_read_to_its_end() -> None:
     assert extract("html", b"<h1>A<p>b<pre>c") == "# A\n\nb\n\n```\nc\n"
 
 
@@ -49,12 +49,12 @@ def test_a_notebook_keeps_text_and_code_and_drops_outputs() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"{}", b'{"cells":1}', b'{"cells":[1]}'])
-def test_what_is_no_notebook_is_no_text(raw: bytes) -> None:
-    with pytest.raises(NotText):
+def test_an_invalid_notebook_is_refused(raw: bytes) -> None:
+    with pytest.raises(WrongFormat):
         extract("notebook", raw)
 
 
-def test_a_pdf_becomes_a_section_a_page() -> None:
+def test_a_pdf_becomes_one_section_per_page() -> None:
     pypdf = pytest.importorskip("pypdf")
     writer = pypdf.PdfWriter()
     writer.add_blank_page(72, 72)
@@ -66,14 +66,14 @@ def test_a_pdf_becomes_a_section_a_page() -> None:
     assert "Hello" in extract("pdf", _pdf_with_text(b"Hello"))
 
 
-def test_a_broken_pdf_is_no_text() -> None:
+def test_a_broken_pdf_is_refused() -> None:
     pytest.importorskip("pypdf")
-    with pytest.raises(NotText):
+    with pytest.raises(WrongFormat):
         extract("pdf", b"%PDF-1.4 nonsense")
 
 
 def _pdf_with_text(text: bytes) -> bytes:
-    """The smallest file with one line of text, written by hand."""
+    """A minimal hand-written PDF with one line of text."""
     stream = b"BT /F1 12 Tf 10 50 Td (%b) Tj ET" % text
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",

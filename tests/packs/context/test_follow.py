@@ -13,7 +13,7 @@ from strictwire.packs.context import follow as follow_module
 from strictwire.packs.context.build import Built, Order
 from strictwire.packs.context.follow import TreeChanges, follow
 from strictwire.packs.context.ingest import NotBuilt
-from strictwire.packs.context.survey import find_violations
+from strictwire.packs.context.inspection import find_violations
 from strictwire.packs.kit.watch import Watch
 
 LATER = datetime.now(UTC) + timedelta(days=1)

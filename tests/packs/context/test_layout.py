@@ -1,4 +1,4 @@
-"""Files of a cache, read strictly and written exactly (context 1.1, 1.4, 1.9)."""
+"""File formats of a cache: strict parsing and exact writing (rules 1.1, 1.4, 1.9)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from strictwire.packs.context.layout import (
     Document,
-    Entry,
     Malformed,
+    ManifestEntry,
     cache_version_of,
     file_of,
     parse_document,
@@ -39,14 +39,14 @@ def written(members: dict[str, str], **changes: str | None) -> bytes:
 
 
 @pytest.mark.v0("1.2.7", "1.1.3")
-def test_a_version_is_the_hash_of_the_content_alone() -> None:
+def test_a_version_is_the_hash_of_the_content_only() -> None:
     assert version_of(b"") == EMPTY
     assert file_of(EMPTY) == "documents/e3b0c44298fc.json"
 
 
 @pytest.mark.v0("1.4.1")
 def test_the_version_of_an_empty_cache_is_the_hash_of_the_build_config() -> None:
-    """sha256 of the 41 bytes {"version":"1","hash_algorithm":"sha256"}."""
+    """The SHA-256 of the 41 bytes {"version":"1","hash_algorithm":"sha256"}."""
     assert cache_version_of([]) == version_of(b'{"version":"1","hash_algorithm":"sha256"}')
 
 
@@ -100,7 +100,7 @@ def test_a_document_is_written_compact_with_sorted_metadata() -> None:
     ("microsecond", "expected"),
     [(0, "03:04:05Z"), (6000, "03:04:05.006Z"), (120, "03:04:05.000120Z")],
 )
-def test_a_time_has_the_fewest_fraction_digits_that_lose_nothing(microsecond: int, expected: str) -> None:
+def test_a_time_has_the_fewest_fraction_digits_without_loss(microsecond: int, expected: str) -> None:
     moment = datetime(2026, 1, 2, 4, 4, 5, microsecond, tzinfo=timezone(timedelta(hours=1)))
 
     assert render_time(moment) == f"2026-01-02T{expected}"
@@ -111,7 +111,7 @@ def test_a_time_has_the_fewest_fraction_digits_that_lose_nothing(microsecond: in
 def test_a_manifest_is_read_and_unknown_keys_are_ignored() -> None:
     manifest = parse_manifest(written(MANIFEST, extra="[1]"))
 
-    assert (manifest.document_count, manifest.documents) == (1, (Entry("a", "v", "f"),))
+    assert (manifest.document_count, manifest.documents) == (1, (ManifestEntry("a", "v", "f"),))
 
 
 @pytest.mark.v0("1.10.6")
@@ -157,7 +157,7 @@ def test_a_manifest_with_a_wrong_value_is_malformed(name: str, value: str) -> No
 @pytest.mark.parametrize(
     "text", ["2026-01-01T00:00:00Z", "2026-01-01t00:00:00.123456789z", "2026-01-01 00:00:00-23:59", "2016-12-31T23:59:60Z"]
 )
-def test_a_manifest_takes_any_rfc_3339_time(text: str) -> None:
+def test_a_manifest_accepts_any_rfc_3339_time(text: str) -> None:
     assert parse_manifest(written(MANIFEST, created_at=f'"{text}"')).created_at == text
 
 
@@ -165,14 +165,14 @@ def test_a_manifest_takes_any_rfc_3339_time(text: str) -> None:
 @pytest.mark.parametrize(
     "raw", [b"", b"[]", b"\xef\xbb\xbf{}", b"{} x", b'{"a":"\xff"}', b'{"a":' + b"[" * 200 + b"]" * 200 + b"}"]
 )
-def test_what_is_not_one_strict_object_is_malformed(raw: bytes) -> None:
+def test_anything_but_one_strict_json_object_is_malformed(raw: bytes) -> None:
     for parse in (parse_manifest, parse_document):
         with pytest.raises(Malformed):
             parse(raw)
 
 
 @pytest.mark.v0("1.1.5")
-def test_an_index_is_read_in_both_shapes() -> None:
+def test_an_index_is_read_in_both_forms() -> None:
     assert parse_index(b'{"a":"f"}') == {"a": "f"}
     assert parse_index(b'{"entries":{"a":"f"}}') == {"a": "f"}
     assert parse_index(b'{"entries":"f"}') == {"entries": "f"}
@@ -190,7 +190,7 @@ def test_a_document_is_read_back_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     "metadata", ['{"a":1.5}', '{"a":true}', '{"a":null}', '{"a":{}}', '{"a":9223372036854775808}', "[]"]
 )
-def test_metadata_holds_text_and_signed_integers_alone(metadata: str) -> None:
+def test_metadata_holds_only_strings_and_signed_integers(metadata: str) -> None:
     with pytest.raises(Malformed):
         parse_document(written(DOCUMENT, metadata=metadata))
 

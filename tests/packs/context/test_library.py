@@ -1,4 +1,4 @@
-"""A cache is loaded once a generation and every change is noticed on the next call."""
+"""A cache is loaded once per generation, and every change is noticed on the next call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.packs.context.caches import edit_json, make_cache, snapshot, the_document
+from tests.packs.context.caches import edit_json, make_cache, only_document_file, snapshot
 
 from strictwire.packs.context import library as library_module
 from strictwire.packs.context.library import Generation, Library
@@ -43,15 +43,15 @@ def test_an_unchanged_cache_is_loaded_once(library: Library, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda cache: the_document(cache).unlink(),
-        lambda cache: edit_json(the_document(cache), content="other"),
+        lambda cache: only_document_file(cache).unlink(),
+        lambda cache: edit_json(only_document_file(cache), content="other"),
         lambda cache: (cache / "documents" / "orphan").write_text(""),
         lambda cache: (cache / "manifest.json").unlink(),
         lambda cache: edit_json(cache / "index.json", x="y"),
         lambda cache: shutil.rmtree(cache / "documents"),
     ],
 )
-def test_a_cache_corrupted_after_loading_is_refused_and_answers_again_once_repaired(
+def test_a_cache_corrupted_after_loading_is_refused_until_it_is_repaired(
     library: Library, tmp_path: Path, change: Callable[[Path], object]
 ) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
@@ -89,7 +89,7 @@ def test_a_cache_replaced_by_renaming_its_parent_is_the_new_one(library: Library
     assert len(library.open("team/cache").index) == 2
 
 
-def test_a_link_that_is_turned_to_another_cache_is_followed(library: Library, tmp_path: Path) -> None:
+def test_a_link_that_is_changed_to_another_cache_is_followed(library: Library, tmp_path: Path) -> None:
     make_cache(tmp_path, {"a.md": "alpha"}, "one")
     make_cache(tmp_path, {"a.md": "alpha", "b.md": "beta"}, "two")
     (tmp_path / "cache").symlink_to("one")
@@ -100,7 +100,7 @@ def test_a_link_that_is_turned_to_another_cache_is_followed(library: Library, tm
     assert len(library.open("cache").index) == 2
 
 
-def test_a_root_that_vanishes_is_a_missing_cache(library: Library, tmp_path: Path) -> None:
+def test_a_deleted_root_is_a_missing_cache(library: Library, tmp_path: Path) -> None:
     make_cache(tmp_path, {"a.md": "alpha"})
     library.open("cache")
     shutil.rmtree(tmp_path)
@@ -129,7 +129,7 @@ def test_a_cache_replaced_while_it_is_read_is_read_again(
     assert len(library.open("cache").index) == 2
 
 
-def test_a_cache_that_never_stands_still_is_answered_as_last_read(
+def test_a_cache_that_keeps_changing_is_served_as_last_read(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
@@ -147,7 +147,7 @@ def test_a_cache_that_never_stands_still_is_answered_as_last_read(
     assert len(loads) == 4
 
 
-def test_the_cache_unused_for_longest_makes_room(tmp_path: Path) -> None:
+def test_the_least_recently_used_cache_is_dropped(tmp_path: Path) -> None:
     library = Library(str(tmp_path), capacity=1)
     make_cache(tmp_path, {"a.md": "alpha"}, "one")
     make_cache(tmp_path, {"a.md": "alpha"}, "two")

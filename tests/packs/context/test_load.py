@@ -1,4 +1,4 @@
-"""Every violation of a cache gives the code of the table, by load, verify and inspection alike (context 1.10; R4)."""
+"""Every violation of a cache has its documented code, the same in load, verify and inspect (rules 1.10; clause R4)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.packs.context.caches import edit_json, make_cache, open_folder, snapshot, the_document, without_privileges
+from tests.packs.context.caches import edit_json, make_cache, only_document_file, open_folder, snapshot, unprivileged
 
 from strictwire.canon.json import indent, parse_object, render
 from strictwire.packs.context import layout
+from strictwire.packs.context.inspection import find_violations
 from strictwire.packs.context.layout import cache_version_of, file_of, version_of
 from strictwire.packs.context.library import load_generation
 from strictwire.packs.context.rules import RULES, Unusable
-from strictwire.packs.context.survey import find_violations
 
 Break = Callable[[Path], object]
 
@@ -24,7 +24,7 @@ def _manifest(**changes: object) -> Break:
 
 
 def _document(**changes: object) -> Break:
-    return lambda cache: edit_json(the_document(cache), **changes)
+    return lambda cache: edit_json(only_document_file(cache), **changes)
 
 
 def _entry(**changes: object) -> Break:
@@ -45,13 +45,13 @@ def _twice(cache: Path) -> None:
 
 
 def _replace_by_link(cache: Path) -> None:
-    document = the_document(cache)
+    document = only_document_file(cache)
     shutil.move(document, cache.parent / "elsewhere.json")
     document.symlink_to(cache.parent / "elsewhere.json")
 
 
 def _replace_by_folder(cache: Path) -> None:
-    document = the_document(cache)
+    document = only_document_file(cache)
     document.unlink()
     document.mkdir()
 
@@ -78,11 +78,11 @@ BREAKS: dict[str, tuple[Break, str]] = {
     "index malformed": (lambda cache: (cache / "index.json").write_text("["), "INDEX_MATCHES"),
     "orphan": (lambda cache: (cache / "documents" / "orphan.json").write_text("{}"), "NO_ORPHANS"),
     "documents absent": (lambda cache: shutil.rmtree(cache / "documents"), "DOCUMENT_EXISTS"),
-    "document absent": (lambda cache: the_document(cache).unlink(), "DOCUMENT_EXISTS"),
+    "document absent": (lambda cache: only_document_file(cache).unlink(), "DOCUMENT_EXISTS"),
     "document is a link": (_replace_by_link, "DOCUMENT_EXISTS"),
     "document is a folder": (_replace_by_folder, "DOCUMENT_EXISTS"),
-    "document malformed": (lambda cache: the_document(cache).write_bytes(b"\xff"), "DOCUMENT_SHAPE"),
-    "document lacks a field": (lambda cache: the_document(cache).write_text('{"id":"a.md"}'), "DOCUMENT_SHAPE"),
+    "document malformed": (lambda cache: only_document_file(cache).write_bytes(b"\xff"), "DOCUMENT_SHAPE"),
+    "document lacks a field": (lambda cache: only_document_file(cache).write_text('{"id":"a.md"}'), "DOCUMENT_SHAPE"),
     "document has another id": (_document(id="b.md"), "DOCUMENT_ID_MATCHES"),
     "document has another version": (_document(version="sha256:0"), "DOCUMENT_VERSION_MATCHES"),
     "content changed": (_document(content="other"), "CONTENT_HASH_MATCHES"),
@@ -135,7 +135,7 @@ def test_unsorted_entries_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.v0("1.8.2")
-def test_a_valid_cache_gives_its_documents_in_order_of_id(tmp_path: Path) -> None:
+def test_a_valid_cache_is_loaded_in_order_of_id(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"B.md": "beta", "a.md": "alpha", "x.txt": "not taken"})
     generation = load_generation(cache)
     index = generation.index
@@ -150,7 +150,7 @@ def test_a_valid_cache_gives_its_documents_in_order_of_id(tmp_path: Path) -> Non
 
 
 @pytest.mark.v0("1.1.5")
-def test_the_early_shape_of_the_index_is_valid(tmp_path: Path) -> None:
+def test_the_early_form_of_the_index_is_valid(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     flat = parse_object((cache / "index.json").read_bytes())
     (cache / "index.json").write_bytes(indent(render({"entries": flat})))
@@ -165,20 +165,20 @@ def test_an_empty_cache_is_valid(tmp_path: Path) -> None:
 @pytest.mark.v0("1.10.5", "1.10.9")
 @pytest.mark.clause("R4")
 @pytest.mark.parametrize("part", ["manifest.json", "index.json", "documents", "document"])
-def test_what_the_system_refuses_to_read_is_an_io_error(part: str) -> None:
+def test_a_read_error_of_the_system_is_an_io_error(part: str) -> None:
     with open_folder() as folder:
         cache = make_cache(folder, {"a.md": "alpha"})
-        target = the_document(cache) if part == "document" else cache / part
+        target = only_document_file(cache) if part == "document" else cache / part
         target.chmod(0)
-        with without_privileges(), pytest.raises(Unusable) as caught:
+        with unprivileged(), pytest.raises(Unusable) as caught:
             load_generation(cache)
         target.chmod(0o700)
 
     assert (caught.value.rule.id, caught.value.failure.code) == ("READABLE", "IO_ERROR")
 
 
-def test_a_manifest_of_ten_million_entries_is_refused_unread(tmp_path: Path) -> None:
-    """Ten million entries are about 1.8 GB; the file here is as long and holds nothing."""
+def test_a_manifest_of_ten_million_entries_is_refused_without_being_read(tmp_path: Path) -> None:
+    """Ten million entries are about 1.8 GB; a sparse file of that size stands for them."""
     cache = make_cache(tmp_path, {"a.md": "alpha"})
     with (cache / "manifest.json").open("r+b") as file:
         file.truncate(1_800_000_000)
@@ -186,9 +186,9 @@ def test_a_manifest_of_ten_million_entries_is_refused_unread(tmp_path: Path) -> 
     assert [each.rule.id for each in find_violations(cache)] == ["MANIFEST_SIZE"]
 
 
-def test_a_document_of_a_gigabyte_is_refused_unread(tmp_path: Path) -> None:
+def test_a_document_of_a_gigabyte_is_refused_without_being_read(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
-    with the_document(cache).open("r+b") as file:
+    with only_document_file(cache).open("r+b") as file:
         file.truncate(layout.MAX_DOCUMENT_BYTES + 1)
 
     assert [each.rule.id for each in find_violations(cache)] == ["DOCUMENT_SIZE"]
@@ -207,6 +207,6 @@ def test_verify_names_every_violation(tmp_path: Path) -> None:
     ]
 
 
-def test_every_rule_says_what_it_checks_and_has_a_v0_code() -> None:
+def test_every_rule_has_a_purpose_and_a_v0_code() -> None:
     assert all(rule.purpose.startswith("Checks that ") for rule in RULES.values())
     assert {rule.code for rule in RULES.values()} == {"CACHE_MISSING", "CACHE_INVALID", "IO_ERROR"}

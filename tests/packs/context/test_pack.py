@@ -1,4 +1,4 @@
-"""The pack's handlers against their published schemas."""
+"""The handlers of the pack, checked against their published schemas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.context.exact import ExactSurface
 from strictwire.packs.context.library import Library
 from strictwire.packs.context.pack import ContextPack, ContextTools
-from strictwire.packs.context.search.counters import ByteCounter
+from strictwire.packs.context.search.token_counters import ByteCounter
 from strictwire.packs.pack import Environment, PackRefused
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "tools"
@@ -38,7 +38,7 @@ def tools(tmp_path: Path) -> Iterator[ContextTools]:
     library.close()
 
 
-def test_the_pack_offers_a_handler_for_each_tool_and_a_schema_for_each_side(tmp_path: Path) -> None:
+def test_the_pack_has_a_handler_and_both_schemas_for_each_tool(tmp_path: Path) -> None:
     async def run() -> set[str]:
         pack = ContextPack()
         handlers = await pack.open(Environment(settings={"root": str(tmp_path)}))
@@ -67,7 +67,9 @@ def test_a_pack_without_a_root_is_refused(settings: dict[str, Any]) -> None:
         ("context.search", "search", {"query": "alpha", "budget": 100}),
     ],
 )
-def test_answers_fit_their_output_schemas(tools: ContextTools, name: str, method: str, arguments: dict[str, Any]) -> None:
+def test_answers_conform_to_their_output_schemas(
+    tools: ContextTools, name: str, method: str, arguments: dict[str, Any]
+) -> None:
     assert jsonschema_rs.is_valid(schema(name), arguments)
 
     answer = getattr(tools, method)(arguments, NO_CONTEXT)
@@ -76,7 +78,7 @@ def test_answers_fit_their_output_schemas(tools: ContextTools, name: str, method
     assert render(answer) == render(getattr(tools, method)(arguments, NO_CONTEXT))
 
 
-def test_the_structured_answer_is_the_frozen_text_read_back(tools: ContextTools) -> None:
+def test_the_structured_answer_equals_the_parsed_frozen_text(tools: ContextTools) -> None:
     surface = ExactSurface(tools.library)
     surface.answer_line(b'{"jsonrpc":"2.0","id":1,"method":"initialize"}')
     arguments = {"cache": "cache", "query": "alpha", "budget": 100}
@@ -110,7 +112,7 @@ def test_refusals_are_failures_of_the_catalogue(
     assert caught.value.failure.code == code
 
 
-def test_thirty_two_callers_at_once_get_the_bytes_of_one(tmp_path: Path) -> None:
+def test_32_concurrent_callers_get_the_same_bytes_as_one(tmp_path: Path) -> None:
     make_cache(tmp_path, {f"{number}.md": f"word{number % 7} text {number}" for number in range(200)})
     library = Library(str(tmp_path))
     tools = ContextTools(library, ByteCounter())

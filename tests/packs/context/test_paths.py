@@ -1,4 +1,4 @@
-"""Cache names and paths (context 1.11; R4)."""
+"""Cache names and paths (rules 1.11; clause R4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
     ("name", "expected"),
     [("team/cache", "team/cache"), ("", "."), (".", "."), ("in/cache", "team/cache"), ("./team", "team")],
 )
-def test_a_name_inside_the_root_means_its_real_directory(root: Path, name: str, expected: str) -> None:
+def test_a_name_inside_the_root_resolves_to_its_real_directory(root: Path, name: str, expected: str) -> None:
     assert resolve_name(str(root), name) == (root / expected).resolve()
 
 
@@ -44,14 +44,14 @@ def test_every_other_name_is_a_missing_cache(root: Path, name: str) -> None:
 
 
 @pytest.mark.v0("1.11.1")
-def test_names_are_judged_before_the_disk_is_touched() -> None:
+def test_names_are_checked_before_the_disk_is_touched() -> None:
     with pytest.raises(Unusable) as caught:
         resolve_name("/nonexistent", "..")
 
     assert caught.value.rule.id == "CACHE_INSIDE_ROOT"
 
 
-def test_a_root_that_vanished_is_a_missing_cache(tmp_path: Path) -> None:
+def test_a_root_that_does_not_exist_is_a_missing_cache(tmp_path: Path) -> None:
     with pytest.raises(Unusable) as caught:
         resolve_name(str(tmp_path / "gone"), "cache")
 

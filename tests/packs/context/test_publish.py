@@ -1,4 +1,4 @@
-"""What is published is on disk (the durable part of publishing; moving is tested with `build`)."""
+"""A published cache is synced to disk. Moving it into place is tested with `build`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.packs.context.caches import write_sources
 from strictwire.packs.context import publish
 from strictwire.packs.context.build import Order, build
 from strictwire.packs.context.ingest import NotBuilt
-from strictwire.packs.context.publish import begin_durable, make_durable
+from strictwire.packs.context.publish import start_sync, sync_tree
 
 LATER = datetime.now(UTC) + timedelta(days=1)
 
 
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files made durable one by one, as where there is no call for a whole file system."""
+    """Record the files that are synced one by one, as on a system without syncfs."""
     names: list[str] = []
     real = publish._sync
     monkeypatch.setattr(publish, "_sync_file_system", lambda _place: False)
@@ -27,33 +27,31 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_without_a_call_for_the_file_system_each_file_and_folder_is_made_durable(tmp_path: Path, synced: list[str]) -> None:
+def test_without_syncfs_each_file_and_folder_is_synced(tmp_path: Path, synced: list[str]) -> None:
     place = write_sources(tmp_path / "place", {"a": "alpha", "documents/b": "beta"})
-    make_durable(place)
+    sync_tree(place)
 
     assert sorted(synced) == ["a", "b", "documents", "place"]
 
 
-def test_a_first_call_that_failed_is_not_forgotten_because_a_second_one_may_be_well(
-    tmp_path: Path, synced: list[str]
-) -> None:
-    """The kernel tells an error of the disk once to each who asks."""
+def test_a_failed_background_sync_is_not_hidden_by_a_later_success(tmp_path: Path, synced: list[str]) -> None:
+    """The kernel reports a disk error only once per open file."""
     place = write_sources(tmp_path / "place", {"documents/b": "beta"})
-    with begin_durable(place):
+    with start_sync(place):
         assert synced == []
 
     assert sorted(synced) == ["b", "documents", "place"]
 
 
-def test_a_block_that_fails_beside_the_disk_fails_as_it_is_and_leaves_no_thread(tmp_path: Path) -> None:
+def test_an_exception_during_the_background_sync_is_raised_and_leaves_no_thread(tmp_path: Path) -> None:
     before = threading.active_count()
-    with pytest.raises(NotBuilt), begin_durable(tmp_path):
+    with pytest.raises(NotBuilt), start_sync(tmp_path):
         raise NotBuilt("INTERNAL", "two files have the same content")
 
     assert threading.active_count() == before
 
 
-def test_the_manifest_is_durable_before_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_manifest_is_synced_before_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_sources(tmp_path / "sources", {"a.md": "alpha"})
     seen: list[object] = []
     real = publish._sync_file_system
@@ -71,4 +69,4 @@ def test_the_manifest_is_durable_before_it_is_published(tmp_path: Path, monkeypa
     seen.clear()
     build(order, now=lambda: LATER, earlier=first)
 
-    assert seen == [], "an unchanged tree asks nothing of the disk"
+    assert seen == [], "an unchanged tree must not be synced"

@@ -1,4 +1,4 @@
-"""Score, order and budget against a slow, plain model (context 1.6 to 1.8)."""
+"""Score, order and budget, compared with a slow literal model (rules 1.6 to 1.8)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.packs.context import model
 
 from strictwire.canon.json import parse_object, render
-from strictwire.packs.context.index import Index, IndexBuilder, NextFit
+from strictwire.packs.context.index import BudgetTree, Index, IndexBuilder
 from strictwire.packs.context.layout import Document, version_of
 from strictwire.packs.context.render import render_selection, selection_object
 from strictwire.packs.context.select import select
@@ -42,12 +42,12 @@ def expected(documents: dict[str, str], query: str, budget: int) -> str:
 @pytest.mark.v0("1.6.1", "1.6.2", "1.6.3", "1.7.1", "1.7.2", "1.7.3", "1.8.1")
 @settings(max_examples=400)
 @given(DOCUMENTS, st.lists(WORDS, max_size=4).map(" ".join), st.integers(min_value=0, max_value=30))
-def test_every_answer_is_the_models_byte_for_byte(documents: dict[str, str], query: str, budget: int) -> None:
+def test_every_answer_equals_the_models_byte_for_byte(documents: dict[str, str], query: str, budget: int) -> None:
     assert answer(documents, query, budget) == expected(documents, query, budget)
 
 
 @given(DOCUMENTS, st.lists(WORDS, max_size=4).map(" ".join), st.integers(min_value=0, max_value=30))
-def test_the_answer_as_a_value_says_the_same(documents: dict[str, str], query: str, budget: int) -> None:
+def test_the_answer_as_a_value_is_the_same(documents: dict[str, str], query: str, budget: int) -> None:
     index = index_of(documents)
     selection = select(index, query, budget)
 
@@ -60,26 +60,26 @@ CROWDS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0, 1, 2, 5, 9, 4
         f"{number:03}": " ".join(["q"] * matches + ["w"] * others) for number, (matches, others) in enumerate(shapes)
     }
 )
-"""Many documents of few shapes: full of equal scores, and of documents that do not fit where later ones do."""
+"""Many documents with few distinct contents: many equal scores, and documents that do not fit where later ones do."""
 
 
 @pytest.mark.slow
 @pytest.mark.v0("1.6.3", "1.7.2", "1.7.3")
 @settings(max_examples=60)
 @given(CROWDS, st.sampled_from(["q", "q w", "w", "absent", ""]), st.integers(min_value=0, max_value=400))
-def test_ties_and_misfits_in_a_crowd_are_the_models(documents: dict[str, str], query: str, budget: int) -> None:
-    """More documents that do not fit than select looks at one by one: its short cuts must not show."""
+def test_ties_and_misfits_among_many_documents_match_the_model(documents: dict[str, str], query: str, budget: int) -> None:
+    """More documents that do not fit than `select` tries one by one: the result must not depend on its optimisations."""
     assert answer(documents, query, budget) == expected(documents, query, budget)
 
 
 NEAR_ONE = st.lists(st.tuples(st.integers(4090, 9000), st.integers(0, 3)), min_size=2, max_size=12)
-"""Words, and how many of them do not match: fractions so near to one another that some are the same binary32."""
+"""Number of words, and how many do not match: fractions so close that some round to the same binary32."""
 
 
 @pytest.mark.v0("1.6.2", "1.6.3")
 @settings(max_examples=60)
 @given(NEAR_ONE, st.integers(min_value=0, max_value=40))
-def test_scores_are_compared_as_binary32_and_no_finer(shapes: list[tuple[int, int]], budget: int) -> None:
+def test_scores_are_compared_in_binary32_precision(shapes: list[tuple[int, int]], budget: int) -> None:
     plain = index_of({f"{number:02}": "x" * (number % 5) for number in range(len(shapes))})
     matches = [words - others for words, others in shapes]
     index = Index(
@@ -104,7 +104,7 @@ def test_scores_are_compared_as_binary32_and_no_finer(shapes: list[tuple[int, in
 
 @pytest.mark.v0("1.6.3")
 def test_scores_that_differ_as_fractions_and_tie_in_binary32_are_ordered_by_id() -> None:
-    """4999/5000 is less than 5000/5001, and both are one binary32."""
+    """4999/5000 is less than 5000/5001, but both round to the same binary32."""
     index = index_of({"a": "q " * 4999 + "w", "b": "q " * 5000 + "w"})
     picks = select(index, "q", 100_000).picks
 
@@ -113,7 +113,7 @@ def test_scores_that_differ_as_fractions_and_tie_in_binary32_are_ordered_by_id()
 
 
 @pytest.mark.v0("1.6.2")
-def test_words_beyond_two_to_the_24_are_rounded_before_they_are_divided() -> None:
+def test_counts_above_two_to_the_24_are_rounded_before_the_division() -> None:
     index = index_of({"a": "q"})
     big = Index(
         store=index.store,
@@ -130,8 +130,8 @@ def test_words_beyond_two_to_the_24_are_rounded_before_they_are_divided() -> Non
 
 
 @pytest.mark.v0("1.12.8", "1.6.1")
-def test_a_word_named_twice_counts_once_and_is_echoed_twice() -> None:
-    """1.12 choice 8: a score stays within 0 and 1."""
+def test_a_word_repeated_in_the_query_counts_once_and_is_echoed_twice() -> None:
+    """Rule 1.12.8: a score stays between 0 and 1."""
     value = parse_object(answer({"a": "x y"}, "X x", 10).encode())
 
     assert value["documents"][0]["score"] == 0.5
@@ -139,14 +139,14 @@ def test_a_word_named_twice_counts_once_and_is_echoed_twice() -> None:
 
 
 @pytest.mark.v0("1.7.4", "1.12.9")
-def test_budget_zero_takes_an_empty_document_and_nothing_else() -> None:
-    """1.12 choice 9."""
+def test_budget_zero_selects_only_empty_documents() -> None:
+    """Rule 1.12.9."""
     assert answer({"a": "", "b": "x"}, "x", 0) == expected({"a": "", "b": "x"}, "x", 0)
     assert parse_object(answer({"a": "", "b": "x"}, "x", 0).encode())["selection"]["documents_selected"] == 1
 
 
 @pytest.mark.v0("1.7.2")
-def test_a_document_that_does_not_fit_is_passed_over_for_a_later_one() -> None:
+def test_a_document_that_does_not_fit_is_skipped_for_a_later_one() -> None:
     documents = {"a": "q " * 50, "b": "q x", "c": "z"}
 
     assert [each["id"] for each in parse_object(answer(documents, "q", 3).encode())["documents"]] == ["b", "c"]
@@ -154,19 +154,19 @@ def test_a_document_that_does_not_fit_is_passed_over_for_a_later_one() -> None:
 
 @pytest.mark.v0("1.6.1")
 @pytest.mark.parametrize("query", ["", " \t\u2003"])
-def test_an_empty_query_scores_everything_zero_in_order_of_id(query: str) -> None:
+def test_an_empty_query_scores_all_documents_zero_in_order_of_id(query: str) -> None:
     assert answer({"b": "x", "a": "y"}, query, 9) == expected({"b": "x", "a": "y"}, query, 9)
 
 
 @pytest.mark.v0("1.7.5")
-def test_the_largest_budget_is_a_budget() -> None:
+def test_the_largest_budget_is_valid() -> None:
     assert answer({"a": "x"}, "x", (1 << 64) - 1) == expected({"a": "x"}, "x", (1 << 64) - 1)
 
 
 @given(st.lists(st.integers(min_value=0, max_value=9), max_size=70), st.integers(0, 70), st.integers(0, 9))
-def test_the_next_document_that_fits_is_found_as_by_looking_at_each(costs: list[int], start: int, limit: int) -> None:
+def test_the_next_document_that_fits_is_that_of_a_linear_search(costs: list[int], start: int, limit: int) -> None:
     plain = next((at for at in range(start, len(costs)) if costs[at] <= limit), None)
-    fit = NextFit(array("Q", costs))
+    fit = BudgetTree(array("Q", costs))
 
     assert fit.find(start, limit) == plain
     assert fit.smallest == min(costs, default=(1 << 64) - 1)

@@ -1,4 +1,4 @@
-"""`strictwire serve --pack context`, frozen and normal, as real processes (context 1.16 and section 2)."""
+"""`strictwire serve --pack context` with and without `--exact-v0`, as real processes (rules 1.16 and section 2)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.v0("1.16.3", "1.16.4", "2.1", "2.2", "2.10", "1.10.17")
-def test_a_conversation_goes_byte_for_byte_and_ends_with_the_input(root: Path) -> None:
-    """One process from `initialize` to the end of its input: parity with the command, sizes, errors, exit 0."""
+def test_a_session_matches_byte_for_byte_and_ends_with_its_input(root: Path) -> None:
+    """One process from `initialize` to the end of its input: same output as the command, size limits, errors, exit 0."""
     before = snapshot(root)
     asked = ["context", "resolve", "--cache", str(root / "cache"), "--query", "alpha", "--budget", "9"]
     printed = run([command("")[0], *asked])
@@ -81,7 +81,7 @@ def test_a_conversation_goes_byte_for_byte_and_ends_with_the_input(root: Path) -
 @pytest.mark.parametrize(
     "settings", [{}, {ROOT: ""}, {ROOT: "x", TIMEOUT: "-1"}, {ROOT: "x", TIMEOUT: "1.5"}, {ROOT: "x", TIMEOUT: ""}]
 )
-def test_settings_that_are_missing_or_wrong_end_the_start_with_exit_1(settings: dict[str, str]) -> None:
+def test_missing_or_wrong_settings_exit_1(settings: dict[str, str]) -> None:
     ended = run(command(*EXACT), env=settings)
 
     assert (ended.returncode, ended.stdout) == (1, b"")
@@ -89,8 +89,8 @@ def test_settings_that_are_missing_or_wrong_end_the_start_with_exit_1(settings: 
 
 
 @pytest.mark.v0("1.16.1", "1.12.13")
-def test_a_root_that_comes_later_and_vanishes_again_is_a_matter_of_each_answer(tmp_path: Path) -> None:
-    """The root need not be there at the start; what is gone is `cache_missing`, and nothing is made in its place."""
+def test_a_root_may_be_created_and_deleted_while_the_server_runs(tmp_path: Path) -> None:
+    """The root need not exist at the start. A deleted root is `cache_missing`, and the server creates nothing."""
     root = tmp_path / "later"
     with StdioProcess(*EXACT, env={ROOT: str(root), TIMEOUT: "30"}) as server:
         server.ask(legacy(0, "initialize"))
@@ -108,7 +108,7 @@ def test_a_root_that_comes_later_and_vanishes_again_is_a_matter_of_each_answer(t
     assert not root.exists()
 
 
-def test_the_normal_endpoint_gives_the_frozen_answer_as_structured_content(root: Path) -> None:
+def test_the_mcp_endpoint_gives_the_frozen_answer_as_structured_content(root: Path) -> None:
     (root / "strictwire.toml").write_text(f'[packs.context]\nroot = "{root}"\n')
     call = {"name": "context.resolve", "arguments": {"cache": "cache", "query": "alpha", "budget": 9}}
     printed = run([command("")[0], "context", "resolve", f"--cache={root / 'cache'}", "--query=alpha", "--budget=9"])

@@ -1,4 +1,4 @@
-"""Every rule of Context Resolve v0 has a test, every mark names a rule, and the page that says so is fresh."""
+"""Every rule of Context Resolve v0 has a test, every mark names a rule, and the generated page is up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line's verbs: streams and exit codes (context 1.15; choices 3 to 6 and 15)."""
+"""The commands of the command line: output and exit codes (rules 1.15; 1.12.3 to 1.12.6 and 1.12.15)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.packs.context.caches import MOMENT, edit_json, make_cache, the_document, write_sources
+from tests.packs.context.caches import MOMENT, edit_json, make_cache, only_document_file, write_sources
 
 from strictwire.canon.json import indent, parse_object
 from strictwire.packs.context.build import Order
 from strictwire.packs.context.layout import version_of
 from strictwire.packs.context.verbs import (
     EXIT_CODES,
-    Answer,
+    CommandResult,
     run_build,
     run_inspect,
     run_list,
@@ -37,7 +37,7 @@ def test_build_writes_one_line_to_stderr_and_nothing_to_stdout(tmp_path: Path) -
     answer = run_build(Order(sources=sources, output=tmp_path / "cache"), now=lambda: MOMENT)
     version = parse_object((tmp_path / "cache" / "manifest.json").read_bytes())["cache_version"]
 
-    assert answer == Answer(stderr=f"built 1 documents, {version}\n".encode())
+    assert answer == CommandResult(stderr=f"built 1 documents, {version}\n".encode())
 
 
 @pytest.mark.v0("1.2.6", "1.3.2", "1.3.3", "1.15.3")
@@ -45,7 +45,7 @@ def test_build_writes_one_line_to_stderr_and_nothing_to_stdout(tmp_path: Path) -
     ("contents", "exit_code"),
     [({"a.md": b"\xff"}, 7), ({"a.md": "x", "b.md": "x"}, 7), ({"a.md": "x", "A.md": "y"}, 5)],
 )
-def test_build_refuses_with_the_exit_code_of_the_table(
+def test_a_failed_build_has_the_exit_code_of_the_table(
     tmp_path: Path, contents: dict[str, str | bytes], exit_code: int
 ) -> None:
     sources = write_sources(tmp_path / "sources", contents)
@@ -55,7 +55,7 @@ def test_build_refuses_with_the_exit_code_of_the_table(
 
 
 @pytest.mark.v0("1.3.1", "1.15.4")
-def test_build_onto_an_existing_output_or_from_no_directory_exits_6(tmp_path: Path) -> None:
+def test_an_existing_output_or_sources_that_are_not_a_directory_exit_6(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "x"})
     again = run_build(Order(sources=tmp_path, output=cache), now=lambda: MOMENT)
     absent = run_build(Order(sources=tmp_path / "absent", output=tmp_path / "new"), now=lambda: MOMENT)
@@ -67,31 +67,31 @@ def test_build_onto_an_existing_output_or_from_no_directory_exits_6(tmp_path: Pa
 def test_resolve_writes_the_selection_and_one_newline(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha beta"})
 
-    assert run_resolve(cache, query="Alpha", budget="7") == Answer(stdout=RESOLVED + b"\n")
-    assert run_resolve(cache, query="Alpha", budget="+007", pretty=True) == Answer(stdout=indent(RESOLVED) + b"\n")
+    assert run_resolve(cache, query="Alpha", budget="7") == CommandResult(stdout=RESOLVED + b"\n")
+    assert run_resolve(cache, query="Alpha", budget="+007", pretty=True) == CommandResult(stdout=indent(RESOLVED) + b"\n")
 
 
 @pytest.mark.v0("1.12.6", "1.15.2", "1.7.5", "1.10.1")
 @pytest.mark.parametrize("budget", ["-1", "1.0", "", " 1", "1 ", "1e3", "x", "٣", "18446744073709551616", "9" * 5000])
-def test_a_budget_that_is_no_count_exits_3_before_the_cache_is_looked_at(budget: str) -> None:
+def test_an_invalid_budget_exits_3_before_the_cache_is_read(budget: str) -> None:
     answer = run_resolve(Path("/nonexistent"), query="", budget=budget)
 
     assert (answer.exit_code, answer.stdout, answer.stderr) == (3, b"", b"error: Budget is invalid\n")
 
 
 @pytest.mark.v0("1.15.2")
-def test_the_largest_budget_is_taken(tmp_path: Path) -> None:
+def test_the_largest_budget_is_accepted(tmp_path: Path) -> None:
     assert run_resolve(make_cache(tmp_path, {}), query="", budget="18446744073709551615").exit_code == 0
 
 
 @pytest.mark.v0("1.12.17")
 @pytest.mark.parametrize("query", ["\udcff", "x" * 65_537])
-def test_a_query_that_is_no_text_or_too_long_exits_2(query: str) -> None:
+def test_a_query_that_is_not_unicode_or_too_long_exits_2(query: str) -> None:
     assert run_resolve(Path("/nonexistent"), query=query, budget="1").exit_code == 2
 
 
 @pytest.mark.v0("1.12.3", "1.12.4", "1.13.1")
-def test_a_cache_that_is_absent_a_file_or_without_manifest_exits_4_4_5(tmp_path: Path) -> None:
+def test_an_absent_cache_a_file_and_a_missing_manifest_exit_4_4_5(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
 
@@ -105,9 +105,9 @@ def test_a_cache_that_is_absent_a_file_or_without_manifest_exits_4_4_5(tmp_path:
 
 
 @pytest.mark.v0("1.12.1", "1.15.3")
-def test_a_broken_document_exits_5_and_prints_no_part_of_an_answer(tmp_path: Path) -> None:
+def test_a_broken_document_exits_5_and_prints_nothing_on_stdout(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
-    edit_json(the_document(cache), content="x")
+    edit_json(only_document_file(cache), content="x")
     answer = run_resolve(cache, query="x", budget="9")
 
     assert (answer.exit_code, answer.stdout) == (5, b"")
@@ -130,7 +130,7 @@ def test_inspect_is_pretty_and_a_malformed_manifest_exits_5(tmp_path: Path) -> N
 def test_verify_reports_valid_or_every_violation(tmp_path: Path) -> None:
     cache = make_cache(tmp_path, {"a.md": "alpha"})
 
-    assert run_verify(cache) == Answer(stdout=b'{\n  "valid": true,\n  "violations": []\n}\n')
+    assert run_verify(cache) == CommandResult(stdout=b'{\n  "valid": true,\n  "violations": []\n}\n')
 
     shutil.rmtree(cache / "documents")
 
@@ -140,11 +140,11 @@ def test_verify_reports_valid_or_every_violation(tmp_path: Path) -> None:
     )
 
 
-def test_list_writes_what_the_tool_answers(tmp_path: Path) -> None:
+def test_list_writes_the_answer_of_the_tool(tmp_path: Path) -> None:
     make_cache(tmp_path / "root", {"a.md": "alpha"})
     shutil.rmtree(tmp_path / "root" / ".cache-sources")
 
-    assert run_list(tmp_path / "root") == Answer(stdout=b'{"caches":[{"path":"cache","has_manifest":true}]}\n')
+    assert run_list(tmp_path / "root") == CommandResult(stdout=b'{"caches":[{"path":"cache","has_manifest":true}]}\n')
     assert run_list(tmp_path / "absent").exit_code == 4
 
 

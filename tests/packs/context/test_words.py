@@ -1,4 +1,4 @@
-"""Text rules of v0 (context 1.2, 1.5, 1.7)."""
+"""Text rules of v0 (rules 1.2, 1.5, 1.7)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_white_space_is_the_twenty_five_code_points_of_unicode() -> None:
 
 @pytest.mark.v0("1.5.2")
 def test_no_other_code_point_splits_a_word() -> None:
-    """str.split also splits on U+001C to U+001F; U+200B and U+FEFF split nothing."""
+    """str.split also splits at U+001C to U+001F; U+200B and U+FEFF are not separators."""
     splitting = {
         point
         for point in range(sys.maxunicode + 1)
@@ -31,7 +31,7 @@ def test_no_other_code_point_splits_a_word() -> None:
 
 @pytest.mark.v0("1.5.1", "1.5.2")
 @given(st.text(alphabet=st.sampled_from("aB ß\x1c\x1f\u2003\u3000\u0130Σσ.\n\u200b"), max_size=40))
-def test_words_agree_with_the_plain_model(text: str) -> None:
+def test_words_agree_with_the_model(text: str) -> None:
     assert parse_words(text) == model.words(text)
 
 
@@ -46,7 +46,7 @@ def test_words_agree_with_the_plain_model(text: str) -> None:
         ("", []),
     ],
 )
-def test_lowercase_is_full_unicode_and_punctuation_stays(text: str, expected: list[str]) -> None:
+def test_lowercase_is_full_unicode_and_punctuation_is_kept(text: str, expected: list[str]) -> None:
     assert parse_words(text) == expected
 
 

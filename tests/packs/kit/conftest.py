@@ -1,4 +1,4 @@
-"""Roots for the jail tests: one workspace, and beside it a place that nobody may reach."""
+"""Fixtures for the jail tests: a workspace folder, and a folder beside it that must stay out of reach."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.packs.kit.ground import Resolution
 from strictwire.packs.kit.jail import Jail
+from strictwire.packs.kit.root import Resolution
 
 INSIDE = b"inside\n"
 OUTSIDE = b"OUTSIDE\n"
@@ -18,7 +18,7 @@ OUTSIDE = b"OUTSIDE\n"
 
 @pytest.fixture
 def root() -> Iterator[Path]:
-    """A workspace that users without rights can reach too, which is not so of pytest's own folders."""
+    """A workspace that unprivileged users can reach too; pytest's own temporary folders are closed to them."""
     base = Path(tempfile.mkdtemp(prefix="strictwire-jail-"))
     base.chmod(0o755)
     workspace = base / "workspace"
@@ -38,7 +38,7 @@ def outside(root: Path) -> Path:
 
 @pytest.fixture(params=list(Resolution), ids=lambda each: each.value)
 def resolution(request: pytest.FixtureRequest) -> Resolution:
-    """Every way of looking up that there is; this system must have all of them, or the run says which is missing."""
+    """Each kind of path lookup. This system must support all of them; otherwise the tests fail and name the missing one."""
     found: Resolution = request.param
     return found
 
@@ -49,11 +49,11 @@ def jail(root: Path, resolution: Resolution) -> Iterator[Jail]:
     with Jail(root, resolution) as opened:
         yield opened
 
-    # Fewer is fine: what other tests of this process left behind may be collected meanwhile.
+    # Fewer is allowed: the garbage collector may close descriptors of other tests in between.
     assert open_descriptors() <= before, "the jail left descriptors open"
 
 
 def open_descriptors() -> int:
-    """How many this process has open, where the system tells."""
+    """Return the number of open file descriptors of this process, or 0 where the system has no /proc."""
     listed = Path("/proc/self/fd")
     return len(list(listed.iterdir())) if listed.exists() else 0

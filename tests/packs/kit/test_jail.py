@@ -1,4 +1,4 @@
-"""The jail: every code of the path and file groups by its real cause, the same for every way of looking up."""
+"""The jail: each code of the path and file groups from its real cause, the same for every kind of path lookup."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 from tests.packs.kit.conftest import INSIDE
 
 from strictwire.fault.failure import Failure, Refused
-from strictwire.packs.kit.ground import Resolution
 from strictwire.packs.kit.jail import Jail, Kind, Listing, Part, RootProblem, RootRefused, best_resolution
+from strictwire.packs.kit.root import Resolution
 
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 
@@ -51,7 +51,7 @@ def test_a_file_over_the_limit_is_refused_without_reading_it(jail: Jail, root: P
 
 
 def test_a_file_that_claims_to_be_empty_is_still_bounded() -> None:
-    """Files of /proc have size 0 and any length."""
+    """Files in /proc report size 0 and have any length."""
     with Jail("/proc/self") as jail:
         assert refusal(lambda: jail.read("maps", limit=10)).code == "CAP_EXCEEDED"
 
@@ -155,7 +155,7 @@ def test_the_failure_names_no_path_even_in_its_cause(jail: Jail, root: Path) -> 
     assert "secret" not in repr(failure)
 
 
-def without_rights(root: Path, resolution: Resolution, operation: str, path: str) -> str:
+def unprivileged(root: Path, resolution: Resolution, operation: str, path: str) -> str:
     command = [sys.executable, str(UNPRIVILEGED), str(root), resolution.value, operation, path]
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
 
@@ -169,22 +169,22 @@ def test_missing_rights_are_a_failure_to_read_or_write(root: Path, resolution: R
     (root / "shut").chmod(0)
     (root / "docs" / "deep").chmod(0o555)
 
-    assert without_rights(root, resolution, "read", "top.txt") == "ok"
-    assert without_rights(root, resolution, "read", "docs/note.txt") == "FILE_READ_FAILED permission"
-    assert without_rights(root, resolution, "read", "shut/x") == "FILE_READ_FAILED permission"
-    assert without_rights(root, resolution, "list", "shut") == "FILE_READ_FAILED permission"
-    assert without_rights(root, resolution, "stat", "shut/x") == "FILE_READ_FAILED permission"
-    assert without_rights(root, resolution, "write", "docs/deep/new") == "FILE_WRITE_FAILED permission"
-    assert without_rights(root, resolution, "write", "shut/x") == "FILE_WRITE_FAILED permission"
+    assert unprivileged(root, resolution, "read", "top.txt") == "ok"
+    assert unprivileged(root, resolution, "read", "docs/note.txt") == "FILE_READ_FAILED permission"
+    assert unprivileged(root, resolution, "read", "shut/x") == "FILE_READ_FAILED permission"
+    assert unprivileged(root, resolution, "list", "shut") == "FILE_READ_FAILED permission"
+    assert unprivileged(root, resolution, "stat", "shut/x") == "FILE_READ_FAILED permission"
+    assert unprivileged(root, resolution, "write", "docs/deep/new") == "FILE_WRITE_FAILED permission"
+    assert unprivileged(root, resolution, "write", "shut/x") == "FILE_WRITE_FAILED permission"
 
 
-def test_looking_at_a_file_asks_for_no_right_to_read_it(root: Path) -> None:
+def test_stat_needs_no_read_permission(root: Path) -> None:
     (root / "docs" / "note.txt").chmod(0)
 
-    assert without_rights(root, best_resolution(), "stat", "docs/note.txt") == "ok"
+    assert unprivileged(root, best_resolution(), "stat", "docs/note.txt") == "ok"
 
 
-def test_stat_says_what_stands_there(jail: Jail, root: Path) -> None:
+def test_stat_returns_the_status_of_a_file(jail: Jail, root: Path) -> None:
     os.link(root / "top.txt", root / "second.txt")
     (root / "link").symlink_to("docs")
 
@@ -221,7 +221,7 @@ def test_a_folder_with_more_names_than_allowed_is_not_listed_in_part(jail: Jail)
     assert (failure.code, failure.details) == ("CAP_EXCEEDED", {"limit": 1})
 
 
-def test_a_root_that_is_a_link_is_pinned_where_it_led(root: Path) -> None:
+def test_a_root_that_is_a_link_stays_at_its_first_target(root: Path) -> None:
     named = root.parent / "named"
     named.symlink_to(root)
 

@@ -1,4 +1,4 @@
-"""Paging through snapshots: nothing twice, nothing lost, and a cursor of anything else is refused."""
+"""Snapshot paging: no item is repeated or lost, and a cursor of another request is refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def encode(payload: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(payload, separators=(",", ":")).encode()).rstrip(b"=").decode()
 
 
-def test_keys_and_cursors_are_those_of_the_read_only_code_tools() -> None:
+def test_keys_and_cursors_equal_those_of_the_read_only_code_tools() -> None:
     symbols = page_key("vscode_lsp_workspaceSymbols", ["query"], f"roots:{ROOTS}|epochs:0,0,0")
     diagnostics = page_key("vscode_lsp_diagnostics_workspace", [], f"roots:{ROOTS}|epochs:0,0,0")
     cursor = render_cursor(symbols, 100)
@@ -81,7 +81,7 @@ def test_pages_of_any_sizes_put_together_are_the_set(count: int, sizes: list[int
     assert seen == items
 
 
-def test_the_last_page_has_no_cursor_and_a_place_past_the_end_is_empty() -> None:
+def test_the_last_page_has_no_cursor_and_a_page_past_the_end_is_empty() -> None:
     pages, _ = make()
 
     assert pages.keep(KEY, [1, 2], size=2) == Page(items=(1, 2), next_cursor=None)
@@ -98,7 +98,7 @@ def test_a_first_page_reuses_the_set_that_is_kept() -> None:
     assert pages.resume(KEY, cursor=None, size=1) == Page(items=("a",), next_cursor=render_cursor(KEY, 1))
 
 
-def test_what_a_reader_does_to_an_item_changes_no_later_page() -> None:
+def test_modifying_an_item_of_a_page_does_not_change_later_pages() -> None:
     pages, _ = make()
     source = [{"list": [1]}]
     first = pages.keep(KEY, source, size=1)
@@ -141,14 +141,14 @@ GOOD = {"v": 2, "o": 1, "k": KEY.request, "s": KEY.snapshot}
         base64.urlsafe_b64encode(b'{"v":2,"v":2,"o":1,"k":"a","s":"b"}').rstrip(b"=").decode(),
     ],
 )
-def test_a_cursor_that_is_not_spelled_as_ours_is_invalid(cursor: str) -> None:
+def test_a_cursor_in_any_other_spelling_is_invalid(cursor: str) -> None:
     pages, _ = make()
     pages.keep(KEY, [1, 2, 3], size=1)
 
     assert code(lambda: pages.resume(KEY, cursor=cursor, size=1)) == "CURSOR_INVALID"
 
 
-def test_our_own_spelling_is_accepted() -> None:
+def test_a_cursor_in_the_canonical_spelling_is_accepted() -> None:
     pages, _ = make()
     pages.keep(KEY, [1, 2], size=1)
 
@@ -156,7 +156,7 @@ def test_our_own_spelling_is_accepted() -> None:
 
 
 @given(st.text(max_size=300) | st.binary(max_size=200).map(lambda raw: base64.urlsafe_b64encode(raw).decode().rstrip("=")))
-def test_any_text_as_a_cursor_is_invalid_and_nothing_worse(cursor: str) -> None:
+def test_an_arbitrary_text_as_a_cursor_is_invalid(cursor: str) -> None:
     pages, _ = make()
     pages.keep(KEY, [1, 2], size=1)
 
@@ -193,7 +193,7 @@ def test_a_set_that_cannot_be_kept_gives_not_even_its_first_page() -> None:
     assert pages.resume(KEY, cursor=None, size=1) is None
 
 
-def test_a_set_without_end_is_given_up_at_its_bound() -> None:
+def test_an_endless_set_is_abandoned_at_its_limit() -> None:
     pages, _ = make(PageLimits(items=100))
     asked = []
 
@@ -206,7 +206,7 @@ def test_a_set_without_end_is_given_up_at_its_bound() -> None:
     assert len(asked) == 101
 
 
-def test_the_set_used_longest_ago_makes_room() -> None:
+def test_the_least_recently_used_set_is_dropped_first() -> None:
     pages, _ = make(PageLimits(total_bytes=30))
     keys = [page_key("tool", [number], "") for number in range(3)]
     for key in keys[:2]:
@@ -218,14 +218,14 @@ def test_the_set_used_longest_ago_makes_room() -> None:
 
 
 @pytest.mark.parametrize("size", [0, -1])
-def test_a_page_without_items_is_a_mistake_of_the_program(size: int) -> None:
+def test_a_page_size_below_one_is_a_programming_error(size: int) -> None:
     pages, _ = make()
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="at least one item"):
         pages.keep(KEY, [1], size=size)
 
 
 class KeptSets(RuleBasedStateMachine):
-    """Whatever is kept, read and left to expire, the bounds hold and a live cursor gives its own set."""
+    """Whatever is kept, read and left to expire, the limits hold and a live cursor returns its own set."""
 
     limits = PageLimits(items=20, set_bytes=60, total_bytes=150, seconds=5)
 
@@ -263,7 +263,7 @@ class KeptSets(RuleBasedStateMachine):
 
     @invariant()
     def bounds_hold(self) -> None:
-        kept = list(self.pages._kept.values())
+        kept = list(self.pages._snapshots.values())
         assert self.pages._size == sum(each.size for each in kept) <= self.limits.total_bytes
 
 

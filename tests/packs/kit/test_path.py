@@ -1,4 +1,4 @@
-"""Which texts are paths at all: the codes that need no disk."""
+"""Path syntax: the failure codes that need no disk access."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_name_may_be_as_long_as_file_systems_take(size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["ab:c", "nul", "NUL.txt", "com1", "lpt¹.x", "a.", "a ", "a/con /b", "a|b", "a\x1f"])
-def test_names_that_windows_takes_for_something_else_are_refused_there(text: str) -> None:
+def test_names_that_windows_interprets_are_refused_on_windows(text: str) -> None:
     assert refusal(text, Names.WINDOWS) == ("INVALID_PATH", "reserved_name")
 
 
@@ -95,7 +95,7 @@ def test_on_windows_both_slashes_separate_and_a_drive_is_never_relative() -> Non
 
 
 @given(st.text(alphabet="./\\a", max_size=12))
-def test_what_is_accepted_has_no_way_up_and_one_spelling(text: str) -> None:
+def test_an_accepted_path_has_no_parent_segment_and_one_spelling(text: str) -> None:
     try:
         path = parse_path(text, Names.POSIX)
     except Refused:

@@ -1,4 +1,4 @@
-"""The table between the operating system and the codes."""
+"""The table that maps OSError to failure codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from strictwire.packs.kit.refusals import Aim, content_refusal, path_refusal
 
 
 @pytest.mark.parametrize("aim", list(Aim))
-def test_every_error_of_the_system_has_a_code_and_a_word(aim: Aim) -> None:
+def test_every_system_error_has_a_code_and_a_reason(aim: Aim) -> None:
     for number in errno.errorcode:
         failure = path_refusal(OSError(number, "text of the system"), aim).failure
 
@@ -19,7 +19,7 @@ def test_every_error_of_the_system_has_a_code_and_a_word(aim: Aim) -> None:
         assert failure.details or failure.code in {"PATH_NOT_FOUND", "FILE_NOT_FOUND"}
 
 
-def test_once_a_file_was_reached_the_path_is_not_to_blame() -> None:
+def test_an_error_after_opening_a_file_has_no_path_code() -> None:
     codes = {content_refusal(OSError(number, ""), Aim.READ).failure.code for number in errno.errorcode}
 
     assert codes == {"FILE_READ_FAILED"}

@@ -1,4 +1,4 @@
-"""Writing in the jail: all or nothing, through no link, with the code of its cause."""
+"""Writes in the jail: atomic, never through a link, with the failure code of the cause."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_create_only_makes_a_new_file(jail: Jail, root: Path) -> None:
     assert (root / "new.txt").stat().st_nlink == 1
 
 
-def test_what_is_staged_and_not_committed_leaves_no_trace(jail: Jail, root: Path) -> None:
+def test_a_staged_file_that_is_not_committed_leaves_no_trace(jail: Jail, root: Path) -> None:
     before = tree(root)
     with jail.stage("top.txt", b"x"):
         assert len(tree(root)) == len(before) + 1
@@ -82,7 +82,7 @@ def test_what_is_staged_and_not_committed_leaves_no_trace(jail: Jail, root: Path
     assert tree(root) == before
 
 
-def test_a_second_commit_is_a_mistake_of_the_program(jail: Jail) -> None:
+def test_a_second_commit_is_a_programming_error(jail: Jail) -> None:
     with jail.stage("new.txt", b"x") as staged:
         staged.commit()
         staged.discard()
@@ -141,7 +141,7 @@ def test_a_hard_link_to_a_file_outside_is_replaced_and_not_written_through(jail:
 
 
 def test_a_full_disk_is_a_failure_to_write_and_leaves_the_old_bytes(root: Path) -> None:
-    """A limit on the size of files stands for the full disk: the write fails in the middle."""
+    """A limit on the file size (RLIMIT_FSIZE) simulates a full disk: the write fails halfway."""
     import resource
     import signal
 

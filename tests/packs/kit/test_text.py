@@ -1,4 +1,4 @@
-"""Limits of text."""
+"""Text limits: decoding, truncation, line ranges and measurements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_text_is_strict_utf8_and_a_byte_order_mark_is_kept() -> None:
 @pytest.mark.parametrize(
     ("raw", "position"), [(b"ab\xff", 2), (b"\xc3", 0), (b"a\xed\xa0\x80", 1), (b"\xc0\xaf", 0), (b"\xf4\x90\x80\x80", 0)]
 )
-def test_bytes_that_are_not_utf8_are_refused_with_their_place(raw: bytes, position: int) -> None:
+def test_bytes_that_are_not_utf8_are_refused_with_their_offset(raw: bytes, position: int) -> None:
     with pytest.raises(NotText) as caught:
         decode(raw)
 
@@ -48,13 +48,13 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_place(raw: bytes, positi
         (8, Cut(text=MARK, is_cut=True, omitted=5)),
     ],
 )
-def test_a_cut_at_bytes_breaks_no_character(limit: int, expected: Cut) -> None:
+def test_truncation_by_bytes_splits_no_character(limit: int, expected: Cut) -> None:
     assert len(MARK.encode()) == 8
     assert cut_bytes("äöüäx", limit) == expected
 
 
 @given(text=texts, limit=st.integers(min_value=0, max_value=80), mark=st.sampled_from(["", "…", MARK]))
-def test_a_cut_fits_its_limit_and_is_the_longest_start_that_does(text: str, limit: int, mark: str) -> None:
+def test_truncated_text_fits_its_limit_and_is_as_long_as_possible(text: str, limit: int, mark: str) -> None:
     for cut, size in ((cut_bytes, lambda part: len(part.encode())), (cut_characters, len)):
         if size(text) > limit and limit < size(mark):
             with pytest.raises(ValueError, match="no room"):
@@ -80,7 +80,7 @@ def test_lines_joined_are_the_text_again_and_only_the_last_may_lack_its_end(text
     assert all(len(line.rstrip("\r\n")) >= len(line) - 2 for line in lines)
 
 
-def test_lines_end_as_editors_say_and_not_as_python_does() -> None:
+def test_lines_end_as_in_editors_and_not_as_in_python() -> None:
     assert split_lines("a\r\nb\rc\nd\u2028e\x0bf\n\r\n") == ["a\r\n", "b\r", "c\n", "d\u2028e\x0bf\n", "\r\n"]
 
 
@@ -94,7 +94,7 @@ def test_ranges_of_lines_put_together_are_the_text(text: str, start: int, count:
     assert {part.total for part in parts} == {total}
 
 
-def test_a_range_past_the_end_is_empty_and_a_negative_one_a_mistake() -> None:
+def test_a_range_past_the_end_is_empty_and_a_negative_one_is_an_error() -> None:
     assert take_lines("a\nb", 5, 2) == LineRange(text="", start=5, count=0, total=2)
     with pytest.raises(ValueError, match="from 0"):
         take_lines("a", -1, 1)

@@ -1,7 +1,7 @@
-"""Runs one operation of a jail without the rights of root: `unprivileged.py ROOT RESOLUTION OPERATION PATH`.
+"""Run one jail operation as an unprivileged user: `unprivileged.py ROOT RESOLUTION OPERATION PATH`.
 
-Prints the code and the reason of the refusal, or `ok`. Everything is imported before the rights are dropped, since the
-interpreter itself may lie where only root can read.
+Prints the code and the reason of the refusal, or `ok`. All imports happen before the privileges are dropped, because the
+interpreter may be installed where only root can read.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import os
 import sys
 
 from strictwire.fault.failure import Refused
-from strictwire.packs.kit.ground import Resolution
 from strictwire.packs.kit.jail import Jail
+from strictwire.packs.kit.root import Resolution
 
 NOBODY = 65534
 
 
-def drop_rights() -> None:
+def drop_privileges() -> None:
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -24,7 +24,7 @@ def drop_rights() -> None:
 
 
 def main(root: str, resolution: str, operation: str, path: str) -> None:
-    drop_rights()
+    drop_privileges()
     with Jail(root, Resolution(resolution)) as jail:
         operations = {
             "read": lambda: jail.read(path, limit=100),

@@ -1,4 +1,4 @@
-"""Content that breaks each rule, and content beside it that does not. One text a case; `path` decides the language."""
+"""Content that breaks each rule, and similar content that does not. One text per case; `path` decides the language."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ BAD_CHANGES: dict[str, list[tuple[str, str, str]]] = {
         ("a.cpp", "TEST(A, B) {\n  f();\n}\n", "TEST(A, DISABLED_B) {\n  f();\n}\n"),
     ],
 }
-"""Rule to (path, before, after) that break it."""
+"""Rule to changes, as (path, before, after), that break it."""
 
 GOOD_CHANGES: dict[str, list[tuple[str, str, str]]] = {
     "BODY_EMPTIED": [
@@ -233,6 +233,7 @@ GOOD_CHANGES: dict[str, list[tuple[str, str, str]]] = {
         ("a.py", "def f(x):\n    pass\n", "def f(x):\n    return None\n"),
         ("a.py", _BODY, 'def f(x):\n    raise TypeError("use g")\n'),
         ("a.py", _BODY, ""),
+        ("a.js", "function f() {}\n", "function f() {}\ng();\n"),
     ],
     "CHECK_SILENCED": [
         ("a.py", "x = f()\n", "x = f()  # type: ignore[attr-defined]\n"),
@@ -245,4 +246,4 @@ GOOD_CHANGES: dict[str, list[tuple[str, str, str]]] = {
         ("a.js", "it.skip('a', () => { f(); });\n", "it('a', () => { f(); });\n"),
     ],
 }
-"""Rule to changes beside those that break it."""
+"""Rule to similar changes that do not break it."""

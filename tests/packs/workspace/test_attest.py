@@ -1,4 +1,4 @@
-"""Attestation bundles: made from real evidence, checked without the server, and every single alteration named."""
+"""Attestation bundles: made from real evidence, verified offline, and every alteration is detected."""
 
 from __future__ import annotations
 
@@ -13,82 +13,82 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.packs.workspace.desk import BUILDER, PLANNER, run
-from tests.packs.workspace.office import Office, open_office
+from tests.packs.workspace.harness import BUILDER, PLANNER, run
+from tests.packs.workspace.project import Project, open_project
 
 from strictwire.packs.workspace.attest import tools
 from strictwire.packs.workspace.attest.bundle import bundle_id, signed_part
-from strictwire.packs.workspace.attest.check import Trusted, check_bundle
+from strictwire.packs.workspace.attest.check import TrustedKeys, check_bundle
 from strictwire.packs.workspace.pack import CHANGES, KEY
-from strictwire.packs.workspace.plans.approval import open_sealing
+from strictwire.packs.workspace.plans.approval import open_signer
 from strictwire.packs.workspace.verbs import FINDINGS, run_check
 
 ENDLESS = 10**30
 
 
-async def make(office: Office, **more: Any) -> Any:
-    return await office.ask("generate_attestation_bundle", plan_hash=office.plan_hash, **more)
+async def make(project: Project, **more: Any) -> Any:
+    return await project.ask("generate_attestation_bundle", plan_hash=project.plan_hash, **more)
 
 
 @cache
 def example() -> tuple[str, str]:
-    """A bundle of a plan that was carried out, and the same signed by another server's key."""
+    """A bundle of an executed plan, and the same bundle signed with the key of another server."""
 
     async def use(folder: Path) -> tuple[str, str]:
-        async with open_office(folder) as office:
-            await office.work()
-            raw = (await make(office))["bundle"]
-            sealing = open_sealing(folder / "other" / KEY)
+        async with open_project(folder) as project:
+            await project.work()
+            raw = (await make(project))["bundle"]
+            signer = open_signer(folder / "other" / KEY)
             bundle = json.loads(raw)
-            bundle["keys"]["workspace"] = sealing.checking.text
-            bundle["signature"] = sealing.sign_bundle(signed_part(bundle))
+            bundle["keys"]["workspace"] = signer.verifier.text
+            bundle["signature"] = signer.sign_bundle(signed_part(bundle))
             return raw, json.dumps(bundle)
 
     with TemporaryDirectory() as folder:
         return asyncio.run(use(Path(folder)))
 
 
-def test_the_same_evidence_has_the_same_id_and_more_of_it_another(tmp_path: Path) -> None:
+def test_equal_evidence_has_the_same_id_and_more_evidence_another(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            await office.work()
-            first, second = await make(office), await make(office)
+        async with open_project(tmp_path) as project:
+            await project.work()
+            first, second = await make(project), await make(project)
             assert (first["bundle_id"], first["records"], first["complete"]) == (second["bundle_id"], 13, True)
-            await office.build("write_file", path="src/e", content="e")
-            assert (await make(office))["bundle_id"] != first["bundle_id"]
-            assert (await make(office, phase_id="PHASE_9"))["records"] == 3
+            await project.build("write_file", path="src/e", content="e")
+            assert (await make(project))["bundle_id"] != first["bundle_id"]
+            assert (await make(project, phase_id="PHASE_9"))["records"] == 3
 
     run(use())
 
 
-def test_a_bundle_holds_for_the_server_and_for_whoever_has_the_file_alone(tmp_path: Path) -> None:
+def test_a_bundle_is_valid_for_the_server_and_offline(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            await office.work()
-            made = await make(office)
+        async with open_project(tmp_path) as project:
+            await project.work()
+            made = await make(project)
             told = {"passed": True, "bundle_id": made["bundle_id"], "problem": None}
-            assert await office.ask("verify_attestation_bundle", bundle=made["bundle"]) == told | {"trusted": True}
-            alone = await office.ask("verify_attestation_bundle", bundle=made["bundle"], keys="bundle")
+            assert await project.ask("verify_attestation_bundle", bundle=made["bundle"]) == told | {"trusted": True}
+            alone = await project.ask("verify_attestation_bundle", bundle=made["bundle"], keys="bundle")
             assert alone == told | {"trusted": False}
-            as_json = await office.ask("export_attestation_bundle", bundle=made["bundle"])
+            as_json = await project.ask("export_attestation_bundle", bundle=made["bundle"])
             assert json.loads(as_json["content"]) == json.loads(made["bundle"])
             assert as_json["file_name"] == f"{made['bundle_id']}.json"
-            page = await office.ask("export_attestation_bundle", bundle=made["bundle"], format="markdown")
-            assert f"- Plan: {office.plan_hash}\n" in page["content"]
+            page = await project.ask("export_attestation_bundle", bundle=made["bundle"], format="markdown")
+            assert f"- Plan: {project.plan_hash}\n" in page["content"]
             assert page["content"].count("| builder |") == 10
             return made["bundle"]
 
     raw = run(use())
 
-    shown = run_check(raw.encode(), Trusted())
-    assert (shown.exit_code, shown.stdout.count("were not compared")) == (0, 2)
+    shown = run_check(raw.encode(), TrustedKeys())
+    assert (shown.exit_code, shown.stdout.count("was not verified")) == (0, 2)
     bundle = json.loads(raw)
-    known = Trusted(workspace=bundle["keys"]["workspace"], audit=bundle["keys"]["audit"])
+    known = TrustedKeys(workspace=bundle["keys"]["workspace"], audit=bundle["keys"]["audit"])
     assert run_check(raw.encode(), known).stdout.count("\n") == 1
 
 
 def at(*path: Any) -> Callable[[Any, Any], None]:
-    """Puts a value where the path leads."""
+    """Return a function that sets the value at a path."""
 
     def put(bundle: Any, value: Any) -> None:
         for step in path[:-1]:
@@ -145,43 +145,43 @@ ALTERATIONS: list[tuple[Callable[[Any], Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("alter", "check", "subject"), ALTERATIONS)
-def test_the_first_thing_that_does_not_hold_is_named(alter: Callable[[Any], Any], check: str, subject: str) -> None:
+def test_the_first_failed_check_is_reported(alter: Callable[[Any], Any], check: str, subject: str) -> None:
     bundle = json.loads(example()[0])
     indexes = {f"record {place}": str(each["index"]) for place, each in enumerate(bundle["records"])}
     expected = indexes.get(subject, bundle["plan"]["hash"] if subject == "plan" else subject)
     alter(bundle)
 
-    checked = check_bundle(json.dumps(bundle).encode(), Trusted())
+    checked = check_bundle(json.dumps(bundle).encode(), TrustedKeys())
 
     assert checked.problem is not None
     assert (checked.problem.check, checked.problem.subject) == (check, expected)
-    assert run_check(json.dumps(bundle).encode(), Trusted()).exit_code == FINDINGS
+    assert run_check(json.dumps(bundle).encode(), TrustedKeys()).exit_code == FINDINGS
 
 
-def test_whoever_signs_an_altered_bundle_anew_is_told_by_the_key() -> None:
+def test_an_altered_bundle_with_a_new_signature_is_detected_by_its_key() -> None:
     raw, other = example()
     known = json.loads(raw)["keys"]
 
-    checked = check_bundle(other.encode(), Trusted(workspace=known["workspace"], audit=known["audit"]))
+    checked = check_bundle(other.encode(), TrustedKeys(workspace=known["workspace"], audit=known["audit"]))
     assert checked.problem is not None
     assert (checked.problem.check, checked.problem.subject) == ("KEY_NOT_TRUSTED", "workspace")
-    # Without a key to compare with, the approval still names who really signed it.
-    alone = check_bundle(other.encode(), Trusted())
+    # Without a trusted key, the approval still shows that another key signed it.
+    alone = check_bundle(other.encode(), TrustedKeys())
     assert alone.problem is not None
     assert alone.problem.check == "APPROVAL"
-    assert check_bundle(b"[1]", Trusted()).bundle is None
+    assert check_bundle(b"[1]", TrustedKeys()).bundle is None
 
 
-def test_a_forger_with_keys_of_his_own_cannot_make_the_judge_fail(tmp_path: Path) -> None:
-    """Answers and lines may hold anything once the signatures are one's own; each is still a judgement."""
-    sealing = open_sealing(tmp_path / KEY)
+def test_a_forged_bundle_with_other_keys_cannot_crash_the_check(tmp_path: Path) -> None:
+    """With its own keys, a forger can sign any content. The check must still end with a result."""
+    signer = open_signer(tmp_path / KEY)
     bundle = json.loads(example()[0])
     for answer in ("[]", "{}", '{"files":1}', '{"files":[1]}', "?", '{"path":[]}'):
         bundle["changes"][0]["answer"] = answer
         bundle["bundle_id"] = bundle_id(bundle)
-        bundle["keys"]["workspace"] = sealing.checking.text
-        bundle["signature"] = sealing.sign_bundle(signed_part(bundle))
-        assert check_bundle(json.dumps(bundle).encode(), Trusted()).passed is False
+        bundle["keys"]["workspace"] = signer.verifier.text
+        bundle["signature"] = signer.sign_bundle(signed_part(bundle))
+        assert check_bundle(json.dumps(bundle).encode(), TrustedKeys()).passed is False
 
 
 JSON = st.recursive(
@@ -192,49 +192,49 @@ JSON = st.recursive(
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where there is something to alter."""
+    """Return the paths of all values that can be altered."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [*([at] if at else []), *(place for name, each in inner for place in places(each, (*at, name)))]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), JSON)
-def test_whatever_is_put_wherever_the_judge_judges_and_nothing_altered_holds(chance: Any, value: Any) -> None:
+def test_no_arbitrary_alteration_is_valid_or_crashes_the_check(chance: Any, value: Any) -> None:
     bundle = json.loads(example()[0])
     place = chance.choice(places(bundle))
     target = bundle
     for step in place[:-1]:
         target = target[step]
     before, target[place[-1]] = target[place[-1]], value
-    # To JSON, True is not 1.
+    # Compared as JSON, because True == 1 in Python.
     is_same = json.dumps(before) == json.dumps(value)
 
-    assert check_bundle(json.dumps(bundle).encode(), Trusted()).passed is is_same
+    assert check_bundle(json.dumps(bundle).encode(), TrustedKeys()).passed is is_same
 
 
 @pytest.mark.clause("S12")
-def test_what_cannot_be_attested_is_refused_with_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_reason_against_an_attestation_has_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            base = {"session_id": office.builder}
-            code = office.desk.code
+        async with open_project(tmp_path) as project:
+            base = {"session_id": project.builder}
+            code = project.harness.code
             assert (await code(BUILDER, "generate_attestation_bundle", **base, plan_hash="0" * 64))[0] == "PLAN_NOT_FOUND"
-            proposed = await office.desk.plan(office.planner, title="Another")
-            got = await code(PLANNER, "generate_attestation_bundle", session_id=office.planner, plan_hash=proposed)
+            proposed = await project.harness.plan(project.planner, title="Another")
+            got = await code(PLANNER, "generate_attestation_bundle", session_id=project.planner, plan_hash=proposed)
             assert got[0] == "PLAN_NOT_APPROVED"
             broken = await code(BUILDER, "export_attestation_bundle", **base, bundle="{}")
             assert broken == ("INVALID_INPUT_VALUE", "bundle")
-            told = await office.ask("verify_attestation_bundle", bundle="{}")
+            told = await project.ask("verify_attestation_bundle", bundle="{}")
             assert told["problem"]["check"] == "FORMAT"
 
-            await office.work()
+            await project.work()
             with monkeypatch.context() as patched:
                 patched.setattr(tools, "MAX_BUNDLE", 1000)
-                large = await code(BUILDER, "generate_attestation_bundle", **base, plan_hash=office.plan_hash)
+                large = await code(BUILDER, "generate_attestation_bundle", **base, plan_hash=project.plan_hash)
                 assert large == ("UNKNOWN_TOOL_FAILURE", "too_large")
             for path in (tmp_path / "state" / CHANGES).rglob("*.jsonl"):
                 path.unlink()
-            got = await code(BUILDER, "generate_attestation_bundle", **base, plan_hash=office.plan_hash)
+            got = await code(BUILDER, "generate_attestation_bundle", **base, plan_hash=project.plan_hash)
             assert got == ("AUDIT_LOG_FAILED", "evidence")
 
     run(use())

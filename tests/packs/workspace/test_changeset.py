@@ -1,4 +1,4 @@
-"""Change sets: together or not at all, refused, failed or cut off."""
+"""Change sets: applied completely or not at all, also when refused, failed or interrupted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.workspace.desk import run, sha256
-from tests.packs.workspace.peer import Peer
-from tests.packs.workspace.test_stress import DEATHS, approve
-from tests.packs.workspace.test_writing import open_bench, snapshot
+from tests.packs.workspace.harness import run, sha256
+from tests.packs.workspace.server_process import ServerProcess, approve
+from tests.packs.workspace.test_stress import KILLS
+from tests.packs.workspace.test_writing import open_builder, snapshot
 
 from strictwire.packs.kit.jail import Jail
-from strictwire.packs.workspace.journal import Journals, Step, undo
-from strictwire.packs.workspace.latch import Latches
+from strictwire.packs.workspace.journal import Journals, JournalStep, undo
+from strictwire.packs.workspace.path_locks import PathLocks
 
 CHANGES: list[dict[str, Any]] = [
     {"operation": "create", "path": "src/new", "content": "new"},
@@ -34,9 +34,9 @@ def fill(root: Path) -> None:
 
 def test_a_set_is_applied_as_a_whole(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path, phase={"verification_commands": [["true"]]}) as bench:
-            fill(bench.root)
-            done = await bench.do("apply_changes", changes=CHANGES)
+        async with open_builder(tmp_path, phase={"verification_commands": [["true"]]}) as builder:
+            fill(builder.root)
+            done = await builder.do("apply_changes", changes=CHANGES)
 
             files = [
                 ("src/new", None, b"new"),
@@ -46,7 +46,7 @@ def test_a_set_is_applied_as_a_whole(tmp_path: Path) -> None:
                 ("src/d", None, b"c"),
             ]
             assert done == {
-                "plan_hash": bench.plan_hash,
+                "plan_hash": builder.plan_hash,
                 "phase_id": "PHASE_1",
                 "files": [
                     {"path": path, "previous_sha256": old and sha256(old), "sha256": new and sha256(new)}
@@ -54,9 +54,9 @@ def test_a_set_is_applied_as_a_whole(tmp_path: Path) -> None:
                 ],
                 "preflight": [{"command": ["true"], "exit_code": 0}],
             }
-            held = {path.name: path.read_bytes() for path in (bench.root / "src").iterdir()}
+            held = {path.name: path.read_bytes() for path in (builder.root / "src").iterdir()}
             assert held == {"new": b"new", "a": b"A", "d": b"c"}
-            assert (bench.root / "src/d").stat().st_mode & 0o777 == 0o640
+            assert (builder.root / "src/d").stat().st_mode & 0o777 == 0o640
 
     run(use())
 
@@ -82,25 +82,25 @@ def test_a_set_is_applied_as_a_whole(tmp_path: Path) -> None:
 )
 def test_if_one_change_is_refused_none_is_made(tmp_path: Path, last: dict[str, Any], code: str) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path, phase={"verification_commands": [["false"]]}) as bench:
-            fill(bench.root)
-            (bench.root / "src/kept").write_text("k")
-            before = snapshot(bench.root)
-            assert (await bench.fails("apply_changes", changes=[*CHANGES, last]))[0] == code
-            assert snapshot(bench.root) == before
-            assert (bench.root / "src/a").stat().st_mode & 0o777 == 0o640
+        async with open_builder(tmp_path, phase={"verification_commands": [["false"]]}) as builder:
+            fill(builder.root)
+            (builder.root / "src/kept").write_text("k")
+            before = snapshot(builder.root)
+            assert (await builder.fails("apply_changes", changes=[*CHANGES, last]))[0] == code
+            assert snapshot(builder.root) == before
+            assert (builder.root / "src/a").stat().st_mode & 0o777 == 0o640
             assert list((tmp_path / "state/workspace/journals").iterdir()) == []
 
     run(use())
 
 
-def test_undoing_leaves_alone_what_someone_changed_since(tmp_path: Path) -> None:
+def test_undo_keeps_changes_that_someone_else_made_since(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("theirs")
     (tmp_path / ".strictwire-1").write_text("old")
     (tmp_path / "made").write_text("theirs too")
     steps = [
-        Step(path="a", aside=".strictwire-1", old=sha256(b"old"), new=sha256(b"ours")),
-        Step(path="made", aside=None, old=None, new=sha256(b"ours")),
+        JournalStep(path="a", aside=".strictwire-1", old=sha256(b"old"), new=sha256(b"ours")),
+        JournalStep(path="made", aside=None, old=None, new=sha256(b"ours")),
     ]
 
     with Jail(tmp_path) as jail:
@@ -116,31 +116,31 @@ class Home:
     jail: Jail
 
 
-def test_a_journal_in_use_is_left_alone_and_one_that_is_not_is_undone_once(tmp_path: Path) -> None:
+def test_a_journal_in_use_is_kept_and_an_abandoned_one_is_undone_once(tmp_path: Path) -> None:
     root, away = tmp_path / "work", tmp_path / "away"
     root.mkdir()
     identity = root.stat().st_dev, root.stat().st_ino
-    journals, latches = Journals(tmp_path / "journals"), Latches(tmp_path / "locks")
-    steps = [Step(path="made", aside=None, old=None, new=sha256(b"x"))]
+    journals, path_locks = Journals(tmp_path / "journals"), PathLocks(tmp_path / "locks")
+    steps = [JournalStep(path="made", aside=None, old=None, new=sha256(b"x"))]
 
     with Jail(root) as jail, journals.writing(Home(root=str(root), identity=identity, jail=jail), steps):
         (root / "made").write_text("x")
         (kept,) = (tmp_path / "journals").iterdir()
         raw = kept.read_bytes()
-        assert journals.recover(latches) == 0
+        assert journals.recover(path_locks) == 0
     assert (root / "made").exists()
     (tmp_path / "journals" / "dead.json").write_bytes(raw)
     root.rename(away)
-    assert journals.recover(latches) == 0
+    assert journals.recover(path_locks) == 0
     away.rename(root)
-    assert journals.recover(latches, only=(0, 0)) == 0
+    assert journals.recover(path_locks, only=(0, 0)) == 0
 
-    assert (journals.recover(latches), journals.recover(latches)) == (1, 0)
+    assert (journals.recover(path_locks), journals.recover(path_locks)) == (1, 0)
     assert not (root / "made").exists()
 
 
 @pytest.mark.slow
-def test_a_death_in_the_middle_leaves_the_whole_set_or_nothing_of_it(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_the_whole_change_set_or_none_of_it(tmp_path: Path) -> None:
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
     print("seed", seed)
@@ -149,28 +149,28 @@ def test_a_death_in_the_middle_leaves_the_whole_set_or_nothing_of_it(tmp_path: P
     for number in range(8):
         (folder / f"f{number}").write_bytes(b"0")
     sets = cut = 0
-    for _ in range(DEATHS + 1):
+    for _ in range(KILLS + 1):
         cut += len(list((tmp_path / "xdg/strictwire/packs/workspace/journals").glob("*.json")))
-        with Peer(tmp_path) as peer:
-            session = peer.begin("WINDSURF")
-            # Staged files of the dead may be left, under names that no tool writes; `workspace status` tells of them.
+        with ServerProcess(tmp_path) as process:
+            session = process.begin("WINDSURF")
+            # A killed process may leave temporary files, under names that no tool writes; `workspace status` lists them.
             held = {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".strictwire-")}
             assert set(held) == {f"f{number}" for number in range(8)}
             assert len(set(held.values())) == 1, "half of a set"
             known = held["f0"]
-            timer = threading.Timer(chance.uniform(0.0, 0.3), peer.process.kill)
+            timer = threading.Timer(chance.uniform(0.0, 0.3), process.process.kill)
             while True:
                 sets += 1
                 change = {"operation": "modify", "content": str(sets), "previousHash": sha256(known)}
                 changes = [change | {"path": f"src/f{number}"} for number in range(8)]
                 base = {"session_id": session, "plan_hash": plan_hash, "phase_id": "PHASE_1"}
-                answer = peer.call("apply_changes", changes=changes, **base)
+                answer = process.call("apply_changes", changes=changes, **base)
                 if answer is None:
                     break
                 assert not answer.get("isError"), answer
                 known = str(sets).encode()
                 if timer.ident is None:
-                    # The first set also starts what judges content; a death should fall into a set itself.
+                    # The first change set also starts the policy worker. The kill should hit the change set itself.
                     timer.start()
             timer.join()
     print("sets", sets, "cut off in the middle", cut)

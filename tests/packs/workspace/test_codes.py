@@ -1,6 +1,6 @@
-"""Every one of the thirty-five codes of `system/1.0`, over the wire, from its real cause in this pack (S3, S12).
+"""Each of the 35 codes of `system/1.0`, over the wire, from its real cause in this pack (clauses S3, S12).
 
-Two causes are defects, which a correct pack does not have: there a handler is registered that has one.
+Two codes are for defects, which a correct pack does not have. For these, the test registers a defective handler.
 """
 
 from __future__ import annotations
@@ -16,113 +16,113 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from tests.packs.workspace.desk import BUILDER, ENVELOPE, PLANNER, STRANGER, ToolRefused, report, run, sha256
-from tests.packs.workspace.office import Office, open_office
+from tests.packs.workspace.harness import BUILDER, ENVELOPE, PLANNER, STRANGER, ToolRefused, report, run, sha256
+from tests.packs.workspace.project import Project, open_project
 
 from strictwire import Server
-from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.audit.event import Call, render_body
 from strictwire.contract.handler import CallContext
 from strictwire.fault.dialects.system_v1 import SYSTEM_ERROR_CODES
 from strictwire.packs.workspace.pack import WorkspacePack
 from strictwire.server.packs import read_contracts
 from strictwire.server.testing import MemoryClient
-from strictwire.stores.jsonl import Trail, open_log
+from strictwire.stores.files.config import TrailConfig, open_writer
 
 Envelope: TypeAlias = dict[str, Any]
-Cause: TypeAlias = Callable[[Office], Awaitable[Envelope]]
+Cause: TypeAlias = Callable[[Project], Awaitable[Envelope]]
 
 EMPTY = sha256(b"")
 
 
-async def refused(office: Office, principal: str, tool: str, /, **arguments: Any) -> Envelope:
+async def refused(project: Project, principal: str, tool: str, /, **arguments: Any) -> Envelope:
     try:
-        answer = await office.desk.call(principal, tool, **arguments)
+        answer = await project.harness.call(principal, tool, **arguments)
     except ToolRefused as exc:
         return exc.envelope
     raise AssertionError(f"{tool} answered {answer}")
 
 
 def reading(**arguments: Any) -> Cause:
-    return lambda office: refused(office, BUILDER, "read_file", **({"session_id": office.builder} | arguments))
+    return lambda project: refused(project, BUILDER, "read_file", **({"session_id": project.builder} | arguments))
 
 
 def writing(**arguments: Any) -> Cause:
-    """A write of the builder under the plan of the office."""
+    """A write of the builder under the plan."""
 
-    def cause(office: Office) -> Awaitable[Envelope]:
-        base = {"session_id": office.builder, "plan_hash": office.plan_hash, "phase_id": "PHASE_1", "path": "src/new"}
-        return refused(office, BUILDER, "write_file", **(base | {"content": "x"} | arguments))
+    def cause(project: Project) -> Awaitable[Envelope]:
+        base = {"session_id": project.builder, "plan_hash": project.plan_hash, "phase_id": "PHASE_1", "path": "src/new"}
+        return refused(project, BUILDER, "write_file", **(base | {"content": "x"} | arguments))
 
     return cause
 
 
 def patching(patch: str) -> Cause:
-    def cause(office: Office) -> Awaitable[Envelope]:
-        base = {"session_id": office.builder, "plan_hash": office.plan_hash, "phase_id": "PHASE_1", "path": "src/keep"}
-        return refused(office, BUILDER, "write_file", **base, patch=patch, previousHash=EMPTY)
+    def cause(project: Project) -> Awaitable[Envelope]:
+        base = {"session_id": project.builder, "plan_hash": project.plan_hash, "phase_id": "PHASE_1", "path": "src/keep"}
+        return refused(project, BUILDER, "write_file", **base, patch=patch, previousHash=EMPTY)
 
     return cause
 
 
 def beginning(principal: str, role: str, root: str | None = None) -> Cause:
-    return lambda office: refused(office, principal, "begin_session", workspace_root=root or str(office.root), role=role)
+    return lambda project: refused(project, principal, "begin_session", workspace_root=root or str(project.root), role=role)
 
 
-async def locked(office: Office) -> Envelope:
-    await refused(office, PLANNER, "read_file", session_id=office.planner, path="../x")
-    return await refused(office, PLANNER, "approve_plan", session_id=office.planner, plan_hash=office.plan_hash)
+async def locked(project: Project) -> Envelope:
+    await refused(project, PLANNER, "read_file", session_id=project.planner, path="../x")
+    return await refused(project, PLANNER, "approve_plan", session_id=project.planner, plan_hash=project.plan_hash)
 
 
-async def other_role(office: Office) -> Envelope:
-    plan_hash = await office.desk.approved(office.planner, role="ANTIGRAVITY")
-    return await writing(plan_hash=plan_hash)(office)
+async def other_role(project: Project) -> Envelope:
+    plan_hash = await project.harness.approved(project.planner, role="ANTIGRAVITY")
+    return await writing(plan_hash=plan_hash)(project)
 
 
-async def not_approved(office: Office) -> Envelope:
-    return await writing(plan_hash=await office.desk.plan(office.planner, title="Nobody has read it"))(office)
+async def not_approved(project: Project) -> Envelope:
+    return await writing(plan_hash=await project.harness.plan(project.planner, title="Nobody has read it"))(project)
 
 
-async def tampered(office: Office) -> Envelope:
-    plan_hash = await office.desk.approved(office.planner, title="Tampered with")
-    path = office.root / f"docs/plans/{plan_hash}.md"
+async def tampered(project: Project) -> Envelope:
+    plan_hash = await project.harness.approved(project.planner, title="Tampered with")
+    path = project.root / f"docs/plans/{plan_hash}.md"
     path.write_text(path.read_text().replace("src/**", "**"))
-    return await writing(plan_hash=plan_hash)(office)
+    return await writing(plan_hash=plan_hash)(project)
 
 
-async def preflight(office: Office) -> Envelope:
+async def preflight(project: Project) -> Envelope:
     phase = {"verification_commands": [["false"]]}
-    return await writing(plan_hash=await office.desk.approved(office.planner, phase=phase))(office)
+    return await writing(plan_hash=await project.harness.approved(project.planner, phase=phase))(project)
 
 
-async def root_replaced(office: Office) -> Envelope:
-    away = office.root.with_name("away")
-    office.root.rename(away)
-    office.root.mkdir()
+async def root_replaced(project: Project) -> Envelope:
+    away = project.root.with_name("away")
+    project.root.rename(away)
+    project.root.mkdir()
     try:
-        return await reading(path="src/keep")(office)
+        return await reading(path="src/keep")(project)
     finally:
-        office.root.rmdir()
-        away.rename(office.root)
+        project.root.rmdir()
+        away.rename(project.root)
 
 
-async def lock_held(office: Office) -> Envelope:
-    """Another process keeps the lock of the trail."""
-    with (office.trail.folder / "audit-log.lock").open("rb") as held:
+async def lock_held(project: Project) -> Envelope:
+    """Another process holds the lock of the trail."""
+    with (project.trail.folder / "audit-log.lock").open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        return await reading(path="src/keep")(office)
+        return await reading(path="src/keep")(project)
 
 
-async def trail_gone(office: Office) -> Envelope:
-    away = office.trail.folder.with_name("audit-away")
-    office.trail.folder.rename(away)
+async def trail_gone(project: Project) -> Envelope:
+    away = project.trail.folder.with_name("audit-away")
+    project.trail.folder.rename(away)
     try:
-        return await reading(path="src/keep")(office)
+        return await reading(path="src/keep")(project)
     finally:
-        away.rename(office.trail.folder)
+        away.rename(project.trail.folder)
 
 
-async def defect(office: Office) -> Envelope:
-    """A handler whose answer is not what its contract promises."""
+async def defect(project: Project) -> Envelope:
+    """A handler whose answer violates its contract."""
 
     def handler(_arguments: Any, _context: CallContext) -> Any:
         return {"not": "what was promised"}
@@ -131,13 +131,13 @@ async def defect(office: Office) -> Envelope:
     contract = next(each for each in read_contracts(WorkspacePack()) if each.name == "read_file")
     server.add_tool(contract, handler)
     async with MemoryClient(server) as client:
-        result = await client.call_tool("read_file", {"session_id": office.builder, "path": "x"})
+        result = await client.call_tool("read_file", {"session_id": project.builder, "path": "x"})
     assert result["isError"]
     return dict(result["structuredContent"])
 
 
 def serve(folder: Path, config: str) -> Envelope:
-    """What a server that cannot start tells on standard error (S13)."""
+    """Return the envelope that a server writes to stderr if it cannot start (clause S13)."""
     folder.mkdir()
     (folder / "strictwire.toml").write_text(config + '[log]\nlevel = "error"\n')
     command = [sys.executable, "-m", "strictwire.cli.main", "serve", "--stdio", "--pack", "workspace"]
@@ -153,21 +153,21 @@ def serve(folder: Path, config: str) -> Envelope:
     return dict(json.loads(done.stderr.splitlines()[-1]))
 
 
-async def no_roots(office: Office) -> Envelope:
-    return await asyncio.to_thread(serve, office.root.parent / "bootstrap", "[packs.workspace]\n")
+async def no_roots(project: Project) -> Envelope:
+    return await asyncio.to_thread(serve, project.root.parent / "bootstrap", "[packs.workspace]\n")
 
 
-async def damaged_trail(office: Office) -> Envelope:
-    """Records that were signed for are gone when the server starts."""
-    folder = office.root.parent
-    trail = Trail(folder=folder / "damaged", key_path=folder / "damaged.key")
-    log = open_log(trail)
-    log.append([render_body(Call(timestamp="t", origin=Origin(), end=End(duration_us=0)))] * 3)
+async def damaged_trail(project: Project) -> Envelope:
+    """Signed records are missing when the server starts."""
+    folder = project.root.parent
+    trail = TrailConfig(folder=folder / "damaged", key_path=folder / "damaged.key")
+    log = open_writer(trail)
+    log.append([render_body(Call(timestamp="t"))] * 3)
     log.sign()
     log.close()
     lines = (trail.folder / "audit-log.jsonl").read_bytes().splitlines(keepends=True)
     (trail.folder / "audit-log.jsonl").write_bytes(b"".join(lines[:1]))
-    config = f'[audit]\nfolder = "{trail.folder}"\nkey = "{trail.key_path}"\n[packs.workspace]\nroots = ["{office.root}"]\n'
+    config = f'[audit]\nfolder = "{trail.folder}"\nkey = "{trail.key_path}"\n[packs.workspace]\nroots = ["{project.root}"]\n'
     return await asyncio.to_thread(serve, folder / "self-audit", config)
 
 
@@ -179,8 +179,8 @@ CAUSES: dict[str, Cause] = {
     "INVALID_INPUT_FORMAT": writing(content="?", encoding="base64"),
     "INVALID_INPUT_VALUE": reading(path="src/keep", encoding="latin-1"),
     "MISSING_REQUIRED_FIELD": reading(),
-    "UNAUTHORIZED_ACTION": lambda office: refused(
-        office, BUILDER, "approve_plan", session_id=office.builder, plan_hash=office.plan_hash
+    "UNAUTHORIZED_ACTION": lambda project: refused(
+        project, BUILDER, "approve_plan", session_id=project.builder, plan_hash=project.plan_hash
     ),
     "INSUFFICIENT_PERMISSIONS": beginning(STRANGER, "WINDSURF"),
     "ROLE_MISMATCH": other_role,
@@ -210,7 +210,7 @@ CAUSES: dict[str, Cause] = {
     "INTERNAL_ERROR": defect,
     "UNKNOWN_TOOL_FAILURE": reading(path="src/large"),
 }
-"""Code to its cause."""
+"""Failure code to its cause."""
 
 
 def prepare(root: Path) -> None:
@@ -221,14 +221,14 @@ def prepare(root: Path) -> None:
         file.truncate(2 << 20)
 
 
-async def unlock(office: Office, number: int) -> None:
-    """Each cause finds sessions that are open."""
-    for principal, session in ((BUILDER, office.builder), (PLANNER, office.planner)):
-        status = await office.desk.call(principal, "session_status", session_id=session)
+async def unlock(project: Project, number: int) -> None:
+    """Unlock all sessions before the next cause."""
+    for principal, session in ((BUILDER, project.builder), (PLANNER, project.planner)):
+        status = await project.harness.call(principal, "session_status", session_id=session)
         if status["locked"]:
             text = report(status["lock"]["session_id"], status["lock"]["code"])
             path = f"docs/reports/{principal}-{number}.md"
-            await office.desk.call(principal, "write_file", session_id=session, path=path, content=text)
+            await project.harness.call(principal, "write_file", session_id=session, path=path, content=text)
 
 
 @pytest.mark.slow
@@ -238,13 +238,13 @@ def test_every_code_is_raised_by_its_real_cause_over_the_wire(tmp_path: Path) ->
 
     async def use() -> dict[str, str]:
         got: dict[str, str] = {}
-        async with open_office(tmp_path) as office:
-            prepare(office.root)
+        async with open_project(tmp_path) as project:
+            prepare(project.root)
             for number, (code, cause) in enumerate(CAUSES.items()):
-                envelope = await cause(office)
+                envelope = await cause(project)
                 assert set(envelope) == ENVELOPE, code
                 got[code] = envelope["error_code"]
-                await unlock(office, number)
+                await unlock(project, number)
         return got
 
     assert run(use()) == {code: code for code in SYSTEM_ERROR_CODES}

@@ -1,4 +1,4 @@
-"""commit_phase over the wire with a real git: exactly the plan's files, nothing that a repository has set up to run."""
+"""commit_phase over the wire with a real git: commits exactly the plan's files and runs no hooks or filters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.workspace.desk import BUILDER, run, sha256
-from tests.packs.workspace.office import Office, open_office
+from tests.packs.workspace.harness import BUILDER, run, sha256
+from tests.packs.workspace.project import Project, open_project
 
 from strictwire.packs.workspace import git as git_module
 
@@ -32,7 +32,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def start(root: Path) -> None:
-    """A repository with one commit, hooks and filters that leave a mark where they run, and something staged."""
+    """Create a repository with one commit, hooks and filters that leave a mark if they run, and a staged file."""
     git(root, "init", "-q", "-b", "main")
     (root / "README").write_text("read me\n")
     git(root, "add", "README")
@@ -56,20 +56,20 @@ def start(root: Path) -> None:
     (root / ".gitattributes").write_text("*.py filter=mark\n")
 
 
-async def commit(office: Office, **more: Any) -> Any:
-    return await office.build("commit_phase", **({"message": "Build the module"} | more))
+async def commit(project: Project, **more: Any) -> Any:
+    return await project.build("commit_phase", **({"message": "Build the module"} | more))
 
 
-def test_a_phase_is_committed_with_its_files_alone_and_no_hook_runs(tmp_path: Path) -> None:
+def test_a_phase_is_committed_with_only_its_files_and_no_hook_runs(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_office(tmp_path, plan={"phase": {"verification_commands": [["true"]]}}) as office:
-            root = office.root
+        async with open_project(tmp_path, plan={"phase": {"verification_commands": [["true"]]}}) as project:
+            root = project.root
             start(root)
             (root / "staged").write_text("by a person")
             git(root, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "add", "staged")
-            await office.work()
+            await project.work()
             (root / "src/b.py").chmod(0o755)
-            told = await commit(office)
+            told = await commit(project)
 
             assert [path.name for path in tmp_path.iterdir() if path.name.startswith("ran-")] == []
             safe = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
@@ -88,77 +88,77 @@ def test_a_phase_is_committed_with_its_files_alone_and_no_hook_runs(tmp_path: Pa
                 "builder <builder@localhost> 2026-01-01T00:00:00+00:00",
                 "Build the module",
                 "",
-                f"Plan-Hash: {office.plan_hash}",
+                f"Plan-Hash: {project.plan_hash}",
                 "Phase-ID: PHASE_1",
                 "Approved-By: reviewer",
             ]
-            # What a person had staged stays staged, and the committed files are clean.
+            # The file that was staged before is still staged, and the committed files are clean.
             changed = git(root, *safe, "status", "--porcelain", "--", "src", "staged")
             assert changed == "A  staged"
-            again = await commit(office)
+            again = await commit(project)
             assert (again["commit"], again["files"]) == (None, [])
 
     run(use())
 
 
 @pytest.mark.parametrize("form", ["sha1", "sha256"])
-def test_a_branch_without_a_commit_gets_its_first(tmp_path: Path, form: str) -> None:
+def test_a_branch_without_a_commit_gets_its_first_commit(tmp_path: Path, form: str) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            git(office.root, "init", "-q", "-b", "main", f"--object-format={form}")
-            assert (await commit(office))["commit"] is None
-            await office.build("write_file", path="src/ä b\tc", content="x")
-            told = await commit(office)
-            assert git(office.root, "rev-list", "--count", "main") == "1"
+        async with open_project(tmp_path) as project:
+            git(project.root, "init", "-q", "-b", "main", f"--object-format={form}")
+            assert (await commit(project))["commit"] is None
+            await project.build("write_file", path="src/ä b\tc", content="x")
+            told = await commit(project)
+            assert git(project.root, "rev-list", "--count", "main") == "1"
             assert (
-                git(office.root, "-c", "core.quotePath=false", "ls-tree", "-z", "-r", "--name-only", "main")
+                git(project.root, "-c", "core.quotePath=false", "ls-tree", "-z", "-r", "--name-only", "main")
                 == "src/ä b\tc\0"
             )
-            assert told["commit"] == git(office.root, "rev-parse", "HEAD")
-            assert git(office.root, "reflog", "--format=%gn %gs").startswith("builder commit: Build the module")
-            await office.build("delete_file", path="src/ä b\tc", previousHash=sha256(b"x"))
-            await commit(office)
-            assert git(office.root, "ls-tree", "-r", "--name-only", "main") == ""
+            assert told["commit"] == git(project.root, "rev-parse", "HEAD")
+            assert git(project.root, "reflog", "--format=%gn %gs").startswith("builder commit: Build the module")
+            await project.build("delete_file", path="src/ä b\tc", previousHash=sha256(b"x"))
+            await commit(project)
+            assert git(project.root, "ls-tree", "-r", "--name-only", "main") == ""
 
     run(use())
 
 
-def nothing(_office: Office) -> None:
+def nothing(_office: Project) -> None:
     pass
 
 
-def no_repository(office: Office) -> None:
-    shutil.rmtree(office.root / ".git")
+def no_repository(project: Project) -> None:
+    shutil.rmtree(project.root / ".git")
 
 
-def elsewhere(office: Office) -> None:
-    (office.root / ".git").rename(office.root.parent / "elsewhere")
-    (office.root / ".git").symlink_to(office.root.parent / "elsewhere")
+def elsewhere(project: Project) -> None:
+    (project.root / ".git").rename(project.root.parent / "elsewhere")
+    (project.root / ".git").symlink_to(project.root.parent / "elsewhere")
 
 
-def a_file_that_leads_elsewhere(office: Office) -> None:
-    shutil.rmtree(office.root / ".git")
-    (office.root / ".git").write_text("gitdir: /tmp\n")
+def a_file_that_leads_elsewhere(project: Project) -> None:
+    shutil.rmtree(project.root / ".git")
+    (project.root / ".git").write_text("gitdir: /tmp\n")
 
 
-def merging(office: Office) -> None:
-    (office.root / ".git/MERGE_HEAD").write_text("0" * 40)
+def merging(project: Project) -> None:
+    (project.root / ".git/MERGE_HEAD").write_text("0" * 40)
 
 
-def broken(office: Office) -> None:
-    shutil.rmtree(office.root / ".git/objects")
+def broken(project: Project) -> None:
+    shutil.rmtree(project.root / ".git/objects")
 
 
-def drifted(office: Office) -> None:
-    (office.root / "src/c").write_text("someone else")
+def drifted(project: Project) -> None:
+    (project.root / "src/c").write_text("someone else")
 
 
-def back_again(office: Office) -> None:
-    (office.root / "src/d").write_text("someone else")
+def back_again(project: Project) -> None:
+    (project.root / "src/d").write_text("someone else")
 
 
-def gone(office: Office) -> None:
-    (office.root / "src/c").unlink()
+def gone(project: Project) -> None:
+    (project.root / "src/c").unlink()
 
 
 @pytest.mark.slow
@@ -180,37 +180,37 @@ def gone(office: Office) -> None:
         (nothing, {"message": "  "}, "INVALID_INPUT_VALUE", "message"),
     ],
 )
-def test_what_keeps_a_commit_from_being_made_has_its_code_and_leaves_the_branch(
+def test_each_reason_against_a_commit_has_its_code_and_leaves_the_branch(
     tmp_path: Path, disturb: Any, arguments: dict[str, Any], code: str, reason: str | None
 ) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            git(office.root, "init", "-q", "-b", "main")
-            await office.work()
-            disturb(office)
-            base = {"session_id": office.builder, "plan_hash": office.plan_hash, "phase_id": "PHASE_1", "message": "m"}
-            assert await office.desk.code(BUILDER, "commit_phase", **(base | arguments)) == (code, reason)
-            assert not (office.root / ".git/refs/heads/main").exists()
+        async with open_project(tmp_path) as project:
+            git(project.root, "init", "-q", "-b", "main")
+            await project.work()
+            disturb(project)
+            base = {"session_id": project.builder, "plan_hash": project.plan_hash, "phase_id": "PHASE_1", "message": "m"}
+            assert await project.harness.code(BUILDER, "commit_phase", **(base | arguments)) == (code, reason)
+            assert not (project.root / ".git/refs/heads/main").exists()
 
     run(use())
 
 
 @pytest.mark.slow
 @pytest.mark.clause("S12")
-def test_a_phase_whose_gates_fail_is_not_committed_and_git_that_is_missing_is_told(
+def test_a_phase_whose_gates_fail_is_not_committed_and_missing_git_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def use() -> None:
         gate = ["sh", "-c", "! test -e stop"]
-        async with open_office(tmp_path, plan={"verification_gates": [gate]}) as office:
-            git(office.root, "init", "-q", "-b", "main")
-            await office.work()
-            base = {"session_id": office.builder, "plan_hash": office.plan_hash, "phase_id": "PHASE_1", "message": "m"}
+        async with open_project(tmp_path, plan={"verification_gates": [gate]}) as project:
+            git(project.root, "init", "-q", "-b", "main")
+            await project.work()
+            base = {"session_id": project.builder, "plan_hash": project.plan_hash, "phase_id": "PHASE_1", "message": "m"}
             with monkeypatch.context() as patched:
                 patched.setattr(git_module, "_PATH", str(tmp_path))
-                assert await office.desk.code(BUILDER, "commit_phase", **base) == ("FILE_WRITE_FAILED", "git_missing")
-            (office.root / "stop").touch()
-            assert await office.desk.code(BUILDER, "commit_phase", **base) == ("PREFLIGHT_FAILED", "exit_code")
-            assert not (office.root / ".git/refs/heads/main").exists()
+                assert await project.harness.code(BUILDER, "commit_phase", **base) == ("FILE_WRITE_FAILED", "git_missing")
+            (project.root / "stop").touch()
+            assert await project.harness.code(BUILDER, "commit_phase", **base) == ("PREFLIGHT_FAILED", "exit_code")
+            assert not (project.root / ".git/refs/heads/main").exists()
 
     run(use())

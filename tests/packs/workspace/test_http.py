@@ -1,4 +1,4 @@
-"""Over HTTP the principal is the owner of the token, and a session works for nobody else."""
+"""Over HTTP the principal is the owner of the token, and only that principal can use the session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 
 @contextmanager
 def served(folder: Path) -> Iterator[int]:
-    """The port of a server with two tokens, `secret-ada` and `secret-bob`."""
+    """Start a server with two tokens, `secret-ada` and `secret-bob`, and yield its port."""
     root = folder / "work"
     root.mkdir()
     tokens = "".join(

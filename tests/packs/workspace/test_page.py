@@ -1,4 +1,4 @@
-"""docs/WORKSPACE.md says what the code does."""
+"""docs/WORKSPACE.md agrees with the code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from strictwire.packs.workspace import grants
 from strictwire.packs.workspace.attest import check
 from strictwire.packs.workspace.pack import WorkspacePack
 from strictwire.packs.workspace.policy.rules import RULES
-from strictwire.packs.workspace.retrace import FINDINGS
+from strictwire.packs.workspace.reconcile import FINDINGS
 from strictwire.packs.workspace.roles import LOCKING, LOCKING_CHANGES, Role
 
 PAGE = (Path(__file__).parents[3] / "docs" / "WORKSPACE.md").read_text(encoding="utf-8")
@@ -19,7 +19,7 @@ def test_the_page_names_every_tool_and_every_code_that_locks() -> None:
     assert [name for name in (*WorkspacePack.tools, *LOCKING, *LOCKING_CHANGES) if f"`{name}`" not in PAGE] == []
 
 
-def test_the_page_names_every_finding_of_a_replay_every_check_of_a_bundle_and_every_setting() -> None:
+def test_the_page_names_every_replay_finding_bundle_check_and_setting() -> None:
     checks = set(re.findall(r"[A-Z_]+$", str(check.__doc__), re.MULTILINE))
     settings = set(re.findall(r"^(\w+) = ", str(grants.__doc__), re.MULTILINE)) - set(Role)
 

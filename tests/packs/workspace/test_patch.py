@@ -1,4 +1,4 @@
-"""Unified diffs: exactly as they say, or not at all."""
+"""Unified diffs are applied exactly or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OLD = "one\ntwo\nthree\nfour\nfive\n"
 PATCH = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n@@ -5 +5,2 @@ more\n five\n+six\n"
 
 
-def test_a_patch_is_applied_where_it_says() -> None:
+def test_a_patch_is_applied_at_its_position() -> None:
     assert apply_patch(OLD, parse_patch(PATCH)) == "one\nTWO\nthree\nfour\nfive\nsix\n"
 
 
@@ -44,7 +44,7 @@ def test_a_patch_that_was_applied_does_not_apply_again() -> None:
         "@@ -1 +1 @@\n\\ No newline at end of file\n-one\n+ONE\n",
     ],
 )
-def test_what_is_not_a_patch_of_one_file_is_refused(text: str) -> None:
+def test_anything_but_a_patch_of_one_file_is_refused(text: str) -> None:
     with pytest.raises(PatchInvalid):
         parse_patch(text)
 
@@ -80,7 +80,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "", "-", "+x", " y", "@@ -1 +1 
 
 
 @given(old=LINES, new=LINES)
-def test_whatever_differs_a_patch_made_by_others_applies(old: list[str], new: list[str]) -> None:
+def test_a_patch_made_by_difflib_applies_whatever_differs(old: list[str], new: list[str]) -> None:
     before, after = [f"{line}\n" for line in old], [f"{line}\n" for line in new]
     patch = "".join(difflib.unified_diff(before, after, "a", "b", n=1))
     if before == after:

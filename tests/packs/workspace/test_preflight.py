@@ -1,4 +1,4 @@
-"""Verification commands: bounded, confined, and what they could not verify is undone to the byte."""
+"""Verification commands: bounded and confined; a change that they do not verify is undone byte for byte."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.workspace.desk import run, sha256
-from tests.packs.workspace.test_writing import open_bench, snapshot
+from tests.packs.workspace.harness import run, sha256
+from tests.packs.workspace.test_writing import open_builder, snapshot
 
 from strictwire.fault.failure import Refused
 from strictwire.packs.workspace import confine
@@ -30,7 +30,7 @@ def preflight(**changes: Any) -> Preflight:
 
 
 def fails(command: list[str], folder: Path, **changes: Any) -> dict[str, Any]:
-    """The details of the refusal."""
+    """Return the details of the failure."""
     with pytest.raises(Refused) as caught:
         preflight(**changes).check((tuple(command),), folder=str(folder))
     assert caught.value.failure.code == "PREFLIGHT_FAILED"
@@ -49,7 +49,7 @@ def script(text: str) -> list[str]:
     return [PYTHON.name, "-c", text]
 
 
-def test_the_exit_code_and_the_end_of_the_output_are_told(tmp_path: Path) -> None:
+def test_a_failure_has_the_exit_code_and_the_end_of_the_output(tmp_path: Path) -> None:
     told = fails(shell("echo one; echo two >&2; exit 3"), tmp_path)
 
     expected = {"reason": "exit_code", "command": shell("echo one; echo two >&2; exit 3"), "exit_code": 3}
@@ -57,7 +57,7 @@ def test_the_exit_code_and_the_end_of_the_output_are_told(tmp_path: Path) -> Non
     assert fails(shell("kill -9 $$"), tmp_path)["exit_code"] == 128 + 9
 
 
-def test_a_program_that_is_not_named_or_not_there_is_not_started(tmp_path: Path) -> None:
+def test_a_program_that_is_not_allowed_or_not_installed_is_not_started(tmp_path: Path) -> None:
     assert fails(["touch", "x"], tmp_path)["reason"] == "not_allowed"
     assert fails(["absent"], tmp_path, programs=frozenset({"absent"}))["reason"] == "not_allowed"
     (tmp_path / "broken").write_text("no program")
@@ -65,7 +65,7 @@ def test_a_program_that_is_not_named_or_not_there_is_not_started(tmp_path: Path)
     assert fails(["broken"], tmp_path, programs=frozenset({"broken"}), path=str(tmp_path))["exit_code"] == 126
 
 
-def test_nothing_of_our_environment_and_no_input_reaches_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_gets_a_minimal_environment_and_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "s")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     text = "import os, sys; sys.exit(sys.stdin.read() != '' or bool({'SECRET', 'PYTHONPATH'} & os.environ.keys()))"
@@ -81,14 +81,14 @@ def test_the_workspace_cannot_change_how_a_command_is_started(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_what_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+def test_a_command_over_its_time_limit_is_killed_with_its_children(tmp_path: Path) -> None:
     told = fails(shell("(sleep 60 & echo $!); sleep 60"), tmp_path, seconds=1.0)
 
     assert (told["reason"], told["exit_code"]) == ("timeout", None)
 
 
 @needs_namespaces
-def test_a_process_that_leaves_its_group_is_ended_all_the_same(tmp_path: Path) -> None:
+def test_a_process_that_leaves_its_group_is_killed_too(tmp_path: Path) -> None:
     text = (
         "import os, time\n"
         "if os.fork() == 0:\n"
@@ -145,7 +145,7 @@ def test_nothing_outside_the_workspace_can_be_changed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_landlock
-def test_keys_and_logs_of_the_product_cannot_be_read(tmp_path: Path) -> None:
+def test_keys_and_logs_of_the_server_cannot_be_read(tmp_path: Path) -> None:
     work, state = tmp_path / "work", tmp_path / "state/keys"
     work.mkdir()
     state.mkdir(parents=True)
@@ -158,7 +158,7 @@ def test_keys_and_logs_of_the_product_cannot_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_namespaces
-def test_plans_reports_and_the_store_of_version_control_cannot_be_changed(tmp_path: Path) -> None:
+def test_plans_reports_and_the_git_folder_cannot_be_changed(tmp_path: Path) -> None:
     for name in (".git/hooks", "docs/plans", "docs/reports", ".strictwire"):
         (tmp_path / name).mkdir(parents=True)
         assert fails(shell(f"echo x > {name}/x"), tmp_path)["reason"] == "exit_code", name
@@ -170,7 +170,7 @@ def test_plans_reports_and_the_store_of_version_control_cannot_be_changed(tmp_pa
 
 @pytest.mark.slow
 @needs_seccomp
-def test_nobody_can_be_reached_over_the_network_or_a_socket(tmp_path: Path) -> None:
+def test_no_host_and_no_unix_socket_can_be_reached(tmp_path: Path) -> None:
     for text in (
         "import socket; s = socket.socket(); s.settimeout(5); s.connect(('192.0.2.1', 80))",
         "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('192.0.2.1', 53))",
@@ -182,7 +182,7 @@ def test_nobody_can_be_reached_over_the_network_or_a_socket(tmp_path: Path) -> N
 
 
 @needs_namespaces
-def test_a_test_suite_can_talk_to_itself(tmp_path: Path) -> None:
+def test_a_command_can_connect_to_itself(tmp_path: Path) -> None:
     text = (
         "import socket; here = socket.create_server(('127.0.0.1', 0)); socket.create_connection(here.getsockname()); "
         "socket.socketpair()"
@@ -190,7 +190,7 @@ def test_a_test_suite_can_talk_to_itself(tmp_path: Path) -> None:
     succeeds(script(text), tmp_path)
 
 
-def test_no_power_is_left_and_none_can_be_gained(tmp_path: Path) -> None:
+def test_a_command_has_no_capabilities_and_cannot_gain_any(tmp_path: Path) -> None:
     succeeds(
         shell("grep -q 'CapEff:.0000000000000000' /proc/self/status && grep -q 'NoNewPrivs:.1' /proc/self/status"), tmp_path
     )
@@ -199,7 +199,7 @@ def test_no_power_is_left_and_none_can_be_gained(tmp_path: Path) -> None:
 @needs_landlock
 @needs_seccomp
 def test_without_namespaces_the_other_measures_still_hold(tmp_path: Path) -> None:
-    """What a system without user namespaces for ordinary users gets: no sockets at all, files as with them."""
+    """On a system without unprivileged user namespaces: no sockets at all, and the same restrictions on files."""
     order = {"writable": [str(tmp_path)], "hidden": [], "frozen": [], "limits": {}}
     text = "import socket\ntry: socket.socket()\nexcept PermissionError: pass\nelse: raise SystemExit(5)\nopen('x', 'w')"
     code = (
@@ -225,28 +225,28 @@ def test_without_namespaces_the_other_measures_still_hold(tmp_path: Path) -> Non
         "chmod 000 src/a; exit 1",
     ],
 )
-def test_whatever_a_failing_command_did_to_the_file_its_bytes_are_restored(tmp_path: Path, line: str) -> None:
+def test_the_file_is_restored_whatever_a_failing_command_did_to_it(tmp_path: Path, line: str) -> None:
     old = bytes(range(256)) * 40
 
     async def use() -> None:
         commands = [["sh", "-c", f"{line}; exit 1"]]
-        async with open_bench(tmp_path, phase={"verification_commands": commands}) as bench:
-            file = bench.root / "src/a"
+        async with open_builder(tmp_path, phase={"verification_commands": commands}) as builder:
+            file = builder.root / "src/a"
             file.write_bytes(old)
             file.chmod(0o640)
             wrote = {"path": "src/a", "content": "new", "previousHash": sha256(old)}
-            assert (await bench.fails("write_file", **wrote))[0] == "PREFLIGHT_FAILED"
+            assert (await builder.fails("write_file", **wrote))[0] == "PREFLIGHT_FAILED"
             assert file.read_bytes() == old
 
     run(use())
 
 
-def test_a_new_file_that_was_not_verified_is_gone_with_its_folders(tmp_path: Path) -> None:
+def test_an_unverified_new_file_is_removed_with_its_folders(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path, phase={"verification_commands": [["false"]]}) as bench:
-            before = snapshot(bench.root)
+        async with open_builder(tmp_path, phase={"verification_commands": [["false"]]}) as builder:
+            before = snapshot(builder.root)
             made = {"path": "src/deep/er/b", "content": "new", "make_folders": True}
-            assert (await bench.fails("write_file", **made))[0] == "PREFLIGHT_FAILED"
-            assert snapshot(bench.root) == before
+            assert (await builder.fails("write_file", **made))[0] == "PREFLIGHT_FAILED"
+            assert snapshot(builder.root) == before
 
     run(use())

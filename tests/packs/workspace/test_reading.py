@@ -1,4 +1,4 @@
-"""Reading over the wire: text, binary, ranges, listing, searching; every code of the path and file groups by its cause."""
+"""Reading over the wire: text, binary, ranges, lists, search; every code of the path and file groups by its cause."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.workspace.desk import PLANNER, open_desk, run, sha256
+from tests.packs.workspace.harness import PLANNER, open_harness, run, sha256
 
 UNPRIVILEGED = Path(__file__).with_name("unprivileged.py")
 TEXT = "eins\nzwei\r\ndrei ü\n".encode()
@@ -32,18 +33,18 @@ def whole(path: str, data: bytes, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_a_file_is_read_whole_in_lines_and_in_bytes_as_text_or_not(tmp_path: Path) -> None:
+def test_a_file_is_read_whole_by_lines_and_by_bytes_as_text_or_base64(tmp_path: Path) -> None:
     binary = b"\x00\xff\x01"
 
     async def use() -> None:
-        async with open_desk(tmp_path) as desk:
-            (desk.root / "a.txt").write_bytes(TEXT)
-            (desk.root / "b.bin").write_bytes(binary)
-            (desk.root / "empty").write_bytes(b"")
-            handle = await desk.begin(PLANNER, "ANTIGRAVITY")
+        async with open_harness(tmp_path) as harness:
+            (harness.root / "a.txt").write_bytes(TEXT)
+            (harness.root / "b.bin").write_bytes(binary)
+            (harness.root / "empty").write_bytes(b"")
+            handle = await harness.begin(PLANNER, "ANTIGRAVITY")
 
             async def read(path: str, **more: Any) -> Any:
-                return await desk.call(PLANNER, "read_file", session_id=handle, path=path, **more)
+                return await harness.call(PLANNER, "read_file", session_id=handle, path=path, **more)
 
             assert await read("./a.txt") == whole("a.txt", TEXT)
             assert await read("empty") == whole("empty", b"")
@@ -57,29 +58,29 @@ def test_a_file_is_read_whole_in_lines_and_in_bytes_as_text_or_not(tmp_path: Pat
             assert await read("b.bin") == whole("b.bin", binary, **coded)
             as_asked = {"encoding": "base64", "content": b64encode(TEXT).decode()}
             assert await read("a.txt", encoding="base64") == whole("a.txt", TEXT, **as_asked)
-            assert await desk.code(PLANNER, "read_file", session_id=handle, path="b.bin", encoding="utf-8") == (
+            assert await harness.code(PLANNER, "read_file", session_id=handle, path="b.bin", encoding="utf-8") == (
                 "FILE_READ_FAILED",
                 "not_utf8",
             )
             both = {"offset": 1, "start_line": 1}
-            assert (await desk.code(PLANNER, "read_file", session_id=handle, path="a.txt", **both))[
+            assert (await harness.code(PLANNER, "read_file", session_id=handle, path="a.txt", **both))[
                 0
             ] == "INVALID_INPUT_VALUE"
 
     run(use())
 
 
-def test_a_file_of_a_gigabyte_is_read_in_parts_and_never_whole(tmp_path: Path) -> None:
+def test_a_file_of_a_gigabyte_is_read_only_in_parts(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_desk(tmp_path) as desk:
-            with (desk.root / "huge").open("wb") as huge:
+        async with open_harness(tmp_path) as harness:
+            with (harness.root / "huge").open("wb") as huge:
                 huge.truncate(1 << 30)
-            handle = await desk.begin(PLANNER, "ANTIGRAVITY")
-            assert (await desk.code(PLANNER, "read_file", session_id=handle, path="huge"))[0] == "UNKNOWN_TOOL_FAILURE"
-            assert (await desk.code(PLANNER, "read_file", session_id=handle, path="huge", start_line=1))[0] == (
+            handle = await harness.begin(PLANNER, "ANTIGRAVITY")
+            assert (await harness.code(PLANNER, "read_file", session_id=handle, path="huge"))[0] == "UNKNOWN_TOOL_FAILURE"
+            assert (await harness.code(PLANNER, "read_file", session_id=handle, path="huge", start_line=1))[0] == (
                 "UNKNOWN_TOOL_FAILURE"
             )
-            part = await desk.call(PLANNER, "read_file", session_id=handle, path="huge", offset=(1 << 30) - 2, count=9)
+            part = await harness.call(PLANNER, "read_file", session_id=handle, path="huge", offset=(1 << 30) - 2, count=9)
             assert (part["content"], part["size"], part["sha256"]) == ("\x00\x00", 1 << 30, None)
 
     run(use())
@@ -88,8 +89,8 @@ def test_a_file_of_a_gigabyte_is_read_in_parts_and_never_whole(tmp_path: Path) -
 @pytest.mark.clause("S12")
 def test_every_code_of_a_path_has_its_own_cause(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_desk(tmp_path) as desk:
-            root, outside = desk.root, tmp_path / "outside"
+        async with open_harness(tmp_path) as harness:
+            root, outside = harness.root, tmp_path / "outside"
             outside.mkdir()
             (outside / "secret").write_text("s")
             (root / "src").mkdir()
@@ -102,7 +103,7 @@ def test_every_code_of_a_path_has_its_own_cause(tmp_path: Path) -> None:
             with socket.socket(socket.AF_UNIX) as made:
                 os.chdir(root)
                 made.bind("sock")
-            handle = await desk.begin(PLANNER, "ANTIGRAVITY")
+            handle = await harness.begin(PLANNER, "ANTIGRAVITY")
             causes = {
                 "": "INVALID_PATH",
                 "a\x00b": "INVALID_PATH",
@@ -131,11 +132,11 @@ def test_every_code_of_a_path_has_its_own_cause(tmp_path: Path) -> None:
                 "loop": "FILE_READ_FAILED",
             }
             for path, code in causes.items():
-                assert (await desk.code(PLANNER, "read_file", session_id=handle, path=path))[0] == code, path[:20]
-            assert (await desk.code(PLANNER, "list_files", session_id=handle, path="file"))[0] == "PATH_NOT_FOUND"
-            assert (await desk.code(PLANNER, "list_files", session_id=handle, path="nowhere"))[0] == "PATH_NOT_FOUND"
-            assert (await desk.code(PLANNER, "list_files", session_id=handle, path="out"))[0] == "OUTSIDE_WORKSPACE"
-            assert (await desk.code(PLANNER, "search_text", session_id=handle, query="s", path="leak"))[0] == (
+                assert (await harness.code(PLANNER, "read_file", session_id=handle, path=path))[0] == code, path[:20]
+            assert (await harness.code(PLANNER, "list_files", session_id=handle, path="file"))[0] == "PATH_NOT_FOUND"
+            assert (await harness.code(PLANNER, "list_files", session_id=handle, path="nowhere"))[0] == "PATH_NOT_FOUND"
+            assert (await harness.code(PLANNER, "list_files", session_id=handle, path="out"))[0] == "OUTSIDE_WORKSPACE"
+            assert (await harness.code(PLANNER, "search_text", session_id=handle, query="s", path="leak"))[0] == (
                 "OUTSIDE_WORKSPACE"
             )
 
@@ -149,8 +150,8 @@ def test_every_code_of_a_path_has_its_own_cause(tmp_path: Path) -> None:
 @pytest.mark.clause("S12")
 def test_every_code_of_the_arguments_has_its_own_cause(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_desk(tmp_path) as desk:
-            handle = await desk.begin(PLANNER, "ANTIGRAVITY")
+        async with open_harness(tmp_path) as harness:
+            handle = await harness.begin(PLANNER, "ANTIGRAVITY")
             causes: list[tuple[dict[str, Any], str]] = [
                 ({}, "MISSING_REQUIRED_FIELD"),
                 ({"path": 1}, "INVALID_INPUT_TYPE"),
@@ -159,8 +160,8 @@ def test_every_code_of_the_arguments_has_its_own_cause(tmp_path: Path) -> None:
                 ({"path": "a", "unknown": 1}, "INVALID_INPUT_VALUE"),
             ]
             for arguments, code in causes:
-                assert (await desk.code(PLANNER, "read_file", session_id=handle, **arguments))[0] == code
-            assert (await desk.code(PLANNER, "read_plan", session_id=handle, plan_hash="../../x"))[
+                assert (await harness.code(PLANNER, "read_file", session_id=handle, **arguments))[0] == code
+            assert (await harness.code(PLANNER, "read_plan", session_id=handle, plan_hash="../../x"))[
                 0
             ] == "INVALID_INPUT_FORMAT"
 
@@ -177,29 +178,29 @@ def test_every_code_of_the_arguments_has_its_own_cause(tmp_path: Path) -> None:
         ("write_file", "docs/reports/x.md", "FILE_WRITE_FAILED permission"),
     ],
 )
-def test_a_missing_permission_is_told_as_such_without_root_rights(tmp_path: Path, tool: str, path: str, code: str) -> None:
-    for part in (tmp_path, *tmp_path.parents[:3]):
-        if part.stat().st_uid == os.geteuid() and part != Path("/tmp"):
-            part.chmod(0o755)
-    (tmp_path / "locked.txt").write_text("x")
-    (tmp_path / "locked.txt").chmod(0)
-    (tmp_path / "closed").mkdir(mode=0)
-    command = [sys.executable, str(UNPRIVILEGED), str(tmp_path), tool, path]
+def test_a_missing_permission_has_its_code_for_an_unprivileged_user(tool: str, path: str, code: str) -> None:
+    # Not below pytest's own folder: every pytest run of the same user closes that to others.
+    with tempfile.TemporaryDirectory(prefix="strictwire-reading-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "locked.txt").write_text("x")
+        (folder / "locked.txt").chmod(0)
+        (folder / "closed").mkdir(mode=0)
+        command = [sys.executable, str(UNPRIVILEGED), name, tool, path]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+        (folder / "closed").chmod(0o755)
 
-    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
-    (tmp_path / "closed").chmod(0o755)
-
-    assert told == code
+    assert printed == code
 
 
-def test_a_folder_is_listed_in_pages_and_links_are_named_not_followed(tmp_path: Path) -> None:
+def test_a_folder_is_listed_in_pages_and_links_are_not_followed(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_desk(tmp_path) as desk:
-            (desk.root / "a").mkdir()
-            (desk.root / "a" / "x").write_text("xx")
-            (desk.root / "b").symlink_to("/")
-            (desk.root / "c").write_text("c")
-            handle = await desk.begin(PLANNER, "ANTIGRAVITY")
+        async with open_harness(tmp_path) as harness:
+            (harness.root / "a").mkdir()
+            (harness.root / "a" / "x").write_text("xx")
+            (harness.root / "b").symlink_to("/")
+            (harness.root / "c").write_text("c")
+            handle = await harness.begin(PLANNER, "ANTIGRAVITY")
             entries = [
                 {"path": "a", "kind": "folder", "size": None},
                 {"path": "a/x", "kind": "file", "size": 2},
@@ -208,33 +209,33 @@ def test_a_folder_is_listed_in_pages_and_links_are_named_not_followed(tmp_path: 
             ]
 
             async def page(**more: Any) -> Any:
-                return await desk.call(PLANNER, "list_files", session_id=handle, **more)
+                return await harness.call(PLANNER, "list_files", session_id=handle, **more)
 
             assert await page() == {"items": [entries[0], *entries[2:]], "nextCursor": None, "unnameable": 0}
             first = await page(recursive=True, pageSize=3)
             second = await page(recursive=True, pageSize=3, cursor=first["nextCursor"])
             assert first["items"] + second["items"] == entries
             assert second["nextCursor"] is None
-            (desk.root / "d").write_text("d")
+            (harness.root / "d").write_text("d")
             stale = {"session_id": handle, "recursive": True, "cursor": first["nextCursor"]}
-            assert (await desk.code(PLANNER, "list_files", **stale))[0] == "HASH_MISMATCH"
-            assert (await desk.code(PLANNER, "list_files", session_id=handle, cursor="x"))[0] == "INVALID_INPUT_VALUE"
+            assert (await harness.code(PLANNER, "list_files", **stale))[0] == "HASH_MISMATCH"
+            assert (await harness.code(PLANNER, "list_files", session_id=handle, cursor="x"))[0] == "INVALID_INPUT_VALUE"
 
     run(use())
 
 
-def test_a_text_is_found_as_it_stands_and_what_is_passed_over_is_counted(tmp_path: Path) -> None:
+def test_a_literal_text_is_found_and_skipped_files_are_counted(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_desk(tmp_path) as desk:
-            (desk.root / "src").mkdir()
-            (desk.root / ".git").mkdir()
-            (desk.root / ".git" / "x").write_text("a.b")
-            (desk.root / "src" / "one.py").write_text("axb\n  a.b and a.b\nA.B\n")
-            (desk.root / "two.bin").write_bytes(b"a.b\x00")
-            handle = await desk.begin(PLANNER, "ANTIGRAVITY")
+        async with open_harness(tmp_path) as harness:
+            (harness.root / "src").mkdir()
+            (harness.root / ".git").mkdir()
+            (harness.root / ".git" / "x").write_text("a.b")
+            (harness.root / "src" / "one.py").write_text("axb\n  a.b and a.b\nA.B\n")
+            (harness.root / "two.bin").write_bytes(b"a.b\x00")
+            handle = await harness.begin(PLANNER, "ANTIGRAVITY")
 
             async def search(**more: Any) -> Any:
-                return await desk.call(PLANNER, "search_text", session_id=handle, **more)
+                return await harness.call(PLANNER, "search_text", session_id=handle, **more)
 
             hit = {"path": "src/one.py", "line": 1, "character": 2, "text": "  a.b and a.b"}
             upper = {"path": "src/one.py", "line": 2, "character": 0, "text": "A.B"}

@@ -1,4 +1,4 @@
-"""replay_execution: what happened under a plan, against what the files are now; the same whenever it is asked."""
+"""replay_execution: what happened under a plan, compared with the current files; repeatable."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.workspace.desk import BUILDER, PLANNER, run, sha256
-from tests.packs.workspace.office import Office, open_office
-from tests.packs.workspace.peer import Peer, approve
+from tests.packs.workspace.harness import BUILDER, PLANNER, run, sha256
+from tests.packs.workspace.project import Project, open_project
+from tests.packs.workspace.server_process import ServerProcess, approve
 
 from strictwire.canon.digest import digest_bytes
 from strictwire.packs.workspace import records
-from strictwire.packs.workspace.ledger import STOOD, Change, Traced
+from strictwire.packs.workspace.ledger import APPLIED, Change, FileRecord
 from strictwire.packs.workspace.pack import CHANGES
 from strictwire.packs.workspace.plans.approval import Approval
 from strictwire.packs.workspace.plans.model import Operation, Phase, Plan
-from strictwire.packs.workspace.records import Recorded
-from strictwire.packs.workspace.retrace import Evidence, retrace
+from strictwire.packs.workspace.reconcile import Evidence, reconcile
+from strictwire.packs.workspace.records import AuditRecord
 
 DEATHS = 3
 
@@ -30,15 +30,15 @@ def held(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def test_a_plan_that_was_carried_out_passes_and_replaying_changes_nothing(tmp_path: Path) -> None:
+def test_an_executed_plan_passes_and_replay_changes_nothing(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            await office.work()
-            before = held(office.root)
-            told = await office.ask("replay_execution", plan_hash=office.plan_hash)
-            again = await office.review("replay_execution", plan_hash=office.plan_hash)
+        async with open_project(tmp_path) as project:
+            await project.work()
+            before = held(project.root)
+            told = await project.ask("replay_execution", plan_hash=project.plan_hash)
+            again = await project.review("replay_execution", plan_hash=project.plan_hash)
 
-            assert held(office.root) == before
+            assert held(project.root) == before
             assert told == again
             assert (told["verdict"], told["complete"], told["findings"]) == ("PASS", True, [])
             tools = ["create_plan", "approve_plan", "write_file", "write_file", "move_file", "apply_changes", "delete_file"]
@@ -58,37 +58,37 @@ def test_a_plan_that_was_carried_out_passes_and_replaying_changes_nothing(tmp_pa
     run(use())
 
 
-async def replayed(office: Office) -> tuple[str, set[str]]:
-    told = await office.ask("replay_execution", plan_hash=office.plan_hash)
+async def replayed(project: Project) -> tuple[str, set[str]]:
+    told = await project.ask("replay_execution", plan_hash=project.plan_hash)
     return told["verdict"], {each["code"] for each in told["findings"]}
 
 
-def drift(office: Office) -> None:
-    (office.root / "src/c").write_text("someone else")
+def drift(project: Project) -> None:
+    (project.root / "src/c").write_text("someone else")
 
 
-def forget_ledger(office: Office) -> None:
-    for path in (office.root.parent / "state" / CHANGES).rglob("*.jsonl"):
+def forget_ledger(project: Project) -> None:
+    for path in (project.root.parent / "state" / CHANGES).rglob("*.jsonl"):
         path.unlink()
 
 
-def forge_ledger(office: Office) -> None:
-    for path in (office.root.parent / "state" / CHANGES).rglob("*.jsonl"):
+def forge_ledger(project: Project) -> None:
+    for path in (project.root.parent / "state" / CHANGES).rglob("*.jsonl"):
         path.write_bytes(path.read_bytes().replace(b"src/b.py", b"src/z.py"))
 
 
-def forge_record(office: Office) -> None:
-    raw = office.log.read_bytes()
+def forge_record(project: Project) -> None:
+    raw = project.log.read_bytes()
     at = raw.index(b'"principal":"builder"', raw.index(b'"tool_name":"move_file"'))
-    office.log.write_bytes(raw[:at] + raw[at:].replace(b'"principal":"builder"', b'"principal":"planner"', 1))
+    project.log.write_bytes(raw[:at] + raw[at:].replace(b'"principal":"builder"', b'"principal":"planner"', 1))
 
 
-def hide_intent(office: Office) -> None:
-    office.log.write_bytes(office.log.read_bytes().replace(b'"tool_name":"move_file"', b'"tool_name":"read_file"', 1))
+def hide_intent(project: Project) -> None:
+    project.log.write_bytes(project.log.read_bytes().replace(b'"tool_name":"move_file"', b'"tool_name":"read_file"', 1))
 
 
-def lose_approval(office: Office) -> None:
-    for path in (office.root / "docs/plans").glob("*.approval.json"):
+def lose_approval(project: Project) -> None:
+    for path in (project.root / "docs/plans").glob("*.approval.json"):
         path.unlink()
 
 
@@ -104,63 +104,63 @@ def lose_approval(office: Office) -> None:
         (lose_approval, "FAIL", {"NOT_APPROVED"}),
     ],
 )
-def test_what_was_disturbed_is_named(
-    tmp_path: Path, disturb: Callable[[Office], None], verdict: str, codes: set[str]
+def test_each_disturbance_is_reported(
+    tmp_path: Path, disturb: Callable[[Project], None], verdict: str, codes: set[str]
 ) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            await office.work()
-            await office.ask("generate_attestation_bundle", plan_hash=office.plan_hash)
-            disturb(office)
-            got = await replayed(office)
+        async with open_project(tmp_path) as project:
+            await project.work()
+            await project.ask("generate_attestation_bundle", plan_hash=project.plan_hash)
+            disturb(project)
+            got = await replayed(project)
             assert got[0] == verdict
             assert codes <= got[1]
 
     run(use())
 
 
-def test_refusals_are_part_of_the_story_and_break_nothing(tmp_path: Path) -> None:
+def test_refused_calls_are_steps_of_the_replay_and_not_violations(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_office(tmp_path, plan={"phase": {"verification_commands": [["false"]]}}) as office:
-            base = {"session_id": office.builder, "plan_hash": office.plan_hash, "phase_id": "PHASE_1"}
-            got = await office.desk.code(BUILDER, "write_file", path="src/a", content="x", **base)
+        async with open_project(tmp_path, plan={"phase": {"verification_commands": [["false"]]}}) as project:
+            base = {"session_id": project.builder, "plan_hash": project.plan_hash, "phase_id": "PHASE_1"}
+            got = await project.harness.code(BUILDER, "write_file", path="src/a", content="x", **base)
             assert got[0] == "PREFLIGHT_FAILED"
-            assert await replayed(office) == ("PASS", {"POLICY_BLOCKED"})
+            assert await replayed(project) == ("PASS", {"POLICY_BLOCKED"})
 
     run(use())
 
 
 def test_a_session_is_replayed_for_its_owner_and_for_auditors(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            await office.work()
-            own = await office.ask("replay_execution", of_session=office.builder)
-            seen = await office.review("replay_execution", of_session=office.builder)
+        async with open_project(tmp_path) as project:
+            await project.work()
+            own = await project.ask("replay_execution", of_session=project.builder)
+            seen = await project.review("replay_execution", of_session=project.builder)
             assert own == seen
             assert (own["verdict"], own["counts"]["steps"]) == ("PASS", 5)
-            asked = {"session_id": office.planner, "of_session": office.builder}
-            got = await office.desk.code(PLANNER, "replay_execution", **asked)
+            asked = {"session_id": project.planner, "of_session": project.builder}
+            got = await project.harness.code(PLANNER, "replay_execution", **asked)
             assert got == ("INSUFFICIENT_PERMISSIONS", "not_an_auditor")
-            nothing = await office.desk.code(PLANNER, "replay_execution", session_id=office.planner)
+            nothing = await project.harness.code(PLANNER, "replay_execution", session_id=project.planner)
             assert nothing == ("MISSING_REQUIRED_FIELD", "plan_hash_or_of_session")
-            absent = await office.desk.code(PLANNER, "replay_execution", session_id=office.planner, plan_hash="0" * 64)
+            absent = await project.harness.code(PLANNER, "replay_execution", session_id=project.planner, plan_hash="0" * 64)
             assert absent[0] == "PLAN_NOT_FOUND"
 
     run(use())
 
 
-def test_what_is_looked_for_and_told_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_and_answer_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def use() -> None:
-        async with open_office(tmp_path) as office:
-            await office.work()
+        async with open_project(tmp_path) as project:
+            await project.work()
             with monkeypatch.context() as patched:
                 patched.setattr(records, "MAX_SEARCHED", 4)
-                told = await office.ask("replay_execution", plan_hash=office.plan_hash)
+                told = await project.ask("replay_execution", plan_hash=project.plan_hash)
                 assert (told["complete"], told["counts"]["steps"]) == (False, 2)
             with monkeypatch.context() as patched:
                 patched.setattr(records, "MAX_EVIDENCE", 4)
-                asked = {"session_id": office.builder, "plan_hash": office.plan_hash}
-                got = await office.desk.code(BUILDER, "replay_execution", **asked)
+                asked = {"session_id": project.builder, "plan_hash": project.plan_hash}
+                got = await project.harness.code(BUILDER, "replay_execution", **asked)
                 assert got == ("UNKNOWN_TOOL_FAILURE", "too_many")
 
     run(use())
@@ -168,7 +168,7 @@ def test_what_is_looked_for_and_told_is_bounded(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.slow
 @pytest.mark.clause("S7")
-def test_after_deaths_in_the_middle_of_writes_the_replay_tells_what_became_of_each(tmp_path: Path) -> None:
+def test_the_replay_has_the_outcome_of_every_write_of_killed_processes(tmp_path: Path) -> None:
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
     print("seed", seed)
@@ -177,22 +177,22 @@ def test_after_deaths_in_the_middle_of_writes_the_replay_tells_what_became_of_ea
     file.write_bytes(b"0")
     base = {"plan_hash": plan_hash, "phase_id": "PHASE_1", "path": "src/a"}
     for death in range(DEATHS):
-        with Peer(tmp_path) as peer:
-            session = peer.begin("WINDSURF")
-            timer = threading.Timer(chance.uniform(0.0, 0.3), peer.process.kill)
+        with ServerProcess(tmp_path) as process:
+            session = process.begin("WINDSURF")
+            timer = threading.Timer(chance.uniform(0.0, 0.3), process.process.kill)
             number = 0
             while True:
                 number += 1
                 asked = base | {"content": f"{death} {number}" * 5000, "previousHash": sha256(file.read_bytes())}
-                if peer.call("write_file", session_id=session, **asked) is None:
+                if process.call("write_file", session_id=session, **asked) is None:
                     break
                 if number == 1:
-                    # The first write also starts what judges content; a death should fall into a write itself.
+                    # The first write also starts the policy worker. The kill should hit the write itself.
                     timer.start()
             timer.join()
 
-    with Peer(tmp_path) as peer:
-        answer = peer.call("replay_execution", session_id=peer.begin("WINDSURF"), plan_hash=plan_hash)
+    with ServerProcess(tmp_path) as process:
+        answer = process.call("replay_execution", session_id=process.begin("WINDSURF"), plan_hash=plan_hash)
     assert answer is not None
     told = answer["structuredContent"]
     cut = [each for each in told["steps"] if each["outcome"] == "unfinished"]
@@ -211,8 +211,8 @@ PLAN = Plan(
 ANSWER = '{"path":"src/a"}'
 CHANGE = Change(
     change="1", at="2026-01-01T00:00:10Z", session_id="s", principal="p", role="WINDSURF", tool="write_file",
-    plan_hash="h", phase_id="PHASE_1", args_digest="d", ended=STOOD, answer=ANSWER,
-    files=(Traced(path="src/a", operation="create", before=None, after="1"),),
+    plan_hash="h", phase_id="PHASE_1", args_digest="d", ended=APPLIED, answer=ANSWER,
+    files=(FileRecord(path="src/a", operation="create", before=None, after="1"),),
 )  # fmt: skip
 APPROVAL = Approval(plan_hash="h", workspace="0" * 64, approver="r", approved_at="2026-01-01T00:00:05Z")
 RECORD = {
@@ -224,12 +224,14 @@ INTENT = {"kind": "intent", "call_id": "2", "tool_name": "write_file", "plan_has
 
 
 def evidence(*given: dict[str, Any], changes: tuple[Change, ...] = (CHANGE,), **more: Any) -> Evidence:
-    made = tuple(Recorded(seq=number, line=b"", record=each) for number, each in enumerate(given))
+    made = tuple(AuditRecord(seq=number, line=b"", record=each) for number, each in enumerate(given))
     known = {"plans": {"h": PLAN}, "approvals": {"h": APPROVAL}, "has_intents": False}
     return Evidence(records=made, changes=changes, **(known | more))
 
 
-MOVED = replace(CHANGE, change="2", files=(Traced(path="src/a", operation="create", before="9", after="2"),), answer="{}")
+MOVED = replace(
+    CHANGE, change="2", files=(FileRecord(path="src/a", operation="create", before="9", after="2"),), answer="{}"
+)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ MOVED = replace(CHANGE, change="2", files=(Traced(path="src/a", operation="creat
         (evidence(), ["CHANGE_WITHOUT_RECORD"]),
         (evidence(changes=(replace(CHANGE, ended=None, answer=None),)), []),
         (evidence(INTENT, RECORD), ["UNFINISHED_CALL"]),
-        # A death between the change and its record: the intent is there, and tells whose it is.
+        # The process was killed between the change and its record: the intent record identifies the call.
         (evidence(INTENT | {"args_digest": "d"}), ["UNFINISHED_CALL"]),
         (evidence(RECORD | {"args_digest": "other"}), ["CHANGE_WITHOUT_RECORD", "RECORD_WITHOUT_CHANGE"]),
         (evidence(RECORD, {"outcome": "error", "error_code": "POLICY_VIOLATION"}), ["POLICY_BLOCKED"]),
@@ -260,4 +262,4 @@ MOVED = replace(CHANGE, change="2", files=(Traced(path="src/a", operation="creat
     ],
 )
 def test_every_finding_has_its_cause(given: Evidence, codes: list[str]) -> None:
-    assert [each.code for each in retrace(given).findings] == codes
+    assert [each.code for each in reconcile(given).findings] == codes

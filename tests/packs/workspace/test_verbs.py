@@ -1,4 +1,4 @@
-"""The verbs for people: a plan from a template to an approval, and what is told when something is wrong."""
+"""The commands: a plan from a template to its approval, and their error messages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.packs.workspace.desk import START
+from tests.packs.workspace.harness import START
 
 from strictwire.packs.workspace.verbs import (
     FINDINGS,
-    Answer,
-    Place,
-    guarded,
+    CommandContext,
+    CommandResult,
     run_approve,
+    run_command,
     run_lint,
     run_list,
     run_new,
@@ -24,55 +24,57 @@ from strictwire.packs.workspace.verbs import (
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def context(tmp_path: Path) -> CommandContext:
     (tmp_path / "work").mkdir()
-    return Place(root=tmp_path / "work", key=tmp_path / "state" / "key", now=lambda: START)
+    return CommandContext(root=tmp_path / "work", key=tmp_path / "state" / "key", now=lambda: START)
 
 
-def test_a_plan_goes_from_template_to_approval(place: Place) -> None:
-    draft = run_new(place, author="terminal:ada", draft=None).stdout
-    assert run_lint(place, text=draft, plan_hash=None).exit_code == 0
-    plan_hash = run_new(place, author="terminal:ada", draft=draft).stdout.strip()
-    line = f"{plan_hash}  proposed        2026-01-08T00:00:00Z Say what this plan is for\n"
-    assert run_list(place) == Answer(stdout=line)
-    assert run_lint(place, text=None, plan_hash=plan_hash) == Answer(stdout=f"{plan_hash}\n")
+def test_a_plan_goes_from_template_to_approval(context: CommandContext) -> None:
+    draft = run_new(context, author="terminal:ada", draft=None).stdout
+    assert run_lint(context, text=draft, plan_hash=None).exit_code == 0
+    plan_hash = run_new(context, author="terminal:ada", draft=draft).stdout.strip()
+    line = f"{plan_hash}  proposed        2026-01-08T00:00:00Z Describe the purpose of this plan\n"
+    assert run_list(context) == CommandResult(stdout=line)
+    assert run_lint(context, text=None, plan_hash=plan_hash) == CommandResult(stdout=f"{plan_hash}\n")
 
-    approved = run_approve(place, plan_hash=plan_hash, approver="terminal:ada")
+    approved = run_approve(context, plan_hash=plan_hash, approver="terminal:ada")
 
-    shown = run_show(place, plan_hash=plan_hash)
-    assert approved == Answer(stderr=f"approved {plan_hash} as terminal:ada\n")
+    shown = run_show(context, plan_hash=plan_hash)
+    assert approved == CommandResult(stderr=f"approved {plan_hash} as terminal:ada\n")
     assert shown.stdout == f"PLAN_HASH: {plan_hash}\n{draft}"
     assert shown.stderr == "state: approved; author: terminal:ada; approved by: terminal:ada\n"
-    assert "1 approved" in run_status(place).stdout
+    assert "1 approved" in run_status(context).stdout
 
 
-def test_findings_are_told_by_line_and_nothing_is_kept(place: Place) -> None:
-    draft = run_new(place, author="terminal:ada", draft=None).stdout.replace("create, modify", "burn")
-    answer = run_new(place, author="terminal:ada", draft=draft)
+def test_findings_are_reported_by_line_and_nothing_is_saved(context: CommandContext) -> None:
+    draft = run_new(context, author="terminal:ada", draft=None).stdout.replace("create, modify", "burn")
+    answer = run_new(context, author="terminal:ada", draft=draft)
 
     assert answer.exit_code == FINDINGS
     assert "PLAN_NOT_ENFORCEABLE" in answer.stdout
-    assert not (place.root / "docs").exists()
+    assert not (context.root / "docs").exists()
 
 
-def test_what_a_crash_left_behind_is_named(place: Place) -> None:
-    (place.root / "src").mkdir()
-    (place.root / "src/.strictwire-0011").write_text("half")
+def test_files_left_by_a_crash_are_reported(context: CommandContext) -> None:
+    (context.root / "src").mkdir()
+    (context.root / "src/.strictwire-0011").write_text("half")
 
-    answer = run_status(place)
+    answer = run_status(context)
 
     assert answer.exit_code == FINDINGS
     assert "src/.strictwire-0011" in answer.stdout
 
 
-def test_a_refusal_is_a_sentence_with_its_code(place: Place) -> None:
-    assert guarded(lambda: run_show(place, plan_hash="0" * 64)).exit_code == 1
-    assert "PLAN_NOT_FOUND" in guarded(lambda: run_approve(place, plan_hash="0" * 64, approver="x")).stderr
+def test_a_refusal_is_an_error_message_with_its_code(context: CommandContext) -> None:
+    assert run_command(lambda: run_show(context, plan_hash="0" * 64)).exit_code == 1
+    assert "PLAN_NOT_FOUND" in run_command(lambda: run_approve(context, plan_hash="0" * 64, approver="x")).stderr
 
 
-def test_approving_without_a_terminal_is_refused_by_the_command_line(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(place.key.parent))
-    command = [sys.executable, "-m", "strictwire.cli.main", "plan", "approve", "0" * 64, "--root", str(place.root)]
+def test_approving_without_a_terminal_is_refused_by_the_command_line(
+    context: CommandContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(context.key.parent))
+    command = [sys.executable, "-m", "strictwire.cli.main", "plan", "approve", "0" * 64, "--root", str(context.root)]
 
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)
 

@@ -1,21 +1,22 @@
-"""Writing over the wire: under an approved plan, against the content that was seen, in one step, verified or undone."""
+"""Writing over the wire: under an approved plan, against the expected content, atomic, verified or undone."""
 
 from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.workspace.desk import BUILDER, PLANNER, Desk, open_desk, report, run, sha256
+from tests.packs.workspace.harness import BUILDER, PLANNER, Harness, open_harness, report, run, sha256
 
-from strictwire.audit.event import Event, Intent, Outcome
-from strictwire.fault.failure import Failure, fail
-from strictwire.stores.memory import MemoryRecorder
+from strictwire.audit.recorder import Done
+from strictwire.canon.json import parse_object
+from strictwire.fault.failure import fail
+from strictwire.stores.memory.recorder import MemoryRecorder
 
 EMPTY = sha256(b"")
 SEEN = {"previousHash": EMPTY}
@@ -24,76 +25,76 @@ MISSING = "MISSING_REQUIRED_FIELD"
 
 
 @dataclass(slots=True, kw_only=True)
-class Bench:
-    """A builder at work under one approved plan."""
+class Builder:
+    """A client in the role WINDSURF with one approved plan."""
 
-    desk: Desk
+    harness: Harness
     session: str
     plan_hash: str
 
     @property
     def root(self) -> Path:
-        return self.desk.root
+        return self.harness.root
 
     def arguments(self, more: dict[str, Any]) -> dict[str, Any]:
         return {"session_id": self.session, "plan_hash": self.plan_hash, "phase_id": "PHASE_1"} | more
 
     async def do(self, tool: str, **more: Any) -> Any:
-        return await self.desk.call(BUILDER, tool, **self.arguments(more))
+        return await self.harness.call(BUILDER, tool, **self.arguments(more))
 
     async def fails(self, tool: str, **more: Any) -> tuple[str, Any]:
-        """The refusal; a lock is taken away again, so that the next can be seen too."""
-        got = await self.desk.code(BUILDER, tool, **self.arguments(more))
-        status = await self.desk.call(BUILDER, "session_status", session_id=self.session)
+        """Return the failure. A lock is removed again, so that the next failure can be tested."""
+        got = await self.harness.code(BUILDER, tool, **self.arguments(more))
+        status = await self.harness.call(BUILDER, "session_status", session_id=self.session)
         if status["locked"]:
             lock = status["lock"]
             path = f"docs/reports/{len(list(self.root.glob('docs/reports/*')))}.md"
             text = report(lock["session_id"], lock["code"])
-            await self.desk.call(BUILDER, "write_file", session_id=self.session, path=path, content=text)
+            await self.harness.call(BUILDER, "write_file", session_id=self.session, path=path, content=text)
         return got
 
 
 @asynccontextmanager
-async def open_bench(folder: Path, *, recorder: MemoryRecorder | None = None, **plan: Any) -> AsyncIterator[Bench]:
-    async with open_desk(folder, recorder=recorder) as desk:
-        (desk.root / "src").mkdir()
-        planner = await desk.begin(PLANNER, "ANTIGRAVITY")
-        plan_hash = await desk.approved(planner, **plan)
-        yield Bench(desk=desk, session=await desk.begin(BUILDER, "WINDSURF"), plan_hash=plan_hash)
+async def open_builder(folder: Path, *, recorder: MemoryRecorder | None = None, **plan: Any) -> AsyncIterator[Builder]:
+    async with open_harness(folder, recorder=recorder) as harness:
+        (harness.root / "src").mkdir()
+        planner = await harness.begin(PLANNER, "ANTIGRAVITY")
+        plan_hash = await harness.approved(planner, **plan)
+        yield Builder(harness=harness, session=await harness.begin(BUILDER, "WINDSURF"), plan_hash=plan_hash)
 
 
-def told(bench: Bench, operation: str, path: str, **more: Any) -> dict[str, Any]:
-    plan = {"plan_hash": bench.plan_hash, "phase_id": "PHASE_1"}
+def told(builder: Builder, operation: str, path: str, **more: Any) -> dict[str, Any]:
+    plan = {"plan_hash": builder.plan_hash, "phase_id": "PHASE_1"}
     warnings = {"warnings": []} if operation in ("create", "modify") else {}
     told = {"operation": operation, "path": path, "previous_sha256": None, "preflight": []}
     return told | plan | warnings | more
 
 
-def test_a_file_is_made_changed_patched_moved_and_deleted(tmp_path: Path) -> None:
+def test_a_file_is_created_changed_patched_moved_and_deleted(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path) as bench:
-            file = bench.root / "src/a.py"
-            made = await bench.do("write_file", path="src/a.py", content="one\ntwo\n")
-            assert made == told(bench, "create", "src/a.py", sha256=sha256(b"one\ntwo\n"), size=8)
+        async with open_builder(tmp_path) as builder:
+            file = builder.root / "src/a.py"
+            made = await builder.do("write_file", path="src/a.py", content="one\ntwo\n")
+            assert made == told(builder, "create", "src/a.py", sha256=sha256(b"one\ntwo\n"), size=8)
             file.chmod(0o755)
-            changed = await bench.do("write_file", path="./src/a.py", content="ONE\r\ntwo\n", previousHash=made["sha256"])
+            changed = await builder.do("write_file", path="./src/a.py", content="ONE\r\ntwo\n", previousHash=made["sha256"])
             before = {"previous_sha256": made["sha256"]}
-            assert changed == told(bench, "modify", "src/a.py", sha256=sha256(b"ONE\r\ntwo\n"), size=9, **before)
+            assert changed == told(builder, "modify", "src/a.py", sha256=sha256(b"ONE\r\ntwo\n"), size=9, **before)
             patch = "@@ -2 +2 @@\n-two\n+TWO\n"
-            patched = await bench.do("write_file", path="src/a.py", patch=patch, previousHash=changed["sha256"])
+            patched = await builder.do("write_file", path="src/a.py", patch=patch, previousHash=changed["sha256"])
             assert file.read_bytes() == b"ONE\r\nTWO\n"
             assert file.stat().st_mode & 0o777 == 0o755
-            moved = await bench.do("move_file", path="src/a.py", new_path="src/b.py", previousHash=patched["sha256"])
+            moved = await builder.do("move_file", path="src/a.py", new_path="src/b.py", previousHash=patched["sha256"])
             same = {"previous_sha256": patched["sha256"]}
-            expected = told(bench, "move", "src/a.py", new_path="src/b.py", sha256=patched["sha256"], size=9, **same)
+            expected = told(builder, "move", "src/a.py", new_path="src/b.py", sha256=patched["sha256"], size=9, **same)
             assert (moved, file.exists()) == (expected, False)
-            gone = await bench.do("delete_file", path="src/b.py", previousHash=patched["sha256"])
-            assert gone == told(bench, "delete", "src/b.py", **same)
-            assert list((bench.root / "src").iterdir()) == []
+            gone = await builder.do("delete_file", path="src/b.py", previousHash=patched["sha256"])
+            assert gone == told(builder, "delete", "src/b.py", **same)
+            assert list((builder.root / "src").iterdir()) == []
 
             coded = b64encode(b"\x00\xff").decode()
-            await bench.do("write_file", path="src/x/y/z.bin", content=coded, encoding="base64", make_folders=True)
-            assert (bench.root / "src/x/y/z.bin").read_bytes() == b"\x00\xff"
+            await builder.do("write_file", path="src/x/y/z.bin", content=coded, encoding="base64", make_folders=True)
+            assert (builder.root / "src/x/y/z.bin").read_bytes() == b"\x00\xff"
 
     run(use())
 
@@ -101,18 +102,18 @@ def test_a_file_is_made_changed_patched_moved_and_deleted(tmp_path: Path) -> Non
 @pytest.mark.clause("S12")
 def test_every_code_of_a_write_has_its_own_cause_and_nothing_is_changed(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path, forbidden_actions=[{"operation": "delete", "pattern": "src/keep"}]) as bench:
+        async with open_builder(tmp_path, forbidden_actions=[{"operation": "delete", "pattern": "src/keep"}]) as builder:
             outside = tmp_path / "outside"
             outside.mkdir()
             (outside / "f").write_text("o")
-            (bench.root / "src/keep").write_bytes(b"")
-            (bench.root / "src/folder").mkdir()
-            (bench.root / "src/out").symlink_to(outside)
-            (bench.root / "src/in").symlink_to("keep")
-            (bench.root / "src/bin").write_bytes(b"\xff")
-            (bench.root / "other").write_bytes(b"")
-            os.mkfifo(bench.root / "src/fifo")
-            before = snapshot(bench.root)
+            (builder.root / "src/keep").write_bytes(b"")
+            (builder.root / "src/folder").mkdir()
+            (builder.root / "src/out").symlink_to(outside)
+            (builder.root / "src/in").symlink_to("keep")
+            (builder.root / "src/bin").write_bytes(b"\xff")
+            (builder.root / "other").write_bytes(b"")
+            os.mkfifo(builder.root / "src/fifo")
+            before = snapshot(builder.root)
             patch = {"path": "src/keep", "previousHash": EMPTY}
             good = "@@ -0,0 +1 @@\n+x\n"
             binary = {"path": "src/bin", "previousHash": sha256(b"\xff")}
@@ -150,17 +151,17 @@ def test_every_code_of_a_write_has_its_own_cause_and_nothing_is_changed(tmp_path
                 ("move_file", {"path": "src/keep", "new_path": "src/no/x", **SEEN}, ("PATH_NOT_FOUND", None)),
             ]  # fmt: skip
             for tool, arguments, (code, reason) in causes:
-                got = await bench.fails(tool, **arguments)
+                got = await builder.fails(tool, **arguments)
                 assert got[0] == code, (tool, arguments, got)
                 assert reason is None or got[1] == reason, (tool, arguments, got)
-                assert snapshot(bench.root) == before, (tool, arguments)
+                assert snapshot(builder.root) == before, (tool, arguments)
             assert (outside / "f").read_text() == "o"
 
     run(use())
 
 
 def snapshot(root: Path) -> dict[str, Any]:
-    """Everything below, besides reports."""
+    """Return everything below, except reports."""
     found = [path for path in root.rglob("*") if "reports" not in path.parts]
     return {str(path): path.read_bytes() if path.is_file() else path.is_symlink() for path in found}
 
@@ -173,15 +174,15 @@ def snapshot(root: Path) -> dict[str, Any]:
         "src/.git/config", ".strictwire/x", "strictwire.toml", "src/audit-log.jsonl", "docs", "src/.strictwire-0",
     ],
 )  # fmt: skip
-def test_no_plan_opens_plans_reports_logs_and_the_product_s_own_files(tmp_path: Path, path: str) -> None:
+def test_no_plan_permits_writing_plans_reports_logs_and_own_files(tmp_path: Path, path: str) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path, paths=["**"]) as bench:
-            (bench.root / "victim").write_bytes(b"")
-            got = await bench.fails("write_file", path=path, content="x", make_folders=True)
+        async with open_builder(tmp_path, paths=["**"]) as builder:
+            (builder.root / "victim").write_bytes(b"")
+            got = await builder.fails("write_file", path=path, content="x", make_folders=True)
             assert got == ("PLAN_SCOPE_VIOLATION", "guarded")
-            got = await bench.fails("move_file", path="victim", new_path=path, previousHash=EMPTY)
+            got = await builder.fails("move_file", path="victim", new_path=path, previousHash=EMPTY)
             assert got == ("PLAN_SCOPE_VIOLATION", "guarded")
-            assert not (bench.root / path).is_file()
+            assert not (builder.root / path).is_file()
 
     run(use())
 
@@ -200,11 +201,11 @@ def test_a_change_that_fails_its_verification_is_undone_to_the_byte(tmp_path: Pa
     old = b"\xffold\r\n"
 
     async def use() -> None:
-        async with open_bench(tmp_path, phase={"verification_commands": [["true"], command]}) as bench:
-            file = bench.root / "src/a"
+        async with open_builder(tmp_path, phase={"verification_commands": [["true"], command]}) as builder:
+            file = builder.root / "src/a"
             file.write_bytes(old)
             file.chmod(0o640)
-            before = snapshot(bench.root)
+            before = snapshot(builder.root)
             made = {"path": "src/deep/er/b", "content": "new", "make_folders": True}
             moved = {"path": "src/a", "new_path": "src/c"}
             for tool, arguments in (
@@ -217,19 +218,21 @@ def test_a_change_that_fails_its_verification_is_undone_to_the_byte(tmp_path: Pa
                     continue
                 if "sh" in command and arguments is made:
                     continue
-                assert await bench.fails(tool, **arguments) == ("PREFLIGHT_FAILED", reason), tool
-                assert snapshot(bench.root) == before, tool
+                assert await builder.fails(tool, **arguments) == ("PREFLIGHT_FAILED", reason), tool
+                assert snapshot(builder.root) == before, tool
                 assert file.stat().st_mode & 0o777 == 0o640
 
     run(use())
 
 
-def test_commands_that_succeed_are_told_and_run_in_the_workspace_without_our_environment(tmp_path: Path) -> None:
+def test_successful_commands_are_reported_and_run_in_the_workspace_with_a_minimal_environment(tmp_path: Path) -> None:
     check = ["sh", "-c", 'test -f src/a && test -z "$SECRET" && test "$HOME" != /root']
 
     async def use() -> None:
-        async with open_bench(tmp_path, phase={"verification_commands": [check]}, verification_gates=[["true"]]) as bench:
-            done = await bench.do("write_file", path="src/a", content="x")
+        async with open_builder(
+            tmp_path, phase={"verification_commands": [check]}, verification_gates=[["true"]]
+        ) as builder:
+            done = await builder.do("write_file", path="src/a", content="x")
             assert done["preflight"] == [{"command": check, "exit_code": 0}, {"command": ["true"], "exit_code": 0}]
 
     os.environ["SECRET"] = "s"
@@ -239,25 +242,25 @@ def test_commands_that_succeed_are_told_and_run_in_the_workspace_without_our_env
         del os.environ["SECRET"]
 
 
-def test_an_intent_artifact_has_to_be_there_first(tmp_path: Path) -> None:
+def test_a_required_intent_artifact_must_exist_first(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path, phase={"required_intent_artifacts": ["src/intent.md"]}) as bench:
-            got = await bench.fails("write_file", path="src/a", content="x")
+        async with open_builder(tmp_path, phase={"required_intent_artifacts": ["src/intent.md"]}) as builder:
+            got = await builder.fails("write_file", path="src/a", content="x")
             assert got == ("PLAN_SCOPE_VIOLATION", "artifact_missing")
-            (bench.root / "src/intent.md").write_text("why")
-            await bench.do("write_file", path="src/a", content="x")
+            (builder.root / "src/intent.md").write_text("why")
+            await builder.do("write_file", path="src/a", content="x")
 
     run(use())
 
 
-def test_a_hard_link_is_parted_and_its_other_name_keeps_its_bytes(tmp_path: Path) -> None:
+def test_a_hard_link_is_replaced_and_its_other_name_keeps_its_bytes(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path) as bench:
+        async with open_builder(tmp_path) as builder:
             outside = tmp_path / "outside"
             outside.write_text("kept")
-            (bench.root / "src/a").hardlink_to(outside)
-            await bench.do("write_file", path="src/a", content="new", previousHash=sha256(b"kept"))
-            assert (outside.read_text(), (bench.root / "src/a").read_text()) == ("kept", "new")
+            (builder.root / "src/a").hardlink_to(outside)
+            await builder.do("write_file", path="src/a", content="new", previousHash=sha256(b"kept"))
+            assert (outside.read_text(), (builder.root / "src/a").read_text()) == ("kept", "new")
 
     run(use())
 
@@ -265,47 +268,47 @@ def test_a_hard_link_is_parted_and_its_other_name_keeps_its_bytes(tmp_path: Path
 @pytest.mark.clause("S7", "S8", "S9")
 def test_a_change_is_recorded_before_and_after_with_its_plan_and_phase(tmp_path: Path) -> None:
     async def use() -> None:
-        async with open_bench(tmp_path) as bench:
-            start = len(bench.desk.recorder.events)
-            await bench.do("write_file", path="src/a", content="x")
-            await bench.fails("write_file", path="src/a", content="x")
-            events = [each for each in bench.desk.recorder.events[start:] if each.origin.tool_name == "write_file"]
-            kinds = [type(each) for each in events]
-            assert kinds == [Intent, Outcome, Intent, Outcome]
-            assert {(each.origin.plan_hash, each.origin.phase_id) for each in events} == {(bench.plan_hash, "PHASE_1")}
-            end = events[-1].end
-            assert (end.error_code, end.envelope["plan_hash"], end.envelope["session_id"]) == (
+        async with open_builder(tmp_path) as builder:
+            start = len(builder.harness.recorder.records)
+            await builder.do("write_file", path="src/a", content="x")
+            await builder.fails("write_file", path="src/a", content="x")
+            records = [each for each in builder.harness.recorder.records[start:] if each["tool_name"] == "write_file"]
+            assert [each["kind"] for each in records] == ["intent", "outcome", "intent", "outcome"]
+            assert {(each["plan_hash"], each["phase_id"]) for each in records} == {(builder.plan_hash, "PHASE_1")}
+            end = records[-1]
+            assert (end["error_code"], end["envelope"]["plan_hash"], end["envelope"]["session_id"]) == (
                 "FILE_ALREADY_EXISTS",
-                bench.plan_hash,
-                bench.session,
+                builder.plan_hash,
+                builder.session,
             )
 
     run(use())
 
 
-class Deaf(MemoryRecorder):
-    """Keeps nothing of one kind once it is told not to."""
+class FailingRecorder(MemoryRecorder):
+    """Refuses records of one kind, once that is set."""
 
-    refused: type | None = None
+    refused: str | None = None
 
-    async def record(self, event: Event) -> Failure | None:
-        if self.refused is not None and isinstance(event, self.refused):
-            return fail("AUDIT_UNAVAILABLE")
-        return await super().record(event)
+    def append(self, bodies: Sequence[bytes], done: Done) -> None:
+        if self.refused is not None and any(parse_object(body)["kind"] == self.refused for body in bodies):
+            done(fail("AUDIT_UNAVAILABLE"))
+        else:
+            super().append(bodies, done)
 
 
 @pytest.mark.clause("S7")
-@pytest.mark.parametrize(("refused", "is_written"), [(Intent, False), (Outcome, True)])
-def test_without_a_record_before_it_there_is_no_change_and_without_one_after_it_no_answer(
-    tmp_path: Path, refused: type, is_written: bool
+@pytest.mark.parametrize(("refused", "is_written"), [("intent", False), ("outcome", True)])
+def test_without_an_intent_record_there_is_no_change_and_without_an_outcome_record_no_answer(
+    tmp_path: Path, refused: str, is_written: bool
 ) -> None:
-    recorder = Deaf()
+    recorder = FailingRecorder()
 
     async def use() -> None:
-        async with open_bench(tmp_path, recorder=recorder) as bench:
+        async with open_builder(tmp_path, recorder=recorder) as builder:
             recorder.refused = refused
-            got = await bench.desk.code(BUILDER, "write_file", **bench.arguments({"path": "src/a", "content": "x"}))
+            got = await builder.harness.code(BUILDER, "write_file", **builder.arguments({"path": "src/a", "content": "x"}))
             assert got[0] == "AUDIT_LOG_FAILED"
-            assert (bench.root / "src/a").exists() is is_written
+            assert (builder.root / "src/a").exists() is is_written
 
     run(use())

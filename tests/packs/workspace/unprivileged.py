@@ -1,7 +1,7 @@
-"""Calls one tool without the rights of root: `unprivileged.py ROOT TOOL PATH`. Prints the code and the reason, or `ok`.
+"""Calls one tool as an unprivileged user: `unprivileged.py ROOT TOOL PATH`. Prints the code and the reason, or `ok`.
 
-Everything is imported and opened before the rights are dropped, since the interpreter itself may lie where only root can
-read.
+Everything is imported and opened before the privileges are dropped, because the interpreter may be installed where only root
+can read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from strictwire.contract.handler import CallContext
 from strictwire.fault.failure import Facts, Refused
 from strictwire.packs.pack import Environment
 from strictwire.packs.workspace.pack import WorkspacePack
-from strictwire.packs.workspace.plans.shelf import Shelf  # noqa: F401 - imported while it can be
+from strictwire.packs.workspace.plans.plan_files import PlanFiles  # noqa: F401 - must be imported before privileges are dropped
 
 NOBODY = 65534
 

@@ -1,4 +1,4 @@
-"""A server on FastMCP with its defaults. Runs in the peers' own environment, see scripts/peers."""
+"""A server on FastMCP with its defaults. Runs in the virtual environment that scripts/peers creates."""
 
 import asyncio
 import sys
@@ -27,13 +27,13 @@ async def slow() -> str:
 
 @server.tool(annotations=READ_ONLY, output_schema={"type": "object", "properties": {"count": {"type": "integer"}}})
 def count() -> ToolResult:
-    """Break the promise of the output schema."""
+    """Violate the output schema."""
     return ToolResult(structured_content={"count": "many"})
 
 
 @server.tool(annotations=READ_ONLY)
 def ratio() -> float:
-    """Give what is no number."""
+    """Return NaN."""
     return float("nan")
 
 
@@ -45,13 +45,13 @@ def fail() -> str:
 
 @server.tool(annotations=READ_ONLY)
 def surrogate() -> str:
-    """Give a file name that is not UTF-8."""
+    """Return a file name that is not UTF-8."""
     return b"caf\xe9.txt".decode("utf-8", "surrogateescape")
 
 
 @server.tool(annotations=READ_ONLY)
 def thing() -> Any:  # type: ignore[explicit-any]
-    """Give what JSON has no form for."""
+    """Return a value that JSON cannot represent."""
     return object()
 
 

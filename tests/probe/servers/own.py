@@ -1,4 +1,4 @@
-"""A server on strictwire itself with the same tools as the others. Started with `--stdio` or `--http PORT`."""
+"""A strictwire server with the same tools as the other fixture servers. Start it with `--stdio` or `--http PORT`."""
 
 import asyncio
 import sys
@@ -23,7 +23,7 @@ def total(numbers: list[int]) -> int:
 
 @server.tool()
 def echo(text: str) -> str:
-    """Give the text back."""
+    """Return the text."""
     return text
 
 
@@ -36,7 +36,7 @@ async def slow() -> str:
 
 @server.tool()
 def ratio() -> float:
-    """Give what is no number."""
+    """Return NaN."""
     return float("nan")
 
 
@@ -48,13 +48,13 @@ def fail() -> str:
 
 @server.tool()
 def surrogate() -> str:
-    """Give a file name that is not UTF-8."""
+    """Return a file name that is not UTF-8."""
     return b"caf\xe9.txt".decode("utf-8", "surrogateescape")
 
 
 @server.tool(output_schema={"type": "object", "additionalProperties": False}, input_schema={"type": "object"})
 def thing(_arguments: dict[str, Any]) -> Any:
-    """Give what JSON has no form for."""
+    """Return a value that JSON cannot represent."""
     return object()
 
 

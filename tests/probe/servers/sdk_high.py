@@ -1,4 +1,4 @@
-"""A server on the official SDK's high level, as its documentation shows it. Started with `--stdio` or `--http PORT`."""
+"""A server on the official SDK's high level, as its documentation shows it. Start it with `--stdio` or `--http PORT`."""
 
 import asyncio
 import sys
@@ -25,7 +25,7 @@ def total(numbers: list[int]) -> int:
 
 @server.tool(annotations=READ_ONLY)
 def echo(text: str) -> str:
-    """Give the text back."""
+    """Return the text."""
     return text
 
 
@@ -38,7 +38,7 @@ async def slow() -> str:
 
 @server.tool(annotations=READ_ONLY)
 def ratio() -> float:
-    """Give what is no number."""
+    """Return NaN."""
     return float("nan")
 
 
@@ -50,13 +50,13 @@ def fail() -> str:
 
 @server.tool(annotations=READ_ONLY)
 def surrogate() -> str:
-    """Give a file name that is not UTF-8."""
+    """Return a file name that is not UTF-8."""
     return b"caf\xe9.txt".decode("utf-8", "surrogateescape")
 
 
 @server.tool(annotations=READ_ONLY)
 def thing() -> Any:  # type: ignore[explicit-any]
-    """Give what JSON has no form for."""
+    """Return a value that JSON cannot represent."""
     return object()
 
 

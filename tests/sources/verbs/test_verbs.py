@@ -1,4 +1,4 @@
-"""The verbs of governance on a small project: exit codes, what is written, and that nothing passes by accident."""
+"""The contract commands on a small project: exit codes, written files, and that a check that did not run never passes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from strictwire.sources.verbs.files import (
     run_freeze,
 )
 from strictwire.sources.verbs.lint import LintOptions, run_lint
-from strictwire.sources.verbs.outcome import Outcome
 from strictwire.sources.verbs.pin import PinOptions, run_pin, run_pin_check
+from strictwire.sources.verbs.result import VerbResult
 from tests.sources.project import READ, READ_OUTPUT, closed, commit_all, write, write_project
 
 STRICT = Policy(category=Category.STRICT)
@@ -35,20 +35,20 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def rules_in(outcome: Outcome) -> list[str]:
-    return [each["rule"] for each in parse_object(outcome.text.encode())["findings"]]
+def rules_in(result: VerbResult) -> list[str]:
+    return [each["rule"] for each in parse_object(result.text.encode())["findings"]]
 
 
 def test_a_clean_project_passes_strict(project: Path) -> None:
-    assert run_lint(LintOptions(policy=STRICT)) == Outcome(exit_code=0, text="lint: 0 findings in 1 tool of schemas\n")
+    assert run_lint(LintOptions(policy=STRICT)) == VerbResult(exit_code=0, text="lint: 0 findings in 1 tool of schemas\n")
 
 
-def test_findings_exit_100_and_tell_progress(project: Path) -> None:
+def test_findings_exit_with_100_and_progress_is_reported(project: Path) -> None:
     write(project / "schemas" / "tools" / "bare.json", {"type": "object"})
     seen: list[tuple[int, int]] = []
-    outcome = run_lint(LintOptions(style="json"), lambda done, total: seen.append((done, total)))
+    result = run_lint(LintOptions(output_format="json"), lambda done, total: seen.append((done, total)))
 
-    assert (outcome.exit_code, rules_in(outcome), seen) == (
+    assert (result.exit_code, rules_in(result), seen) == (
         100,
         ["CLIENT_PROPERTIES", "DESCRIPTION_PRESENT"],
         [(1, 2), (2, 2)],
@@ -57,20 +57,20 @@ def test_findings_exit_100_and_tell_progress(project: Path) -> None:
 
 def test_an_unreadable_file_is_a_finding_in_every_category(project: Path) -> None:
     write(project / "schemas" / "tools" / "bad.json", b"{")
-    outcome = run_lint(LintOptions(style="json", policy=Policy(category=Category.CODE)))
+    result = run_lint(LintOptions(output_format="json", policy=Policy(category=Category.CODE)))
 
-    assert (outcome.exit_code, "FILE_STRICT_JSON" in rules_in(outcome)) == (100, True)
+    assert (result.exit_code, "FILE_STRICT_JSON" in rules_in(result)) == (100, True)
 
 
-def test_what_could_not_run_exits_1_with_the_reason(project: Path) -> None:
-    assert run_lint(LintOptions(source="none.json")) == Outcome(
-        exit_code=1, error="none.json: cannot be read (No such file or directory)"
+def test_a_check_that_could_not_run_exits_with_1_and_the_reason(project: Path) -> None:
+    assert run_lint(LintOptions(source="none.json")) == VerbResult(
+        exit_code=1, error="none.json: cannot read the file (No such file or directory)"
     )
     assert run_breaking(BreakingOptions(against="git:none")).exit_code == 1
     assert run_pin_check(PinOptions()).exit_code == 1
 
 
-def test_a_policy_that_cannot_be_meant_exits_2(project: Path) -> None:
+def test_an_invalid_policy_exits_with_2(project: Path) -> None:
     waiver = Waiver(rule="NO_SUCH_RULE", reason="r")
 
     assert run_lint(LintOptions(policy=Policy(ruleset="1999"))).exit_code == 2
@@ -79,35 +79,35 @@ def test_a_policy_that_cannot_be_meant_exits_2(project: Path) -> None:
 
 
 @pytest.mark.clause("G16")
-def test_a_changed_schema_needs_its_contract_row_and_a_test(project: Path) -> None:
-    gate = LintOptions(style="json", changed_since="v1")
-    assert run_lint(gate).exit_code == 0
+def test_a_changed_schema_needs_a_contract_entry_and_a_test(project: Path) -> None:
+    options = LintOptions(output_format="json", changed_since="v1")
+    assert run_lint(options).exit_code == 0
     write(project / "schemas" / "tools" / "read.json", closed(uri={"type": "string", "pattern": "^file:", "maxLength": 9}))
-    assert rules_in(run_lint(gate)) == ["CHANGE_IN_CONTRACT", "CHANGE_TESTED"]
+    assert rules_in(run_lint(options)) == ["CHANGE_IN_CONTRACT", "CHANGE_TESTED"]
     write(project / "docs" / "CONTRACT.md", b"| read | one file, shorter |\n")
-    assert rules_in(run_lint(gate)) == ["CHANGE_TESTED"]
+    assert rules_in(run_lint(options)) == ["CHANGE_TESTED"]
     write(project / "tests" / "test_read.py", b"# more\n")
-    assert run_lint(gate).exit_code == 0
+    assert run_lint(options).exit_code == 0
 
 
 @pytest.mark.clause("G16")
-def test_a_removed_tool_and_an_unnamed_new_one_are_changes_too(project: Path) -> None:
+def test_a_removed_tool_and_a_new_tool_that_the_contract_does_not_name_are_changes(project: Path) -> None:
     (project / "schemas" / "tools" / "read.json").rename(project / "schemas" / "tools" / "look.json")
     for ending in ("output", "contract"):
         (project / f"schemas/tools/read.{ending}.json").rename(project / f"schemas/tools/look.{ending}.json")
     write(project / "docs" / "CONTRACT.md", b"| read | gone |\n")
-    outcome = run_lint(LintOptions(style="json", changed_since="v1"))
+    result = run_lint(LintOptions(output_format="json", changed_since="v1"))
 
-    assert rules_in(outcome) == ["CHANGE_IN_CONTRACT", "CHANGE_TESTED", "CHANGE_TESTED"]
+    assert rules_in(result) == ["CHANGE_IN_CONTRACT", "CHANGE_TESTED", "CHANGE_TESTED"]
 
 
 def test_breaking_compares_with_a_commit(project: Path) -> None:
     assert run_breaking(BreakingOptions(against="git:v1")).exit_code == 0
     write(project / "schemas" / "tools" / "read.json", closed(uri={"type": "string", "pattern": "^file:", "maxLength": 9}))
-    outcome = run_breaking(BreakingOptions(against="git:v1", style="json"))
-    finding = parse_object(outcome.text.encode())["findings"][0]
+    result = run_breaking(BreakingOptions(against="git:v1", output_format="json"))
+    finding = parse_object(result.text.encode())["findings"][0]
 
-    assert (outcome.exit_code, finding["rule"], finding["hurts"], finding["file"], finding["line"]) == (
+    assert (result.exit_code, finding["rule"], finding["hurts"], finding["file"], finding["line"]) == (
         100,
         "INPUT_BOUNDS_KEPT",
         "caller",
@@ -116,33 +116,33 @@ def test_breaking_compares_with_a_commit(project: Path) -> None:
     )
 
 
-def test_a_change_that_hurts_nobody_is_told_and_passes(project: Path) -> None:
+def test_a_compatible_change_is_reported_and_passes(project: Path) -> None:
     write(project / "schemas" / "tools" / "read.json", {**READ, "required": []})
-    outcome = run_breaking(BreakingOptions(against="git:v1", style="json"))
+    result = run_breaking(BreakingOptions(against="git:v1", output_format="json"))
 
-    assert (outcome.exit_code, rules_in(outcome)) == (0, ["INPUT_COMPATIBLE"])
+    assert (result.exit_code, rules_in(result)) == (0, ["INPUT_COMPATIBLE"])
 
 
 def test_pins_are_written_checked_and_compared(project: Path) -> None:
-    assert run_pin(PinOptions()) == Outcome(exit_code=0, text="pinned 1 tool in strictwire.lock\n")
+    assert run_pin(PinOptions()) == VerbResult(exit_code=0, text="pinned 1 tool in strictwire.lock\n")
     assert run_pin_check(PinOptions()).exit_code == 0
     assert run_breaking(BreakingOptions(against="strictwire.lock")).exit_code == 0
     write(project / "schemas" / "tools" / "read.contract.json", {"description": "Sends the file away."})
     write(project / "schemas" / "tools" / "more.json", READ)
-    outcome = run_pin_check(PinOptions(style="json"))
+    result = run_pin_check(PinOptions(output_format="json"))
 
-    assert (outcome.exit_code, sorted(rules_in(outcome))) == (
+    assert (result.exit_code, sorted(rules_in(result))) == (
         100,
         ["PIN_ANNOTATIONS", "PIN_DESCRIPTION", "PIN_TOOL_KNOWN"],
     )
-    assert rules_in(run_breaking(BreakingOptions(against="strictwire.lock", style="json"))) == [
+    assert rules_in(run_breaking(BreakingOptions(against="strictwire.lock", output_format="json"))) == [
         "TOOL_ADDED",
         "HINTS_KEPT",
         "DESCRIPTION_KEPT",
     ]
 
 
-def test_half_a_source_is_not_pinned(project: Path) -> None:
+def test_a_source_with_read_problems_is_not_pinned(project: Path) -> None:
     write(project / "schemas" / "tools" / "bad.json", b"{")
 
     assert run_pin(PinOptions()).exit_code == 1
@@ -151,12 +151,12 @@ def test_half_a_source_is_not_pinned(project: Path) -> None:
 
 def test_freeze_writes_schema_files_that_read_back_as_the_same_contracts(project: Path) -> None:
     run_pin(PinOptions())
-    assert run_freeze(FreezeOptions(source="strictwire.lock", out="frozen/tools")).text == "wrote 3 files of 1 tool\n"
-    assert run_freeze(FreezeOptions(source="strictwire.lock", out="frozen/tools")).text == "wrote 0 files of 1 tool\n"
+    assert run_freeze(FreezeOptions(source="strictwire.lock", out="frozen/tools")).text == "wrote 3 files for 1 tool\n"
+    assert run_freeze(FreezeOptions(source="strictwire.lock", out="frozen/tools")).text == "wrote 0 files for 1 tool\n"
     assert run_pin_check(PinOptions(source="frozen")).exit_code == 0
 
 
-def test_a_name_that_is_no_file_name_is_not_frozen(project: Path) -> None:
+def test_a_tool_name_that_is_not_a_file_name_is_not_frozen(project: Path) -> None:
     write(project / "evil.json", [{"name": "../../evil", "inputSchema": {"type": "object"}}])
 
     assert run_freeze(FreezeOptions(source="evil.json", out="frozen")).exit_code == 1
@@ -178,24 +178,24 @@ def test_bundle_writes_self_contained_schemas(project: Path) -> None:
     }
 
 
-def test_a_bundle_never_fetches(project: Path) -> None:
+def test_bundle_never_downloads_a_schema(project: Path) -> None:
     write(project / "schemas/tools/read.output.json", closed(text={"$ref": "https://example.org/x.json"}))
 
     assert "leads outside" in run_bundle(BundleOptions(out="built")).error
 
 
-def test_docs_are_written_in_both_forms(project: Path) -> None:
+def test_docs_are_written_as_markdown_and_html(project: Path) -> None:
     assert "## read" in run_docs(DocsOptions()).text
-    assert run_docs(DocsOptions(style="html", out="tools.html")).exit_code == 0
+    assert run_docs(DocsOptions(output_format="html", out="tools.html")).exit_code == 0
     assert '<h2 id="read">' in (project / "tools.html").read_text("utf-8")
 
 
 @pytest.mark.slow
-def test_a_huge_schema_and_a_recursive_one_are_judged_without_a_traceback(project: Path) -> None:
+def test_a_huge_schema_and_a_recursive_one_are_checked_without_a_traceback(project: Path) -> None:
     write(project / "schemas" / "tools" / "huge.json", b'{"type": "object", "x": "' + b"a" * 50_000_000 + b'"}')
     loop = {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}}
     write(project / "schemas" / "tools" / "loop.json", {**loop, "description": "Loops."})
-    found = rules_in(run_lint(LintOptions(style="json")))
+    found = rules_in(run_lint(LintOptions(output_format="json")))
 
     assert "FILE_STRICT_JSON" in found
     assert run_breaking(BreakingOptions(against="git:v1")).exit_code == 100

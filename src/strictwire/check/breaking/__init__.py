@@ -1,4 +1,4 @@
-"""Breaking rules: what may not change between two versions of a tool. The list below is every rule there is."""
+"""Breaking rules: what must not change between two versions of a tool. `RULES` lists all of them."""
 
 from __future__ import annotations
 

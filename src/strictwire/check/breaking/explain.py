@@ -1,7 +1,8 @@
-"""Why a schema no longer includes another, at one place. Each function says in which way `target` accepts less.
+"""Explains why one subschema accepts less than another. Each function finds one kind of difference.
 
-Read for inputs, less is a call that used to work; read for outputs, with the two exchanged, it is an answer that was never
-promised. The verdict is not made here: these only explain it.
+`target` is the schema that accepts less. For inputs that means a call that worked before is refused; for outputs, with
+old and new exchanged, a result that the old contract excluded. `inclusion` decides whether a change is breaking; these
+functions only explain the decision.
 """
 
 from __future__ import annotations
@@ -9,23 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from strictwire.check.breaking.pair import Step
-from strictwire.check.inclusion.shape import value_text
+from strictwire.check.breaking.pair import SchemaPair
+from strictwire.check.inclusion.shape import canonical_text
 
 
-class Cause(NamedTuple):
-    """One difference: what is less, said of a thing, and where."""
+class Difference(NamedTuple):
+    """One difference: its location, and the values that only the source accepts."""
 
     pointer: str
     what: str
 
 
-def types(step: Step) -> Iterator[Cause]:
-    """Types that the source takes and the target does not."""
-    taken, left = _types(step.source), _types(step.target)
-    lost = [name for name in taken if name not in left and not (name == "integer" and "number" in left)]
-    if left and (lost or not taken):
-        yield Cause(f"{step.pointer}/type", f"values of type {' or '.join(lost) or 'other than ' + ' or '.join(left)}")
+def types(pair: SchemaPair) -> Iterator[Difference]:
+    """Types that only the source accepts."""
+    accepted, remaining = _types(pair.source), _types(pair.target)
+    lost = [name for name in accepted if name not in remaining and not (name == "integer" and "number" in remaining)]
+    if remaining and (lost or not accepted):
+        yield Difference(
+            f"{pair.pointer}/type", f"values of type {' or '.join(lost) or 'other than ' + ' or '.join(remaining)}"
+        )
 
 
 def _types(schema: dict[str, Any]) -> list[str]:
@@ -33,18 +36,18 @@ def _types(schema: dict[str, Any]) -> list[str]:
     return list(named) if isinstance(named, list) else [named] if isinstance(named, str) else []
 
 
-def listed(step: Step) -> Iterator[Cause]:
-    """Listed values that the source takes and the target does not."""
-    taken, left = _listed(step.source), _listed(step.target)
-    if left is None:
+def listed(pair: SchemaPair) -> Iterator[Difference]:
+    """Enum values that only the source accepts."""
+    accepted, remaining = _listed(pair.source), _listed(pair.target)
+    if remaining is None:
         return
-    known = {value_text(value) for value in left}
-    lost = [value for value in taken or () if value_text(value) not in known]
+    known = {canonical_text(value) for value in remaining}
+    lost = [value for value in accepted or () if canonical_text(value) not in known]
     if lost:
-        shown = ", ".join(value_text(value)[:40] for value in lost[:5])
-        yield Cause(f"{step.pointer}/enum", f"the listed value {shown}")
-    elif taken is None:
-        yield Cause(f"{step.pointer}/enum", "values that are not listed")
+        shown = ", ".join(canonical_text(value)[:40] for value in lost[:5])
+        yield Difference(f"{pair.pointer}/enum", f"the enum value {shown}")
+    elif accepted is None:
+        yield Difference(f"{pair.pointer}/enum", "values outside the enum")
 
 
 def _listed(schema: dict[str, Any]) -> list[Any] | None:
@@ -65,49 +68,49 @@ _BOUNDS: Final = (
     ("maxItems", -1),
     ("maxProperties", -1),
 )
-"""Each bound, and in which direction it tightens."""
+"""Each bound, and the direction in which it becomes tighter."""
 
 
-def bounds(step: Step) -> Iterator[Cause]:
+def bounds(pair: SchemaPair) -> Iterator[Difference]:
     """Bounds that are tighter in the target."""
     for keyword, direction in _BOUNDS:
-        before, after = step.source.get(keyword), step.target.get(keyword)
+        before, after = pair.source.get(keyword), pair.target.get(keyword)
         if isinstance(after, int | float) and (before is None or (after - before) * direction > 0):
-            yield Cause(f"{step.pointer}/{keyword}", f"values outside {keyword} {after}")
+            yield Difference(f"{pair.pointer}/{keyword}", f"values outside {keyword} {after}")
     for keyword in ("multipleOf", "uniqueItems"):
-        if step.target.get(keyword) not in (None, False, step.source.get(keyword)):
-            yield Cause(f"{step.pointer}/{keyword}", f"values outside {keyword} {step.target[keyword]}")
+        if pair.target.get(keyword) not in (None, False, pair.source.get(keyword)):
+            yield Difference(f"{pair.pointer}/{keyword}", f"values outside {keyword} {pair.target[keyword]}")
 
 
-def required(step: Step) -> Iterator[Cause]:
-    """Members that the target asks for and the source does not."""
-    for name in step.target.get("required", ()):
-        if name not in step.source.get("required", ()):
-            yield Cause(f"{step.pointer}/required", f"an object without {name!r}")
+def required(pair: SchemaPair) -> Iterator[Difference]:
+    """Properties that only the target requires."""
+    for name in pair.target.get("required", ()):
+        if name not in pair.source.get("required", ()):
+            yield Difference(f"{pair.pointer}/required", f"an object without {name!r}")
 
 
-def members(step: Step) -> Iterator[Cause]:
-    """Members that the source knows and the closed target does not, or free members that the target refuses."""
-    if step.target.get("additionalProperties") is not False:
+def members(pair: SchemaPair) -> Iterator[Difference]:
+    """Properties that the source declares or allows and a closed target does not."""
+    if pair.target.get("additionalProperties") is not False:
         return
-    known = step.target.get("properties", {})
-    for name in step.source.get("properties", {}):
+    known = pair.target.get("properties", {})
+    for name in pair.source.get("properties", {}):
         if name not in known:
-            yield Cause(f"{step.pointer}/properties", f"the member {name!r}")
-    if step.source.get("additionalProperties") is not False and _is_object(step.source):
-        yield Cause(f"{step.pointer}/additionalProperties", "members that are not declared")
+            yield Difference(f"{pair.pointer}/properties", f"the property {name!r}")
+    if pair.source.get("additionalProperties") is not False and _is_object(pair.source):
+        yield Difference(f"{pair.pointer}/additionalProperties", "undeclared properties")
 
 
 def _is_object(schema: dict[str, Any]) -> bool:
     return "object" in _types(schema) or "properties" in schema
 
 
-def patterns(step: Step) -> Iterator[Cause]:
-    """Patterns and formats that the target asks for and the source does not."""
+def patterns(pair: SchemaPair) -> Iterator[Difference]:
+    """Patterns and formats that only the target has, or that differ."""
     for keyword in ("pattern", "format"):
-        after = step.target.get(keyword)
-        if after is not None and after != step.source.get(keyword):
-            yield Cause(f"{step.pointer}/{keyword}", f"texts outside the {keyword} {str(after)[:60]!r}")
+        after = pair.target.get(keyword)
+        if after is not None and after != pair.source.get(keyword):
+            yield Difference(f"{pair.pointer}/{keyword}", f"strings outside the {keyword} {str(after)[:60]!r}")
 
 
 EXPLANATIONS: Final = (types, listed, bounds, required, members, patterns)

@@ -1,4 +1,4 @@
-"""Runs the breaking rules over two sets of tools."""
+"""Runs the breaking rules over two versions of a set of tools."""
 
 from __future__ import annotations
 
@@ -6,60 +6,65 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from strictwire.check.breaking import terms
-from strictwire.check.breaking.pair import Pair, compare
-from strictwire.check.engine import Progress, find_places, flaw_findings, make_finding, make_report, silent
+from strictwire.check.breaking.pair import ToolPair, compare
+from strictwire.check.engine import Progress, find_locations, make_finding, make_report, no_progress, read_problem_findings
 from strictwire.check.finding import Finding, Report
 from strictwire.check.inclusion.decide import NotIncluded
-from strictwire.check.inclusion.shape import value_text
+from strictwire.check.inclusion.shape import canonical_text
 from strictwire.check.policy import Policy
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.subject import Problem, Side, ToolSet
 
-Told: TypeAlias = tuple[Rule, Problem, str]
-"""A rule, a problem it has, and the witness."""
+RuleProblem: TypeAlias = tuple[Rule, Problem, str]
+"""A rule, the problem it found, and the witness (JSON, or empty)."""
 
 MAX_WITNESS = 300
-"""Characters of a witness that are shown."""
+"""Longest witness in a finding, in characters; longer ones are truncated."""
 
 
 def breaking(
-    old: ToolSet, new: ToolSet, rules: Mapping[str, Rule], policy: Policy, *, version: str, progress: Progress = silent
+    old: ToolSet, new: ToolSet, rules: Mapping[str, Rule], policy: Policy, *, version: str, progress: Progress = no_progress
 ) -> Report:
-    """Judge what changed from `old` to `new`. Unreadable parts of either are findings: they were not compared."""
+    """Compare `old` with `new`. Unreadable parts of either are findings, because they could not be compared."""
     before, after = old.by_name(), new.by_name()
-    gone: list[Told] = []
-    told: list[Told] = []
+    removed: list[RuleProblem] = []
+    changed: list[RuleProblem] = []
     for done, (name, subject) in enumerate(before.items()):
         if name in after:
-            told += _pair_problems(compare(subject, after[name]), rules)
+            changed += _pair_problems(compare(subject, after[name]), rules)
         else:
-            gone += [(terms.tool_kept, each, "") for each in terms.tool_kept.check(subject)]
+            removed += [(terms.tool_kept, each, "") for each in terms.tool_kept.check(subject)]
         progress(done + 1, len(before))
     for name, subject in after.items():
         if name not in before:
-            told += [(terms.tool_added, each, "") for each in terms.tool_added.check(subject)]
-    findings = [*flaw_findings(old), *flaw_findings(new), *_findings(gone, rules, old), *_findings(told, rules, new)]
+            changed += [(terms.tool_added, each, "") for each in terms.tool_added.check(subject)]
+    findings = [
+        *read_problem_findings(old),
+        *read_problem_findings(new),
+        *_findings(removed, rules, old),
+        *_findings(changed, rules, new),
+    ]
     return make_report("breaking", new, findings, policy, version=version, ran=rules.keys(), against=old.label)
 
 
-def _pair_problems(pair: Pair, rules: Mapping[str, Rule]) -> Iterator[Told]:
+def _pair_problems(pair: ToolPair, rules: Mapping[str, Rule]) -> Iterator[RuleProblem]:
     for rule in rules.values():
         if rule.scope is Scope.PAIR:
             for problem in rule.check(pair):
                 yield rule, problem, _witness(pair, rule)
 
 
-def _witness(pair: Pair, rule: Rule) -> str:
+def _witness(pair: ToolPair, rule: Rule) -> str:
     side = next((side for side in Side if rule.id.startswith(side.name + "_")), None)
-    verdict = pair.comparison(side).verdict if side else None
-    if not isinstance(verdict, NotIncluded):
+    result = pair.comparison(side).result if side else None
+    if not isinstance(result, NotIncluded):
         return ""
-    text = value_text(verdict.witness)
+    text = canonical_text(result.witness)
     return text if len(text) <= MAX_WITNESS else text[: MAX_WITNESS - 1] + "…"
 
 
-def _findings(told: list[Told], rules: Mapping[str, Rule], tools: ToolSet) -> Iterator[Finding]:
-    kept = [each for each in told if each[0].id in rules]
-    places = find_places(tools, (problem.origin for _, problem, _ in kept))
+def _findings(problems: list[RuleProblem], rules: Mapping[str, Rule], tools: ToolSet) -> Iterator[Finding]:
+    kept = [each for each in problems if each[0].id in rules]
+    locations = find_locations(tools, (problem.origin for _, problem, _ in kept))
     for rule, problem, witness in kept:
-        yield make_finding(rule, problem, places, witness=witness)
+        yield make_finding(rule, problem, locations, witness=witness)

@@ -1,4 +1,4 @@
-"""Two versions of one tool, compared once: the verdicts, and the subschemas that correspond to each other."""
+"""Two versions of one tool, compared once: the inclusion results and the pairs of corresponding subschemas."""
 
 from __future__ import annotations
 
@@ -6,45 +6,49 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from strictwire.canon.json import JsonObject
-from strictwire.check.inclusion.decide import Included, Verdict, decide
+from strictwire.check.inclusion.decide import Included, InclusionResult, decide
 from strictwire.check.subject import Origin, Problem, Side, Subject
 from strictwire.contract.schema import escape_pointer
 
-MAX_STEPS = 5_000
-"""Corresponding subschemas that are looked at to explain a verdict; the verdict itself does not depend on it."""
+MAX_PAIRS = 5_000
+"""Pairs of subschemas visited to explain a result. Bounds the work; the result itself does not depend on it."""
 
 
-class Step(NamedTuple):
-    """Two subschemas at the same place, ordered by who must accept whom.
+MAX_REFS = 32
+"""References followed in a row; more are treated as a cycle."""
 
-    For inputs every old argument must still be accepted: `source` is the old schema, `target` the new one. For outputs
-    every new result must be what was promised: `source` is the new schema, `target` the old one.
+
+class SchemaPair(NamedTuple):
+    """Two corresponding subschemas. To be compatible, `target` must accept every value that `source` accepts.
+
+    For inputs, `source` is the old schema and `target` the new one: every old argument must still be accepted. For
+    outputs, `source` is the new schema and `target` the old one: every new result must keep the old promise.
     """
 
     source: JsonObject
     target: JsonObject
     pointer: str
-    """In the new schema."""
+    """JSON pointer into the new schema."""
 
 
 class Comparison(NamedTuple):
-    """One side of a tool, old against new. `verdict` is None where one of the schemas is absent."""
+    """One side of a tool, old and new. `result` is None if one of the schemas is absent."""
 
     side: Side
     old: JsonObject | None
     new: JsonObject | None
-    verdict: Verdict | None
+    result: InclusionResult | None
 
-    def steps(self) -> list[Step]:
-        """The corresponding subschemas, if the verdict needs explaining."""
-        if self.old is None or self.new is None or self.verdict is None or isinstance(self.verdict, Included):
+    def schema_pairs(self) -> list[SchemaPair]:
+        """The corresponding subschemas; empty if the schemas are compatible and nothing needs an explanation."""
+        if self.old is None or self.new is None or self.result is None or isinstance(self.result, Included):
             return []
-        pairs = _Walk(self.old, self.new).pairs(self.old, self.new, "")
+        pairs = _PairWalk(self.old, self.new).pairs(self.old, self.new, "")
         is_input = self.side is Side.INPUT
-        return [Step(old, new, at) if is_input else Step(new, old, at) for old, new, at in pairs]
+        return [SchemaPair(old, new, at) if is_input else SchemaPair(new, old, at) for old, new, at in pairs]
 
 
-class Pair(NamedTuple):
+class ToolPair(NamedTuple):
     """Two versions of one tool."""
 
     old: Subject
@@ -62,13 +66,13 @@ class Pair(NamedTuple):
         return Problem(Origin(origin.file, origin.pointer + pointer), message, self.new.contract.name)
 
     def entry_problem(self, message: str, *steps: str) -> Problem:
-        """A problem in the new listing entry."""
+        """A problem in the new entry of the tool list."""
         return Problem(self.new.entry.under(*steps), message, self.new.contract.name)
 
 
-def compare(old: Subject, new: Subject, *, seed: int = 0) -> Pair:
+def compare(old: Subject, new: Subject, *, seed: int = 0) -> ToolPair:
     """Compare two versions of one tool."""
-    return Pair(old, new, _compare(old, new, Side.INPUT, seed), _compare(old, new, Side.OUTPUT, seed))
+    return ToolPair(old, new, _compare(old, new, Side.INPUT, seed), _compare(old, new, Side.OUTPUT, seed))
 
 
 def _compare(old: Subject, new: Subject, side: Side, seed: int) -> Comparison:
@@ -76,14 +80,14 @@ def _compare(old: Subject, new: Subject, side: Side, seed: int) -> Comparison:
     if before is None or after is None:
         return Comparison(side, before, after, None)
     if side is Side.INPUT and "type" not in before:
-        # Arguments are an object by the protocol, whatever an old schema forgot to say.
+        # The protocol makes arguments an object even if the old schema omits the type.
         before = {**before, "type": "object"}
     source, target = (before, after) if side is Side.INPUT else (after, before)
     return Comparison(side, before, after, decide(source, target, seed=seed))
 
 
-class _Walk:
-    """Pairs subschemas by name and place, following local references on both sides."""
+class _PairWalk:
+    """Pairs subschemas by name and position, following local references on both sides."""
 
     def __init__(self, old: JsonObject, new: JsonObject) -> None:
         self.roots = (old, new)
@@ -95,8 +99,9 @@ class _Walk:
         if not isinstance(old, dict) or not isinstance(new, dict) or (id(old), id(new)) in self.seen:
             return
         self.seen.add((id(old), id(new)))
-        if len(self.seen) > MAX_STEPS or _COMPOSED & (old.keys() ^ new.keys()):
-            # Where only one side is composed, the keywords beside it do not correspond; the witness has to explain.
+        if len(self.seen) > MAX_PAIRS or _COMPOSED & (old.keys() ^ new.keys()):
+            # If only one side uses allOf, anyOf or oneOf, the keywords beside it do not correspond. The finding then
+            # relies on the witness.
             return
         yield old, new, pointer
         for name, step in _CHILDREN:
@@ -104,15 +109,15 @@ class _Walk:
                 yield from self.pairs(before, after, f"{pointer}/{name}{at}")
 
     def _resolve(self, schema: Any, root: JsonObject, pointer: str) -> tuple[Any, str]:
-        for _ in range(32):
+        for _ in range(MAX_REFS):
             target = schema.get("$ref") if isinstance(schema, dict) else None
             if not isinstance(target, str) or not target.startswith("#"):
                 return schema, pointer
-            schema, pointer = _at(root, target), target[1:]
+            schema, pointer = _resolve_pointer(root, target), target[1:]
         return None, pointer
 
 
-def _at(root: Any, reference: str) -> Any:
+def _resolve_pointer(root: Any, reference: str) -> Any:
     for step in reference.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if isinstance(root, list):

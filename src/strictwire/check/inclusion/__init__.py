@@ -1,12 +1,12 @@
-"""Whether every value that one schema accepts is accepted by another.
+"""Schema inclusion: does one schema accept every value that another schema accepts?
 
-Three answers: `Included` has a proof (and a search that tried to refute it), `NotIncluded` has a value that shows it,
-`Undecided` says at which place the proof stopped. Undecided is never safe.
+There are three results: `Included` has a proof, which a search for counterexamples did not refute; `NotIncluded` has a
+counterexample (the witness); `Undecided` says where the proof stopped. Undecided is never treated as safe.
 
-    shape    a schema as a union of pieces: one JSON type and a conjunction of constraints each
-    expand   from a schema to its pieces
-    admit    whether a piece admits one value
+    shape    a schema in disjunctive normal form: a union of pieces, each one JSON type with a conjunction of constraints
+    expand   converts a schema into its pieces
+    admit    whether a piece accepts a value
     prove    the proof
-    sample   values a schema is likely to accept, near the edges of both schemas
-    decide   the proof and the search together
+    sample   generates values that a schema probably accepts, near the bounds of both schemas
+    decide   combines the proof and the search
 """

@@ -1,4 +1,4 @@
-"""Whether a piece or a schema admits one value: yes, no, or not known (None) where a clause cannot be judged."""
+"""Whether a piece or a schema accepts a value: True, False, or None (unknown) if an opaque clause cannot be evaluated."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from strictwire.check.inclusion.shape import (
     Piece,
     Root,
     Schema,
-    Unsupported,
+    UnsupportedSchema,
+    canonical_text,
     fits_number,
     has_reference,
     kind_of,
-    value_text,
 )
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import SchemaRefused
 
 
 def admits(schema: Schema, value: Any, root: Root) -> bool | None:
-    """Whether a schema admits a value."""
+    """Whether a schema accepts a value; None if unknown."""
     if isinstance(schema, bool):
         return schema
     try:
-        answers = [piece_admits(piece, value, root) for piece in expand(schema, root)]
-    except Unsupported:
+        results = [piece_admits(piece, value, root) for piece in expand(schema, root)]
+    except UnsupportedSchema:
         return None
-    return _any(answers)
+    return _any(results)
 
 
 def piece_admits(piece: Piece, value: Any, root: Root) -> bool | None:
-    """Whether a piece admits a value."""
+    """Whether a piece accepts a value; None if unknown."""
     if kind_of(value) != piece.kind:
         return False
-    if piece.literals is not None and value_text(value) not in {value_text(each) for each in piece.literals}:
+    if piece.literals is not None and canonical_text(value) not in {canonical_text(each) for each in piece.literals}:
         return False
-    answers: list[bool | None] = [_fits(piece, value)]
-    answers += [answer for layer in piece.layers for answer in _members(layer, value, root)]
-    answers += [_clause_admits(clause, value) for clause in piece.opaque]
-    return _all(answers)
+    results: list[bool | None] = [_fits(piece, value)]
+    results += [result for layer in piece.layers for result in _members(layer, value, root)]
+    results += [_clause_admits(clause, value) for clause in piece.opaque]
+    return _all(results)
 
 
 def _fits(piece: Piece, value: Any) -> bool:
@@ -51,7 +51,7 @@ def _fits(piece: Piece, value: Any) -> bool:
         return True
     if len(value) < piece.low or (piece.high is not None and len(value) > piece.high):
         return False
-    if piece.unique and len({value_text(each) for each in value}) < len(value):
+    if piece.unique and len({canonical_text(each) for each in value}) < len(value):
         return False
     return piece.kind != "object" or piece.required <= value.keys()
 
@@ -65,16 +65,16 @@ def _member_admits(layer: Layer, name: str | int, member: Any, root: Root) -> bo
     matching = [schema for pattern, schema in layer.patterned.items() if _matches(pattern, str(name))]
     if name in layer.named:
         matching.append(layer.named[name])
-    asked = matching or [layer.rest]
-    return _all([admits(schema, member, root) for schema in asked])
+    applicable = matching or [layer.rest]
+    return _all([admits(schema, member, root) for schema in applicable])
 
 
 def _matches(pattern: str, name: str) -> bool:
-    return bool(_clause_admits(value_text({"pattern": pattern}), name))
+    return bool(_clause_admits(canonical_text({"pattern": pattern}), name))
 
 
 def _clause_admits(clause: str, value: Any) -> bool | None:
-    """The engine judges a clause that stands alone; one with references needs its document."""
+    """Evaluate a clause with the schema engine; None if it has references, which need the whole document."""
     if has_reference(clause):
         return None
     try:
@@ -83,13 +83,13 @@ def _clause_admits(clause: str, value: Any) -> bool | None:
         return None
 
 
-def _all(answers: list[bool | None]) -> bool | None:
-    if False in answers:
+def _all(results: list[bool | None]) -> bool | None:
+    if False in results:
         return False
-    return None if None in answers else True
+    return None if None in results else True
 
 
-def _any(answers: list[bool | None]) -> bool | None:
-    if True in answers:
+def _any(results: list[bool | None]) -> bool | None:
+    if True in results:
         return True
-    return None if None in answers else False
+    return None if None in results else False

@@ -1,4 +1,4 @@
-"""The answer: a proof first, then a search for a value that contradicts it or settles what it left open."""
+"""Decides inclusion: first a proof, then a search for a counterexample to the proof or to what it left undecided."""
 
 from __future__ import annotations
 
@@ -9,73 +9,78 @@ from typing import Any, Final, TypeAlias
 
 from strictwire.canon.json import JsonObject
 from strictwire.check.inclusion.prove import Gap, Proof
-from strictwire.check.inclusion.sample import Dice, Sampler, gather_hints
-from strictwire.check.inclusion.shape import Unsupported, open_root, text_of
+from strictwire.check.inclusion.sample import Sampler, SeededRandom, collect_constants
+from strictwire.check.inclusion.shape import UnsupportedSchema, canonical_schema, open_root
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import SchemaRefused
 
 TRIES: Final = 200
-"""Values made by chance in one search, after those near the edges."""
+"""Random values generated in one search, after the boundary values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Included:
-    """Every value of the one is a value of the other."""
+    """The target accepts every value that the source accepts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotIncluded:
-    """A value shows the difference."""
+    """The source accepts a value that the target rejects."""
 
     witness: Any
+    """That value."""
     path: tuple[str, ...]
+    """Where in the instance the proof stopped."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """Neither proved nor refuted. Never safe."""
+    """Neither proved nor refuted. Never treat this as safe."""
 
     path: tuple[str, ...]
     reason: str
 
 
-Verdict: TypeAlias = Included | NotIncluded | Undecided
+InclusionResult: TypeAlias = Included | NotIncluded | Undecided
 
 
-def decide(source: JsonObject, target: JsonObject, *, seed: int = 0, tries: int = TRIES) -> Verdict:
-    """Whether `target` accepts every value that `source` accepts."""
-    if text_of(source) == text_of(target):
+def decide(source: JsonObject, target: JsonObject, *, seed: int = 0, tries: int = TRIES) -> InclusionResult:
+    """Decide whether `target` accepts every value that `source` accepts. Deterministic for equal arguments."""
+    if canonical_schema(source) == canonical_schema(target):
         return Included()
     try:
-        accepts, refuses = compile_schema(source).accepts, compile_schema(target).accepts
+        source_accepts, target_accepts = compile_schema(source).accepts, compile_schema(target).accepts
         gap = find_gap(source, target)
     except SchemaRefused as exc:
-        return Undecided(path=(), reason=f"a schema that is not valid has no meaning to compare ({exc})")
-    values = _values(source, target, focus=gap.path if gap else (), dice=Dice(seed), tries=tries)
+        return Undecided(path=(), reason=f"an invalid schema cannot be compared ({exc})")
+    values = _values(source, target, focus=gap.path if gap else (), random=SeededRandom(seed), tries=tries)
     for value in values:
-        if accepts(value) and not refuses(value):
-            reason = gap.reason if gap else "a value was found that the proof had missed"
+        if source_accepts(value) and not target_accepts(value):
+            # Without a gap, the counterexample reveals a bug in the proof; the search exists to catch it.
+            reason = gap.reason if gap else "the search found a value that the proof missed"
             return NotIncluded(witness=value, path=gap.path if gap else (), reason=reason)
     return Included() if gap is None else Undecided(path=gap.path, reason=gap.reason)
 
 
 def find_gap(source: JsonObject, target: JsonObject) -> Gap | None:
-    """Where the proof stops, or None if there is a proof. Both schemas are valid in their dialects."""
+    """Where the proof stops, or None if it succeeds. Both schemas must be valid in their dialects."""
     try:
         return Proof(source=open_root(source), target=open_root(target)).find_gap(source, target)
-    except Unsupported as exc:
+    except UnsupportedSchema as exc:
         return Gap((), str(exc), clause=True)
 
 
-def _values(source: JsonObject, target: JsonObject, *, focus: tuple[str, ...], dice: Dice, tries: int) -> Iterator[Any]:
+def _values(
+    source: JsonObject, target: JsonObject, *, focus: tuple[str, ...], random: SeededRandom, tries: int
+) -> Iterator[Any]:
     try:
-        sampler = Sampler(root=open_root(source), hints=gather_hints(source, target))
-    except Unsupported:
+        sampler = Sampler(root=open_root(source), constants=collect_constants(source, target))
+    except UnsupportedSchema:
         return
-    for aim in (focus, ()) if focus else ((),):
+    for path in (focus, ()) if focus else ((),):
         with suppress(LookupError):
-            yield from sampler.edges(source, aim)
+            yield from sampler.boundary_values(source, path)
     for _ in range(tries):
         with suppress(LookupError):
-            yield sampler.chance(source, dice)
+            yield sampler.random_value(source, random)

@@ -1,4 +1,4 @@
-"""From a schema to its pieces: what each keyword of JSON Schema 2020-12 and draft-07 means."""
+"""Converts a schema into its pieces: the meaning of each keyword of JSON Schema 2020-12 and draft-07."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ import jsonschema_rs
 from strictwire.canon.json import JsonObject
 from strictwire.check.inclusion.shape import (
     EVERYTHING,
+    INTEGER_STEP,
     KINDS,
     MAX_REFS,
-    WHOLE,
     Layer,
     Piece,
     Root,
     Schema,
-    Unsupported,
+    UnsupportedSchema,
     as_schema,
-    common,
+    canonical_schema,
+    common_values,
     fraction,
     has_reference,
+    intersect_unions,
     kind_of,
-    meet_all,
     member_schema,
-    settle,
-    text_of,
-    tighter,
+    normalize,
+    tighter_bound,
 )
 
 
 def expand(schema: Schema, root: Root, depth: int = 0) -> tuple[Piece, ...]:
-    """The pieces of a schema; none if it accepts nothing. Raises Unsupported."""
+    """The pieces of a schema; empty if it accepts nothing. Raises UnsupportedSchema."""
     if isinstance(schema, bool):
         return EVERYTHING if schema else ()
     if depth > MAX_REFS:
-        raise Unsupported("references lead in a circle")
+        raise UnsupportedSchema("references form a cycle")
     if "$id" in schema and schema is not root.document:
-        raise Unsupported("an embedded resource ($id) changes what references mean")
+        raise UnsupportedSchema("an embedded resource ($id) changes the meaning of references")
     if "$ref" in schema and root.draft == jsonschema_rs.Draft7:
         # Draft-07: "All other properties in a "$ref" object MUST be ignored."
         return expand(root.resolve(schema["$ref"]), root, depth + 1)
-    pieces = _own(schema, root)
+    pieces = _own_pieces(schema, root)
     for other in _conjuncts(schema, root, depth):
-        pieces = meet_all(pieces, other)
+        pieces = intersect_unions(pieces, other)
     return pieces
 
 
@@ -63,7 +63,7 @@ def _conjuncts(schema: JsonObject, root: Root, depth: int) -> Iterable[tuple[Pie
 
 
 def _one_of(branches: list[Any], root: Root, depth: int) -> tuple[Piece, ...]:
-    """Branches that cannot overlap are a plain union; otherwise the union also carries the clause."""
+    """Disjoint branches are a plain union; for overlapping ones, each piece also keeps `oneOf` as an opaque clause."""
     expanded = [expand(as_schema(each), root, depth + 1) for each in branches]
     if _are_disjoint(expanded, root):
         return tuple(piece for pieces in expanded for piece in pieces)
@@ -73,36 +73,37 @@ def _one_of(branches: list[Any], root: Root, depth: int) -> tuple[Piece, ...]:
 
 def _are_disjoint(expanded: list[tuple[Piece, ...]], root: Root) -> bool:
     return all(
-        not meet_all(one, other) or not any(not _clashes(piece, root) for piece in meet_all(one, other))
+        not intersect_unions(one, other) or not any(not _clashes(piece, root) for piece in intersect_unions(one, other))
         for index, one in enumerate(expanded)
         for other in expanded[index + 1 :]
     )
 
 
 def _clashes(piece: Piece, root: Root) -> bool:
-    """Whether a required member has no value left: the usual discriminator of a union."""
+    """Whether a required property has no possible value: two branches with different discriminators."""
     return any(_never(member_schema(piece, name), root) for name in piece.required)
 
 
 def _never(schema: Schema, root: Root) -> bool:
     try:
+        # Follow at most four references: enough for a discriminator, and the check stays cheap on recursive schemas.
         return not expand(schema, root, MAX_REFS - 4)
-    except Unsupported:
+    except UnsupportedSchema:
         return False
 
 
-def _own(schema: JsonObject, root: Root) -> tuple[Piece, ...]:
-    """The pieces of the keywords that stand in this object, references and combinations aside."""
+def _own_pieces(schema: JsonObject, root: Root) -> tuple[Piece, ...]:
+    """The pieces of this object's own keywords, without `$ref`, `allOf`, `anyOf` and `oneOf`."""
     clauses = frozenset(_clauses(schema, root))
     kinds = _kinds(schema)
     listed = _listed(schema)
     pieces = [_BUILDERS[kind](schema, root) for kind in KINDS if kind in kinds]
     if kinds.get("number") == "integer":
-        pieces = [replace(p, multiples=p.multiples | {WHOLE}) if p.kind == "number" else p for p in pieces]
+        pieces = [replace(p, multiples=p.multiples | {INTEGER_STEP}) if p.kind == "number" else p for p in pieces]
     if listed is not None:
-        pieces = [replace(p, literals=common(_of_kind(listed, p.kind), p.literals)) for p in pieces]
-    settled = (settle(replace(piece, opaque=piece.opaque | clauses)) for piece in pieces)
-    return tuple(piece for piece in settled if piece is not None)
+        pieces = [replace(p, literals=common_values(_of_kind(listed, p.kind), p.literals)) for p in pieces]
+    normalized = (normalize(replace(piece, opaque=piece.opaque | clauses)) for piece in pieces)
+    return tuple(piece for piece in normalized if piece is not None)
 
 
 def _of_kind(values: tuple[Any, ...], kind: str) -> tuple[Any, ...]:
@@ -110,7 +111,7 @@ def _of_kind(values: tuple[Any, ...], kind: str) -> tuple[Any, ...]:
 
 
 def _kinds(schema: JsonObject) -> Mapping[str, str]:
-    """The kinds allowed, and whether numbers must be whole."""
+    """The allowed kinds; `number` maps to `integer` if numbers must be integers."""
     named = schema.get("type")
     if named is None:
         return {kind: kind for kind in KINDS}
@@ -124,12 +125,12 @@ def _kinds(schema: JsonObject) -> Mapping[str, str]:
 def _listed(schema: JsonObject) -> tuple[Any, ...] | None:
     listed = tuple(schema["enum"]) if isinstance(schema.get("enum"), list) else None
     if "const" in schema:
-        return common((schema["const"],), listed)
+        return common_values((schema["const"],), listed)
     return listed
 
 
 _CLAUSES: Final = (("not",), ("if", "then", "else"), ("$dynamicRef",), ("$recursiveRef",), ("dependencies",))
-"""Keywords of any type that are kept as they are, in groups that mean something only together."""
+"""Keywords for any type that are kept as opaque clauses, in groups that are only meaningful together."""
 
 
 def _clauses(schema: JsonObject, root: Root) -> Iterable[str]:
@@ -137,13 +138,13 @@ def _clauses(schema: JsonObject, root: Root) -> Iterable[str]:
         if group[0] in schema:
             yield _clause({name: schema[name] for name in group if name in schema}, root)
     if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
-        # What counts as evaluated depends on every neighbour.
+        # Which properties count as evaluated depends on all keywords beside it.
         yield _clause(schema, root)
 
 
 def _clause(fragment: JsonObject, root: Root) -> str:
-    """Equal texts must mean equal things: the same dialect, and with a reference inside, the same document."""
-    text = text_of(fragment)
+    """The text of an opaque clause. Equal texts must mean the same, so the dialect or the document is part of it."""
+    text = canonical_schema(fragment)
     if has_reference(text):
         return f"{text} in {root.draft} {root.text}"
     return text if root.draft == jsonschema_rs.Draft202012 or "pattern" in fragment else f"{text} in {root.draft}"
@@ -162,7 +163,7 @@ def _number(schema: JsonObject, root: Root) -> Piece:
         ("exclusiveMaximum", "upper", -1),
     ):
         if keyword in schema:
-            value, is_open = tighter(
+            value, is_open = tighter_bound(
                 getattr(piece, bound),
                 getattr(piece, f"{bound}_open"),
                 fraction(schema[keyword]),
@@ -176,7 +177,7 @@ def _number(schema: JsonObject, root: Root) -> Piece:
 
 
 _TEXT_CLAUSES: Final = ("pattern", "format", "contentEncoding", "contentMediaType")
-"""The last two are enforced in draft-07 and comments in 2020-12; a change is left undecided in both."""
+"""The last two are assertions in draft-07 and annotations in 2020-12; in both, a change is undecided."""
 
 
 def _string(schema: JsonObject, root: Root) -> Piece:

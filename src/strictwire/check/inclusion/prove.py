@@ -1,8 +1,8 @@
-"""The proof that one schema includes another, or the place where it stops.
+"""Proves that one schema includes another, or finds the gap where the proof stops.
 
-Sound, not complete: a proof is always right; a gap may be a real difference or the end of what these rules can see.
-Local references may be recursive: a pair that is met again further inside the instance is assumed while it is being
-proved, which is right because instances are finite.
+Sound but not complete: a proof is always right; a gap is either a real difference or a limit of these rules. Local
+references may be recursive: a pair of schemas that occurs again further inside the instance is assumed while it is being
+proved (coinduction), which is sound because instances are finite.
 """
 
 from __future__ import annotations
@@ -15,45 +15,48 @@ from typing import Final, NamedTuple
 from strictwire.check.inclusion.admit import piece_admits
 from strictwire.check.inclusion.expand import expand
 from strictwire.check.inclusion.shape import (
-    WHOLE,
+    INTEGER_STEP,
     Layer,
     Piece,
     Root,
     Schema,
-    Unsupported,
+    UnsupportedSchema,
     all_of,
+    canonical_schema,
     fits_number,
     has_reference,
     member_schema,
     rest_schema,
-    text_of,
 )
 
 MAX_STEPS: Final = 20_000
-"""Comparisons of one proof. The largest public tool schemas need a few hundred."""
+"""Maximum comparisons in one proof. The largest public tool schemas need a few hundred."""
+
+MAX_PATH: Final = 64
+"""Maximum depth of the instance that one proof descends into."""
 
 MAX_SPLIT: Final = 16
-"""Values of a discriminator that are tried one by one."""
+"""Maximum values of a discriminator for which a proof by cases is tried."""
 
 MAX_LISTED: Final = 64
-"""Whole numbers of a run that are tried one by one."""
+"""Longest range of integers that is compared value by value."""
 
 ITEM: Final = "*"
-"""The step of a path into items and free members."""
+"""The path step into items and undeclared properties."""
 
 
 class Gap(NamedTuple):
-    """Where a proof stops: the path into the instance, and the reason."""
+    """Where and why a proof stops. `path` leads into the instance."""
 
     path: tuple[str, ...]
     reason: str
     clause: bool = False
-    """Whether the reason is a clause that cannot be compared, rather than a plain difference."""
+    """Whether the reason is a limit of the proof (an opaque clause, a size limit) and not a real difference."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Proof:
-    """One question. Mutable only in what it has spent and assumes."""
+    """One proof. Mutable state: the number of comparisons so far and the current assumptions."""
 
     source: Root
     target: Root
@@ -61,25 +64,25 @@ class Proof:
     assumed: set[tuple[str, str]] = field(default_factory=set)
 
     def find_gap(self, source: Schema, target: Schema, path: tuple[str, ...] = ()) -> Gap | None:
-        """Why not everything in `source` is proved to be in `target`, or None."""
+        """The first gap in the proof that `target` accepts everything in `source`, or None if it is proved."""
         if target is True or source is False:
             return None
-        key = (text_of(source), text_of(target))
+        key = (canonical_schema(source), canonical_schema(target))
         if key in self.assumed or key[1] == "{}" or (key[0] == key[1] and self._is_standalone(key[0])):
             return None
         self.steps += 1
-        if self.steps > MAX_STEPS or len(path) > 64:
+        if self.steps > MAX_STEPS or len(path) > MAX_PATH:
             return Gap(path, "the comparison is too large", clause=True)
         self.assumed.add(key)
         try:
             return self._pieces_gap(source, target, path)
-        except Unsupported as exc:
+        except UnsupportedSchema as exc:
             return Gap(path, str(exc), clause=True)
         finally:
             self.assumed.discard(key)
 
     def _is_standalone(self, text: str) -> bool:
-        """Whether equal texts mean the same on both sides."""
+        """Whether equal schema texts have the same meaning in both documents."""
         if self.source.text == self.target.text:
             return True
         return self.source.draft == self.target.draft and not has_reference(text)
@@ -101,7 +104,7 @@ class Proof:
             return self._literals_gap(piece, same, path)
         gaps = [self._one_gap(piece, target, path) for target in same]
         if not gaps:
-            return Gap(path, f"{piece.kind} values are refused")
+            return Gap(path, f"{piece.kind} values are rejected")
         if None in gaps or (piece.kind == "number" and _covers(piece, same)):
             return None
         if len(same) > 1 and self._split_holds(piece, targets, path):
@@ -110,13 +113,13 @@ class Proof:
 
     def _literals_gap(self, piece: Piece, targets: list[Piece], path: tuple[str, ...]) -> Gap | None:
         for value in piece.literals or ():
-            answers = [piece_admits(target, value, self.target) for target in targets]
-            if True not in answers and piece_admits(piece, value, self.source) is not False:
-                return Gap(path, "a listed value is refused", clause=None in answers)
+            results = [piece_admits(target, value, self.target) for target in targets]
+            if True not in results and piece_admits(piece, value, self.source) is not False:
+                return Gap(path, "an enum value is rejected", clause=None in results)
         return None
 
     def _split_holds(self, piece: Piece, targets: tuple[Piece, ...], path: tuple[str, ...]) -> bool:
-        """Whether each value of a required member with few values leads to an alternative of its own."""
+        """Proof by cases: whether every value of some required property with few values has a matching alternative."""
         if piece.kind != "object" or len(piece.layers) > 4:
             return False
         for name in sorted(piece.required):
@@ -130,7 +133,7 @@ class Proof:
     def _few_values(self, schema: Schema) -> list[object]:
         try:
             pieces = expand(schema, self.source)
-        except Unsupported:
+        except UnsupportedSchema:
             return []
         if any(piece.literals is None for piece in pieces):
             return []
@@ -145,13 +148,13 @@ class Proof:
     def _admits_nothing(self, schema: Schema) -> bool:
         try:
             return not expand(schema, self.source)
-        except Unsupported:
+        except UnsupportedSchema:
             return False
 
     def _one_gap(self, piece: Piece, target: Piece, path: tuple[str, ...]) -> Gap | None:
-        plain = _plain_gap(piece, target)
-        if plain is not None:
-            return Gap(path, plain)
+        reason = _field_gap(piece, target)
+        if reason is not None:
+            return Gap(path, reason)
         gap = self._layers_gap(piece, target, path)
         if gap is not None:
             return gap
@@ -168,7 +171,7 @@ class Proof:
         if piece.kind == "array" and piece.high is not None:
             names = {name for name in names if isinstance(name, int) and name < piece.high}
         for name in sorted(names, key=str):
-            gap = self.find_gap(member_schema(piece, name), _asked(layer, name), (*path, str(name)))
+            gap = self.find_gap(member_schema(piece, name), _strictest(layer, name), (*path, str(name)))
             if gap is not None:
                 yield gap
         if piece.kind == "array" and piece.high is not None and piece.high <= len(names):
@@ -176,39 +179,41 @@ class Proof:
         yield from self._rest_gaps(piece, layer, path)
 
     def _rest_gaps(self, piece: Piece, layer: Layer, path: tuple[str, ...]) -> Iterator[Gap]:
-        """Members that neither side names."""
+        """Gaps for properties or items that neither side declares."""
         here = (*path, ITEM)
-        twin = next((own for own in piece.layers if own.patterned and own.patterned.keys() == layer.patterned.keys()), None)
+        patterns = layer.patterned.keys()
+        twin = next((own for own in piece.layers if own.patterned and own.patterned.keys() == patterns), None)
         if twin is not None:
-            pairs = [(twin.patterned[text], layer.patterned[text]) for text in layer.patterned]
+            # The same patterns on both sides match the same names, so they can be compared pairwise.
+            pairs = [(twin.patterned[text], layer.patterned[text]) for text in patterns]
             pairs.append((twin.rest, layer.rest))
         else:
-            mine = all_of(rest_schema(own) for own in piece.layers)
-            pairs = [(mine, asked) for asked in (layer.rest, *layer.patterned.values())]
-        for mine, asked in pairs:
-            gap = self.find_gap(mine, asked, here)
+            rest = all_of(rest_schema(own) for own in piece.layers)
+            pairs = [(rest, schema) for schema in (layer.rest, *layer.patterned.values())]
+        for source, target in pairs:
+            gap = self.find_gap(source, target, here)
             if gap is not None:
                 yield gap
 
 
 def _listed(piece: Piece) -> Piece:
-    """A short run of whole numbers as the list that it is."""
+    """Replace a short range of integers by the list of its values."""
     if piece.kind != "number" or piece.literals is not None or piece.lower is None or piece.upper is None:
         return piece
     if piece.lower == piece.upper:
-        return replace(piece, literals=(_plain(piece.lower),))
-    if WHOLE not in piece.multiples or piece.upper - piece.lower > MAX_LISTED:
+        return replace(piece, literals=(_as_number(piece.lower),))
+    if INTEGER_STEP not in piece.multiples or piece.upper - piece.lower > MAX_LISTED:
         return piece
     run = range(int(piece.lower), int(piece.upper) + 1)
     return replace(piece, literals=tuple(value for value in run if fits_number(value, piece)))
 
 
-def _plain(number: Fraction) -> float:
+def _as_number(number: Fraction) -> float:
     return int(number) if number.denominator == 1 else float(number)
 
 
-def _asked(layer: Layer, name: str | int) -> Schema:
-    """The most the target may ask of a member: every pattern might match it."""
+def _strictest(layer: Layer, name: str | int) -> Schema:
+    """The strictest schema that the target may apply to a property: every pattern might match its name."""
     own = layer.named.get(name, layer.rest)
     return all_of([own, *layer.patterned.values()])
 
@@ -217,8 +222,8 @@ def _with_member(piece: Piece, name: str, value: object) -> Piece:
     return replace(piece, layers=(*piece.layers, Layer(named={name: {"const": value}})))
 
 
-def _plain_gap(piece: Piece, target: Piece) -> str | None:
-    """The first field in which the piece asks less than the target; see the table."""
+def _field_gap(piece: Piece, target: Piece) -> str | None:
+    """The reason for the first constraint of the target that the piece does not imply, or None; see `_FIELDS`."""
     return next((reason for holds, reason in _FIELDS if not holds(piece, target)), None)
 
 
@@ -227,13 +232,13 @@ def _least(piece: Piece) -> int:
 
 
 def _most(piece: Piece) -> int | None:
-    """Closed objects have no more members than names."""
+    """The largest size of a value; a closed object has at most as many properties as it declares."""
     closed = [len(layer.named) for layer in piece.layers if layer.rest is False and not layer.patterned]
     bounds = [bound for bound in (piece.high, *closed) if bound is not None]
     return min(bounds) if bounds else None
 
 
-def _below(piece: Piece, target: Piece) -> bool:
+def _lower_bound_holds(piece: Piece, target: Piece) -> bool:
     if target.lower is None:
         return True
     if piece.lower is None:
@@ -241,7 +246,7 @@ def _below(piece: Piece, target: Piece) -> bool:
     return piece.lower > target.lower or (piece.lower == target.lower and (piece.lower_open or not target.lower_open))
 
 
-def _above(piece: Piece, target: Piece) -> bool:
+def _upper_bound_holds(piece: Piece, target: Piece) -> bool:
     if target.upper is None:
         return True
     if piece.upper is None:
@@ -250,7 +255,7 @@ def _above(piece: Piece, target: Piece) -> bool:
 
 
 def _is_multiple(piece: Piece, target: Piece) -> bool:
-    return all(any((own / asked).denominator == 1 for own in piece.multiples) for asked in target.multiples)
+    return all(any((own / other).denominator == 1 for own in piece.multiples) for other in target.multiples)
 
 
 def _sizes_fit(piece: Piece, target: Piece) -> bool:
@@ -259,25 +264,25 @@ def _sizes_fit(piece: Piece, target: Piece) -> bool:
 
 
 _FIELDS: Final = (
-    (lambda _piece, target: target.literals is None, "only listed values are accepted"),
-    (_is_multiple, "not every value is a multiple of what is asked"),
-    (_below, "smaller numbers are refused"),
-    (_above, "larger numbers are refused"),
-    (lambda piece, target: target.low <= _least(piece), "fewer characters, items or members are refused"),
-    (_sizes_fit, "more characters, items or members are refused"),
-    (lambda piece, target: target.required <= piece.required, "a member must be present that may be absent"),
+    (lambda _piece, target: target.literals is None, "only enum values are accepted"),
+    (_is_multiple, "not every number is a multiple of `multipleOf`"),
+    (_lower_bound_holds, "smaller numbers are rejected"),
+    (_upper_bound_holds, "larger numbers are rejected"),
+    (lambda piece, target: target.low <= _least(piece), "fewer characters, items or properties are rejected"),
+    (_sizes_fit, "more characters, items or properties are rejected"),
+    (lambda piece, target: target.required <= piece.required, "an optional property is required"),
     (
         lambda piece, target: not target.unique or piece.unique or (piece.high is not None and piece.high < 2),
-        "repeated items are refused",
+        "repeated items are rejected",
     ),
 )
-"""What each field of a target asks, and how to say that it is not met."""
+"""Each constraint of a target: whether the piece implies it, and the reason if not."""
 
 
 def _covers(piece: Piece, targets: list[Piece]) -> bool:
-    """Whether intervals together cover the piece, none of them alone."""
+    """Whether the intervals of several targets together cover an integer range that none of them covers alone."""
     usable = [each for each in targets if each.literals is None and not each.opaque and _is_multiple(piece, each)]
-    if piece.lower is None or piece.upper is None or WHOLE not in piece.multiples:
+    if piece.lower is None or piece.upper is None or INTEGER_STEP not in piece.multiples:
         return False
     reached: Fraction = piece.lower
     for each in sorted(usable, key=lambda each: (each.lower is not None, each.lower or 0)):

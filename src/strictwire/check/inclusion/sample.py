@@ -1,7 +1,7 @@
-"""Values that a schema is likely to accept, near the edges of both schemas that are compared.
+"""Generates values that a schema probably accepts, near the bounds of both schemas that are compared.
 
-Nothing here decides anything: every value is judged by the compiled schemas afterwards. Deterministic: the same schemas
-and the same seed give the same values.
+Nothing is decided here: `decide` checks every value with the compiled schemas. Deterministic: equal schemas and an equal
+seed give equal values.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ from strictwire.check.inclusion.shape import (
     Piece,
     Root,
     Schema,
-    Unsupported,
+    UnsupportedSchema,
+    canonical_text,
     fits_number,
     fraction,
     member_schema,
-    value_text,
 )
-from strictwire.check.pattern import NotRead, sample_text
+from strictwire.check.pattern import UnsupportedPattern, sample_text
 
 MAX_DEPTH: Final = 8
-"""Levels of an instance that are made."""
+"""Maximum depth of a generated value."""
 
 MAX_EACH: Final = 24
-"""Values kept of one piece, so that nesting does not multiply."""
+"""Values generated per piece; bounds the product over nested levels."""
 
 MAX_TEXT: Final = 5_000
-"""The longest text that is made to cross a length bound."""
+"""Longest string generated to reach a length bound."""
 
 MAX_ITEMS: Final = 300
+"""Largest array or object generated to reach a size bound."""
 
-FORMATS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+FORMAT_SAMPLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "date": ("2026-07-28",),
         "date-time": ("2026-07-28T00:00:00Z",),
@@ -59,8 +60,8 @@ FORMATS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 
 
-class Dice:
-    """A small deterministic source of choices (a linear congruential generator)."""
+class SeededRandom:
+    """Deterministic pseudo-random choices: a linear congruential generator, because this room may not use `random`."""
 
     __slots__ = ("_state",)
 
@@ -73,15 +74,15 @@ class Dice:
         return (self._state >> 33) % bound
 
     def pick(self, choices: list[Any]) -> Any:
-        """One of the choices. Raises LookupError: there are none."""
+        """One of the choices. Raises LookupError if there are none."""
         if not choices:
             raise LookupError("nothing to choose from")
         return choices[self.below(len(choices))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hints:
-    """What the two schemas mention: their edges are where they differ."""
+class SchemaConstants:
+    """Constants that occur in the two schemas. Values near them are where the schemas differ."""
 
     numbers: tuple[float, ...]
     sizes: tuple[int, ...]
@@ -93,8 +94,8 @@ _SIZES: Final = ("minLength", "maxLength", "minItems", "maxItems", "minPropertie
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
-def gather_hints(*documents: JsonObject) -> Hints:
-    """Collect bounds, sizes, listed values and member names of schemas."""
+def collect_constants(*documents: JsonObject) -> SchemaConstants:
+    """Collect the bounds, sizes, enum values, examples and property names of schemas."""
     numbers: set[float] = {0, 1, -1, 10**9, -(10**9)}
     sizes = {0, 1, 2}
     values: dict[str, Any] = {}
@@ -103,13 +104,13 @@ def gather_hints(*documents: JsonObject) -> Hints:
         numbers.update(part[name] for name in _NUMBERS if _is_number(part.get(name)))
         sizes.update(int(part[name]) for name in _SIZES if _is_number(part.get(name)))
         listed = [*_as_list(part.get("enum")), *([part["const"]] if "const" in part else [])]
-        values.update({value_text(value): value for value in listed + _as_list(part.get("examples"))})
+        values.update({canonical_text(value): value for value in listed + _as_list(part.get("examples"))})
         members = part.get("properties")
         names.update(dict.fromkeys(members if isinstance(members, dict) else ()))
         names.update(dict.fromkeys(name for name in _as_list(part.get("required")) if isinstance(name, str)))
         names.update(dict.fromkeys(_names_like(part.get("patternProperties"))))
     near = {size + step for size in sizes for step in (-1, 0, 1)}
-    return Hints(
+    return SchemaConstants(
         numbers=tuple(sorted(numbers)),
         sizes=tuple(sorted(size for size in near if size >= 0)),
         values=tuple(values.values()),
@@ -128,9 +129,9 @@ def _parts(value: Any) -> Iterator[JsonObject]:
 
 
 def _names_like(patterned: Any) -> Iterator[str]:
-    """Names that patterns of names match."""
+    """Property names that match `patternProperties`."""
     for pattern in patterned if isinstance(patterned, dict) else ():
-        with suppress(NotRead):
+        with suppress(UnsupportedPattern):
             yield sample_text(pattern)
 
 
@@ -143,50 +144,50 @@ def _as_list(value: Any) -> list[Any]:
 
 
 ANYTHING: Final[tuple[Any, ...]] = (None, True, 0, 1.5, "", "a", [], {}, -1, [None], {"extra": None})
-"""What stands for the values of a schema that asks nothing."""
+"""Sample values of a schema without constraints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampler:
-    """Values of one schema."""
+    """Generates values of one schema. Caches the pieces and the leaf values."""
 
     root: Root
-    hints: Hints
+    constants: SchemaConstants
     known: dict[int, tuple[Schema, list[Piece]]] = field(default_factory=dict)
-    """Pieces by the identity of the schema, which is kept so that the identity stays its own."""
+    """Pieces by `id()` of the schema. The schema is kept alive so that its id is not reused."""
     leaves: dict[int, list[Any]] = field(default_factory=dict)
-    """Values by the identity of a known piece."""
+    """Values by `id()` of a piece in `known`."""
 
-    def edges(self, schema: Schema, focus: tuple[str, ...] = (), depth: int = 0) -> Iterator[Any]:
-        """Values near the edges; with a focus, varied only along that path into the instance."""
+    def boundary_values(self, schema: Schema, focus: tuple[str, ...] = (), depth: int = 0) -> Iterator[Any]:
+        """Values near the bounds. With a focus, they vary only along that path into the instance."""
         if schema is True or schema == {}:
             yield from ANYTHING
             return
         for piece in self._pieces(schema, depth):
-            yield from islice(self._piece_edges(piece, focus, depth), _share(focus, depth))
+            yield from islice(self._piece_values(piece, focus, depth), _share(focus, depth))
 
-    def chance(self, schema: Schema, dice: Dice, depth: int = 0) -> Any:
-        """One value by chance. Raises LookupError: none was found."""
+    def random_value(self, schema: Schema, random: SeededRandom, depth: int = 0) -> Any:
+        """One random value. Raises LookupError if none was found."""
         if schema is True or schema == {}:
-            return dice.pick(list(ANYTHING))
-        piece = dice.pick(self._pieces(schema, depth))
+            return random.pick(list(ANYTHING))
+        piece = random.pick(self._pieces(schema, depth))
         if piece.literals is None and piece.kind == "object":
-            return self._chance_object(piece, dice, depth)
+            return self._random_object(piece, random, depth)
         if piece.literals is None and piece.kind == "array":
             sizes = [size for size in range(5) if size >= piece.low and (piece.high is None or size <= piece.high)]
-            count = dice.pick(sizes or [min(piece.low, MAX_ITEMS)])
-            return [self.chance(member_schema(piece, index), dice, depth + 1) for index in range(count)]
+            count = random.pick(sizes or [min(piece.low, MAX_ITEMS)])
+            return [self.random_value(member_schema(piece, index), random, depth + 1) for index in range(count)]
         if id(piece) not in self.leaves:
-            self.leaves[id(piece)] = list(islice(self._piece_edges(piece, (), depth), MAX_EACH))
-        return dice.pick(self.leaves[id(piece)])
+            self.leaves[id(piece)] = list(islice(self._piece_values(piece, (), depth), MAX_EACH))
+        return random.pick(self.leaves[id(piece)])
 
-    def _chance_object(self, piece: Piece, dice: Dice, depth: int) -> JsonObject:
-        names = {str(name) for layer in piece.layers for name in layer.named if dice.below(2)}
-        names.update(name for name in self.hints.names if not dice.below(6))
+    def _random_object(self, piece: Piece, random: SeededRandom, depth: int) -> JsonObject:
+        names = {str(name) for layer in piece.layers for name in layer.named if random.below(2)}
+        names.update(name for name in self.constants.names if not random.below(6))
         made: JsonObject = {}
         for name in sorted(names | piece.required):
             try:
-                made[name] = self.chance(member_schema(piece, name), dice, depth + 1)
+                made[name] = self.random_value(member_schema(piece, name), random, depth + 1)
             except LookupError:
                 if name in piece.required:
                     raise
@@ -202,10 +203,10 @@ class Sampler:
     def _expanded(self, schema: Schema) -> list[Piece]:
         try:
             return list(expand(schema, self.root))
-        except Unsupported:
+        except UnsupportedSchema:
             return []
 
-    def _piece_edges(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[Any]:
+    def _piece_values(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[Any]:
         if piece.literals is not None:
             return iter(piece.literals)
         makers: Mapping[str, Callable[[], Iterator[Any]]] = {
@@ -217,11 +218,11 @@ class Sampler:
         return (value for value in makers[piece.kind]() if self._is_likely(piece, value))
 
     def _is_likely(self, piece: Piece, value: Any) -> bool:
-        """Structures were built from parts that were judged already."""
+        """Whether to keep a value. Arrays and objects consist of parts that were checked already."""
         return piece.kind in ("array", "object") or piece_admits(piece, value, self.root) is not False
 
     def _numbers(self, piece: Piece) -> Iterator[float]:
-        edges = [fraction(number) for number in self.hints.numbers]
+        edges = [fraction(number) for number in self.constants.numbers]
         edges += [edge for edge in (piece.lower, piece.upper) if edge is not None]
         steps = (Fraction(0), Fraction(1), Fraction(-1), Fraction(1, 2), Fraction(-1, 2))
         near = {edge + step for edge in edges for step in steps}
@@ -230,17 +231,17 @@ class Sampler:
         return (number for number in plain if fits_number(number, piece))
 
     def _strings(self, piece: Piece) -> Iterator[str]:
-        texts = [text for clause in sorted(piece.opaque) for text in _texts_for(clause)]
+        texts = [text for clause in sorted(piece.opaque) for text in _strings_for(clause)]
         yield from texts
         most = min(piece.high if piece.high is not None else MAX_TEXT, MAX_TEXT)
         sizes = [
-            size for size in dict.fromkeys((piece.low, *self.hints.sizes, piece.high or 0)) if piece.low <= size <= most
+            size for size in dict.fromkeys((piece.low, *self.constants.sizes, piece.high or 0)) if piece.low <= size <= most
         ]
-        # A pattern without an end goes on with anything, one of a repeated set with more of it.
+        # To reach a length, continue with any character (pattern without `$`) or repeat the last one (`[a-z]+$`).
         yield from (text.ljust(size, fill) for size in sizes for text in texts[:2] for fill in ("a", text[-1:] or "a"))
         yield from ("a" * size for size in sizes)
-        yield from (value for value in self.hints.values if isinstance(value, str))
-        yield from (sample for samples in FORMATS.values() for sample in samples)
+        yield from (value for value in self.constants.values if isinstance(value, str))
+        yield from (sample for samples in FORMAT_SAMPLES.values() for sample in samples)
 
     def _objects(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[JsonObject]:
         base: JsonObject = {}
@@ -256,45 +257,45 @@ class Sampler:
             for value in self._varied(member_schema(piece, name), focus, depth):
                 yield {**base, name: value}
         if depth == 0:
-            yield from self._fuller(piece, base, depth)
+            yield from self._larger_objects(piece, base, depth)
 
     def _member(self, piece: Piece, name: str, depth: int) -> JsonObject:
-        """The member with its first value; nothing if it can have none."""
-        first = list(islice(self.edges(member_schema(piece, name), (), depth + 1), 1))
+        """The property with its first value; empty if no value is found."""
+        first = list(islice(self.boundary_values(member_schema(piece, name), (), depth + 1), 1))
         return dict(zip([name], first, strict=False))
 
-    def _fuller(self, piece: Piece, base: JsonObject, depth: int) -> Iterator[JsonObject]:
+    def _larger_objects(self, piece: Piece, base: JsonObject, depth: int) -> Iterator[JsonObject]:
         full = dict(base)
         for name in self._names(piece, (), depth):
             full = {**self._member(piece, name, depth), **full}
             yield full
-        for size in self.hints.sizes:
+        for size in self.constants.sizes:
             if len(base) < size <= MAX_ITEMS:
                 yield self._padded(piece, base, size, self._names(piece, (), depth), depth)
 
-    def _padded(self, piece: Piece, base: JsonObject, size: int, liked: list[str], depth: int = 0) -> JsonObject:
-        """The object with as many members, of the names that are liked first."""
+    def _padded(self, piece: Piece, base: JsonObject, size: int, preferred: list[str], depth: int = 0) -> JsonObject:
+        """The object extended to `size` properties, preferred names first."""
         padded = dict(base)
-        names = [*liked, *(f"extra{index}" for index in range(min(size, MAX_ITEMS)))]
+        names = [*preferred, *(f"extra{index}" for index in range(min(size, MAX_ITEMS)))]
         for name in names if len(padded) < size else ():
             if len(padded) < size and name not in padded:
                 padded.update(self._member(piece, name, depth))
         return padded
 
     def _names(self, piece: Piece, focus: tuple[str, ...], depth: int) -> list[str]:
-        """The members to vary. Names that only the other schema knows are tried at the top and along a focus."""
+        """The properties to vary. Names that only the other schema declares are tried at the top and along a focus."""
         if focus and focus[0] != ITEM:
             return [focus[0]]
         named = [str(name) for layer in piece.layers for name in layer.named]
-        others = self.hints.names if focus or depth == 0 else ()
+        others = self.constants.names if focus or depth == 0 else ()
         return list(dict.fromkeys([*named, *others, "extra"]))
 
     def _varied(self, schema: Schema, focus: tuple[str, ...], depth: int) -> Iterator[Any]:
-        return islice(self.edges(schema, focus[1:], depth + 1), _share(focus, depth + 1))
+        return islice(self.boundary_values(schema, focus[1:], depth + 1), _share(focus, depth + 1))
 
     def _arrays(self, piece: Piece, focus: tuple[str, ...], depth: int) -> Iterator[list[Any]]:
         high = piece.high if piece.high is not None else MAX_ITEMS
-        sizes = (piece.low, *self.hints.sizes) if depth == 0 or focus == () else (piece.low,)
+        sizes = (piece.low, *self.constants.sizes) if depth == 0 or focus == () else (piece.low,)
         for size in dict.fromkeys(sizes):
             if piece.low <= size <= min(high, MAX_ITEMS):
                 yield from self._of_size(piece, size, depth)
@@ -311,14 +312,14 @@ class Sampler:
             yield some[:1] * size
 
     def _some(self, piece: Piece, size: int, depth: int) -> list[Any]:
-        """That many items, different ones as far as there are."""
+        """`size` items, distinct as far as possible."""
         made: list[Any] = []
         known: dict[str, list[Any]] = {}
         for index in range(min(size, MAX_ITEMS)):
             schema = member_schema(piece, index)
-            key = value_text(schema)
+            key = canonical_text(schema)
             if key not in known:
-                known[key] = list(islice(self.edges(schema, (), depth + 1), 4))
+                known[key] = list(islice(self.boundary_values(schema, (), depth + 1), 4))
             if not known[key]:
                 return []
             made.append(known[key][index % len(known[key])])
@@ -326,16 +327,16 @@ class Sampler:
 
 
 def _share(focus: tuple[str, ...], depth: int) -> int:
-    """How many values of one piece: many along a focus, few where nothing is known to differ."""
+    """How many values to take from one piece: many along a focus, few where no difference is expected."""
     return MAX_EACH * 4 if focus or depth < 2 else max(2, MAX_EACH >> (2 * depth - 2))
 
 
-def _texts_for(clause: str) -> Iterator[str]:
-    """Texts that satisfy a pattern or a format."""
+def _strings_for(clause: str) -> Iterator[str]:
+    """Strings that match a pattern or a format."""
     try:
         fragment = parse_object(clause.partition(" in ")[0].encode())
         if isinstance(fragment.get("pattern"), str):
             yield from [sample_text(fragment["pattern"], extra) for extra in range(4)]
-    except (NotStrict, NotRead):
+    except (NotStrict, UnsupportedPattern):
         return
-    yield from FORMATS.get(str(fragment.get("format")), ())
+    yield from FORMAT_SAMPLES.get(str(fragment.get("format")), ())

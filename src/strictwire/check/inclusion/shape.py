@@ -1,8 +1,8 @@
-"""A schema as a union of pieces, each of one JSON type with a conjunction of constraints.
+"""A schema in disjunctive normal form: a union of pieces, each one JSON type with a conjunction of constraints.
 
-What is understood (types, enumerations, bounds, lengths, members, items, local references, `allOf`, `anyOf`, disjoint
-`oneOf`) becomes fields. What is not (patterns, formats, `not`, `if`, `contains`, dependencies, unevaluated members) is
-kept as an opaque clause: a piece means its fields and its clauses together, so nothing is lost and nothing is guessed.
+Keywords that the proof understands (types, enums, bounds, lengths, properties, items, local references, `allOf`, `anyOf`,
+disjoint `oneOf`) become fields. Others (patterns, formats, `not`, `if`, `contains`, dependencies, unevaluated properties)
+are kept as opaque clauses. A piece is the conjunction of its fields and its clauses, so no constraint is lost or guessed.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from strictwire.contract.schema import SchemaRefused, draft_of
 Schema: TypeAlias = bool | JsonObject
 
 MAX_PIECES: Final = 64
-"""Pieces of one schema. A product of unions grows fast; past this the question is left undecided."""
+"""Maximum number of pieces of one schema. A product of unions grows exponentially; beyond this, inclusion is undecided."""
 
 MAX_REFS: Final = 32
-"""References followed without descending into the instance."""
+"""References followed without descending into the instance; more are treated as a cycle."""
 
 KINDS: Final = ("null", "boolean", "number", "string", "array", "object")
+"""The JSON types; `integer` is a number with multiple 1."""
 
 
-class Unsupported(Exception):
-    """The schema is outside what can be decided. The text says why."""
+class UnsupportedSchema(Exception):
+    """The comparison does not support this schema. The message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """One set of member or item rules; a piece may have several, all of which apply."""
+    """One set of property or item schemas. A piece may have several layers (from `allOf`); all of them apply."""
 
     named: Mapping[str | int, Schema]
     """`properties`, or `prefixItems` by index."""
@@ -50,52 +51,55 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Values of one type under every constraint named here."""
+    """The values of one JSON type that satisfy all of these constraints."""
 
     kind: str
     literals: tuple[Any, ...] | None = None
-    """The only values, where they are listed. Always set for null and boolean."""
+    """The allowed values, from `enum` or `const`; None if not restricted. Always set for null and boolean."""
     lower: Fraction | None = None
     lower_open: bool = False
     upper: Fraction | None = None
     upper_open: bool = False
     multiples: frozenset[Fraction] = frozenset()
-    """The number is a multiple of each; 1 stands for `integer`."""
+    """The number must be a multiple of each; 1 means `integer`."""
     low: int = 0
-    """Least length, items or members."""
+    """Minimum length, number of items or number of properties."""
     high: int | None = None
+    """Maximum length, number of items or number of properties."""
     required: frozenset[str] = frozenset()
     unique: bool = False
     layers: tuple[Layer, ...] = ()
     opaque: frozenset[str] = frozenset()
-    """Clauses that are not understood, as canonical text of the keywords."""
+    """Opaque clauses: keywords that the proof does not understand, as canonical JSON."""
 
 
-WHOLE: Final = Fraction(1)
+INTEGER_STEP: Final = Fraction(1)
+"""The multiple that stands for `type: integer`."""
 
 EVERYTHING: Final = (
     Piece(kind="null", literals=(None,)),
     Piece(kind="boolean", literals=(False, True)),
     *(Piece(kind=kind) for kind in KINDS[2:]),
 )
+"""The pieces of a schema without constraints."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Root:
-    """The document that local references lead into."""
+    """The document that local references point into, and its dialect."""
 
     document: JsonObject
     draft: int
 
     @cached_property
     def text(self) -> str:
-        """One for equal documents. Few questions need it, and it takes long to make."""
-        return text_of(self.document)
+        """Canonical text, equal for equal documents. Computed on first use because it is expensive and rarely needed."""
+        return canonical_schema(self.document)
 
     def resolve(self, reference: str) -> Schema:
-        """The schema a local reference names. Raises Unsupported: remote, an anchor, or nothing there."""
+        """The schema that a local reference points to. Raises UnsupportedSchema: remote, an anchor, or unresolvable."""
         if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
-            raise Unsupported(f"the reference {reference} is not a pointer into this document")
+            raise UnsupportedSchema(f"the reference {reference} is not a JSON pointer into the same document")
         target: Any = self.document
         for step in reference.split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
@@ -104,48 +108,48 @@ class Root:
             elif isinstance(target, dict) and name in target:
                 target = target[name]
             else:
-                raise Unsupported(f"the reference {reference} leads nowhere")
+                raise UnsupportedSchema(f"the reference {reference} does not resolve")
         return as_schema(target)
 
 
 def open_root(document: JsonObject) -> Root:
-    """Raises Unsupported: a dialect whose rules are not implemented here."""
+    """The root of a document. Raises UnsupportedSchema if its dialect is neither 2020-12 nor draft-07."""
     try:
         draft = draft_of(document)
     except SchemaRefused as exc:
-        raise Unsupported("the schema names a dialect that is not known") from exc
+        raise UnsupportedSchema("the schema has an unknown dialect in $schema") from exc
     if draft not in (jsonschema_rs.Draft202012, jsonschema_rs.Draft7):
-        raise Unsupported("only 2020-12 and draft-07 schemas are compared")
+        raise UnsupportedSchema("only 2020-12 and draft-07 schemas can be compared")
     return Root(document=document, draft=draft)
 
 
-def text_of(value: Any) -> str:
-    """One text for equal schemas, their descriptions aside."""
-    return value_text(strip_text(value))
+def canonical_schema(value: Any) -> str:
+    """Canonical JSON of a schema without titles, descriptions and other texts: equal for equal schemas."""
+    return canonical_text(strip_text(value))
 
 
-def value_text(value: Any) -> str:
-    """One text for equal JSON values in the sense of JSON Schema: 1.0 is 1, and large integers stay exact."""
-    return render_sorted(_with_whole_numbers(value)).decode()
+def canonical_text(value: Any) -> str:
+    """Canonical JSON of a value: equal for values that JSON Schema treats as equal. 1.0 is 1; large integers stay exact."""
+    return render_sorted(_with_integers(value)).decode()
 
 
-def _with_whole_numbers(value: Any) -> Any:
+def _with_integers(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _with_whole_numbers(member) for name, member in value.items()}
+        return {name: _with_integers(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_with_whole_numbers(member) for member in value]
+        return [_with_integers(member) for member in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def as_schema(value: Any) -> Schema:
-    """Raises Unsupported: the place holds no schema."""
+    """Narrow a value to a schema. Raises UnsupportedSchema if it is neither an object nor a boolean."""
     if isinstance(value, dict | bool):
         return value
-    raise Unsupported("a place that should hold a schema holds something else")
+    raise UnsupportedSchema("expected a schema (an object or a boolean)")
 
 
 def has_reference(text: str) -> bool:
-    """Whether a schema text may contain a reference; a property of such a name counts too, which is only careful."""
+    """Whether a schema text may contain a reference. A property name that ends in `ef` also counts: conservative."""
     return 'ef":' in text
 
 
@@ -158,13 +162,12 @@ def kind_of(value: Any) -> str:
 
 
 def member_schema(piece: Piece, name: str | int) -> Schema:
-    """What the piece asks of one member or item by name or index, in every layer at once."""
-    asked = [_in_layer(layer, name) for layer in piece.layers]
-    return all_of(asked)
+    """The schema of one property or item, by name or index: the conjunction over all layers."""
+    return all_of(_in_layer(layer, name) for layer in piece.layers)
 
 
 def all_of(schemas: Iterable[Schema]) -> Schema:
-    """The conjunction, as small as it can be said."""
+    """The conjunction of schemas, without redundant members."""
     kept = [schema for schema in schemas if schema is not True and schema != {}]
     if any(schema is False for schema in kept):
         return False
@@ -175,39 +178,39 @@ def all_of(schemas: Iterable[Schema]) -> Schema:
 
 def _in_layer(layer: Layer, name: str | int) -> Schema:
     if name in layer.named:
-        # Leaving out the patterns that may match as well asks less, never more.
+        # Ignoring patterns that may also match accepts more values, never fewer: safe for the source side of a proof.
         return layer.named[name]
     return rest_schema(layer)
 
 
 def rest_schema(layer: Layer) -> Schema:
-    """What a member that is not named may be at most: by the rest, or by a pattern that may match it."""
+    """An upper bound for the schema of an undeclared property: `rest`, or any pattern that may match its name."""
     if not layer.patterned:
         return layer.rest
     return {"anyOf": [layer.rest, *layer.patterned.values()]}
 
 
-def meet_all(ones: tuple[Piece, ...], others: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """The intersection of two unions. Raises Unsupported: too many pieces."""
+def intersect_unions(ones: tuple[Piece, ...], others: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """The intersection of two unions of pieces. Raises UnsupportedSchema if it has too many pieces."""
     if ones is EVERYTHING:
         return others
-    met = tuple(piece for one in ones for other in others if (piece := meet(one, other)) is not None)
-    if len(met) > MAX_PIECES:
-        raise Unsupported(f"the alternatives multiply beyond {MAX_PIECES}")
-    return met
+    pieces = tuple(piece for one in ones for other in others if (piece := intersect(one, other)) is not None)
+    if len(pieces) > MAX_PIECES:
+        raise UnsupportedSchema(f"the schema has more than {MAX_PIECES} alternatives after expansion")
+    return pieces
 
 
-def meet(one: Piece, other: Piece) -> Piece | None:
-    """The intersection of two pieces, or None if it is plainly empty."""
+def intersect(one: Piece, other: Piece) -> Piece | None:
+    """The intersection of two pieces, or None if it is obviously empty."""
     if one.kind != other.kind:
         return None
-    lower, lower_open = tighter(one.lower, one.lower_open, other.lower, other.lower_open, sign=1)
-    upper, upper_open = tighter(one.upper, one.upper_open, other.upper, other.upper_open, sign=-1)
+    lower, lower_open = tighter_bound(one.lower, one.lower_open, other.lower, other.lower_open, sign=1)
+    upper, upper_open = tighter_bound(one.upper, one.upper_open, other.upper, other.upper_open, sign=-1)
     highs = [high for high in (one.high, other.high) if high is not None]
-    return settle(
+    return normalize(
         Piece(
             kind=one.kind,
-            literals=common(one.literals, other.literals),
+            literals=common_values(one.literals, other.literals),
             lower=lower,
             lower_open=lower_open,
             upper=upper,
@@ -223,10 +226,10 @@ def meet(one: Piece, other: Piece) -> Piece | None:
     )
 
 
-def tighter(
+def tighter_bound(
     one: Fraction | None, one_open: bool, other: Fraction | None, other_open: bool, *, sign: int
 ) -> tuple[Fraction | None, bool]:
-    """The tighter of two bounds; `sign` is 1 for lower bounds and -1 for upper ones."""
+    """The tighter of two bounds; `sign` is 1 for lower bounds and -1 for upper bounds."""
     if one is None or other is None:
         return (other, other_open) if one is None else (one, one_open)
     if one == other:
@@ -234,25 +237,25 @@ def tighter(
     return (one, one_open) if (one - other) * sign > 0 else (other, other_open)
 
 
-def common(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    """The values in both lists; None stands for every value."""
+def common_values(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """The values in both lists; None means every value."""
     if one is None or other is None:
         return other if one is None else one
-    known = {value_text(value) for value in other}
-    return tuple(value for value in one if value_text(value) in known)
+    known = {canonical_text(value) for value in other}
+    return tuple(value for value in one if canonical_text(value) in known)
 
 
-def settle(piece: Piece) -> Piece | None:
-    """Whole bounds for whole numbers and only literals that fit the plain bounds; None if nothing is left."""
+def normalize(piece: Piece) -> Piece | None:
+    """Round the bounds of integers and drop literals outside the bounds. Returns None if no value is left."""
     if piece.kind == "number" and any(m.denominator == 1 for m in piece.multiples):
-        piece = _with_whole_bounds(piece)
+        piece = _with_integer_bounds(piece)
     if piece.literals is not None:
         fitting = tuple(value for value in piece.literals if _fits_bounds(value, piece))
         return replace(piece, literals=fitting) if fitting else None
-    return None if _is_void(piece) else piece
+    return None if _is_empty(piece) else piece
 
 
-def _with_whole_bounds(piece: Piece) -> Piece:
+def _with_integer_bounds(piece: Piece) -> Piece:
     lower, upper = piece.lower, piece.upper
     if lower is not None:
         lower = Fraction(math.floor(lower) + 1 if piece.lower_open else math.ceil(lower))
@@ -261,7 +264,7 @@ def _with_whole_bounds(piece: Piece) -> Piece:
     return replace(piece, lower=lower, lower_open=False, upper=upper, upper_open=False)
 
 
-def _is_void(piece: Piece) -> bool:
+def _is_empty(piece: Piece) -> bool:
     if piece.high is not None and piece.low > piece.high:
         return True
     if piece.high is not None and len(piece.required) > piece.high:
@@ -281,7 +284,7 @@ def _fits_bounds(value: Any, piece: Piece) -> bool:
 
 
 def fits_number(value: float, piece: Piece) -> bool:
-    """Whether a number is within the bounds and a multiple of what it must be."""
+    """Whether a number is within the bounds and a multiple of every required divisor."""
     exact = fraction(value)
     if piece.lower is not None and (exact < piece.lower or (exact == piece.lower and piece.lower_open)):
         return False
@@ -291,5 +294,5 @@ def fits_number(value: float, piece: Piece) -> bool:
 
 
 def fraction(number: float) -> Fraction:
-    """The number as written: 0.1 is one tenth here, whatever the double says."""
+    """The number as written in JSON: 0.1 is exactly one tenth, unlike the double."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))

@@ -1,10 +1,10 @@
-"""Lint rules: one function each, grouped by what they are about. The list below is every rule there is."""
+"""Lint rules: one function each, grouped by subject. `RULES` lists all of them."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from strictwire.check.lint import clients, code, conventions, gate, hints, names, references, shapes, texts, validity
+from strictwire.check.lint import changes, clients, code, conventions, hints, names, references, shapes, texts, validity
 from strictwire.check.rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -16,6 +16,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *clients.RULES,
     *shapes.RULES,
     *conventions.RULES,
-    *gate.RULES,
+    *changes.RULES,
     *code.RULES,
 )

@@ -1,7 +1,7 @@
-"""Client profiles: what large clients refuse although the protocol allows it. Each rule names the clients.
+"""Rules about major clients: schemas that the protocol allows and a client refuses. Each rule names the clients.
 
-The reports behind each rule are public; one refused tool often costs the whole list, because clients send all tools in one
-request to the model.
+Each rule goes back to public bug reports. One refused tool often disables all tools of a server, because clients send all
+tools to the model in one request.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Side, Subject
-from strictwire.check.tree import Node, Role
+from strictwire.check.tree import Node, NodeKind
 from strictwire.contract.schema import DIALECT
 
 OPENAI_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -36,8 +36,9 @@ def client_name(subject: Subject) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_ROOT_COMPOSITION",
-    purpose="Checks that the root of an input schema is not composed (`anyOf`, `oneOf` …): Claude and OpenAI refuse it.",
-    advice="List the properties at the root and check the combination in the tool, or split the tool.",
+    purpose="Checks that the root of an input schema has no `anyOf`, `oneOf`, `allOf`, `not` or `enum`: Claude and OpenAI "
+    "refuse them.",
+    advice="Declare the properties at the root and check the combination in the tool, or split the tool.",
     category=Category.STANDARD,
     scope=Scope.TOOL,
     bad='{"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}',
@@ -52,8 +53,8 @@ def client_root_composition(subject: Subject) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_ROOT_REF",
-    purpose="Checks that the root of an input schema is not a `$ref`: clients look for `properties` there.",
-    advice="Write the referenced object at the root.",
+    purpose="Checks that the root of an input schema is not a `$ref`: clients read `properties` at the root.",
+    advice="Inline the referenced object at the root.",
     category=Category.STANDARD,
     scope=Scope.TOOL,
     bad='{"type": "object", "$ref": "#/$defs/args"}',
@@ -61,13 +62,13 @@ def client_root_composition(subject: Subject) -> Iterator[Problem]:
 )
 def client_root_ref(subject: Subject) -> Iterator[Problem]:
     if "$ref" in subject.contract.input_schema:
-        message = "clients show no arguments for a root that is a reference"
+        message = "clients show no arguments if the root is a reference"
         yield Problem(subject.input.under("$ref"), message, subject.contract.name)
 
 
 @rule(
     id="CLIENT_PROPERTIES",
-    purpose="Checks that the root of an input schema has `properties`, even if empty: OpenAI refuses an object without.",
+    purpose="Checks that the root of an input schema has `properties`, even if empty: OpenAI refuses a schema without it.",
     advice='Add `"properties": {}` to a tool without arguments.',
     category=Category.STANDARD,
     scope=Scope.TOOL,
@@ -83,17 +84,17 @@ def client_properties(subject: Subject) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_PROPERTY_KEYS",
-    purpose="Checks that argument names are 1 to 64 letters, digits, `_`, `.` or `-`: Claude refuses others.",
+    purpose="Checks that argument names have 1 to 64 characters (letters, digits, `_`, `.`, `-`): Claude refuses others.",
     advice="Rename the argument, for example `filter.name` instead of `filter[name]`.",
     category=Category.STANDARD,
     scope=Scope.NODE,
     side=Side.INPUT,
-    on=("properties",),
+    keywords=("properties",),
     bad='{"properties": {"filter[name]": {"type": "string"}}}',
     good='{"properties": {"filter.name": {"type": "string"}}}',
 )
 def client_property_keys(node: Node) -> Iterator[Problem]:
-    if node.role is Role.ROOT and isinstance(node.schema["properties"], dict):
+    if node.kind is NodeKind.ROOT and isinstance(node.schema["properties"], dict):
         for name in node.schema["properties"]:
             if not CLAUDE_KEY.fullmatch(name):
                 yield node.problem(f"Claude clients refuse the argument name {name[:64]!r}", "properties", name)
@@ -101,12 +102,12 @@ def client_property_keys(node: Node) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_ARRAY_ITEMS",
-    purpose="Checks that every array in an input schema has `items`: OpenAI and Gemini refuse arrays without.",
-    advice="Say what the items are; `{}` is enough for OpenAI, a type is better.",
+    purpose="Checks that every array in an input schema has `items`: OpenAI and Gemini refuse arrays without it.",
+    advice="Add a schema for the items; `{}` is enough for OpenAI, a type is better.",
     category=Category.STANDARD,
     scope=Scope.NODE,
     side=Side.INPUT,
-    on=("type",),
+    keywords=("type",),
     bad='{"type": "array"}',
     good='{"type": "array", "items": {"type": "string"}}',
 )
@@ -117,11 +118,11 @@ def client_array_items(node: Node) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_BOOLEAN_SCHEMA",
-    purpose="Checks that no property is a bare `true` or `false` schema: several clients drop such tools.",
-    advice="Write `{}` for `true`; leave the property out for `false`.",
+    purpose="Checks that no property or item is a bare `true` or `false` schema: several clients drop such tools.",
+    advice="Replace `true` by `{}`; remove a property that is `false`.",
     category=Category.STANDARD,
     scope=Scope.NODE,
-    on=("properties", "items"),
+    keywords=("properties", "items"),
     bad='{"properties": {"data": true}}',
     good='{"properties": {"data": {}}}',
 )
@@ -136,12 +137,12 @@ def client_boolean_schema(node: Node) -> Iterator[Problem]:
 
 @rule(
     id="CLIENT_ENUM_STRINGS",
-    purpose="Checks that listed values of inputs are non-empty texts: Gemini refuses other enumerations.",
-    advice="List texts, or use bounds for numbers.",
+    purpose="Checks that enum values in inputs are non-empty strings: Gemini refuses other enum values.",
+    advice="Use strings in `enum`, or `minimum` and `maximum` for numbers.",
     category=Category.STRICT,
     scope=Scope.NODE,
     side=Side.INPUT,
-    on=("enum",),
+    keywords=("enum",),
     bad='{"enum": [1, 2]}',
     good='{"type": "string", "enum": ["one", "two"]}',
 )
@@ -150,23 +151,23 @@ def client_enum_strings(node: Node) -> Iterator[Problem]:
     if isinstance(listed, list):
         for index, value in enumerate(listed):
             if value == "" or not (isinstance(value, str) or (value is None and "null" in node.types())):
-                yield node.problem("Gemini clients refuse listed values that are not non-empty texts", "enum", index)
+                yield node.problem("Gemini clients refuse enum values that are not non-empty strings", "enum", index)
 
 
 @rule(
     id="CLIENT_DIALECT",
-    purpose="Checks that a schema that names its dialect names 2020-12: Claude clients refuse others in outputs.",
-    advice="Name 2020-12, or leave `$schema` out: 2020-12 is the protocol's default.",
+    purpose="Checks that `$schema`, if present, is 2020-12: Claude clients refuse other dialects in output schemas.",
+    advice="Set `$schema` to 2020-12, or remove it: 2020-12 is the protocol's default.",
     category=Category.STRICT,
     scope=Scope.NODE,
-    on=("$schema",),
+    keywords=("$schema",),
     bad='{"$schema": "http://json-schema.org/draft-07/schema#"}',
     good='{"$schema": "https://json-schema.org/draft/2020-12/schema"}',
 )
 def client_dialect(node: Node) -> Iterator[Problem]:
     named = node.schema["$schema"]
-    if node.role is Role.ROOT and named != DIALECT:
-        yield node.problem(f"Claude clients refuse schemas of the dialect {str(named)[:60]}", "$schema")
+    if node.kind is NodeKind.ROOT and named != DIALECT:
+        yield node.problem(f"Claude clients refuse the schema dialect {str(named)[:60]}", "$schema")
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -1,4 +1,4 @@
-"""Rules about the hints a tool gives about itself, and whether its name agrees."""
+"""Rules about annotations: the hints that a tool gives about its own behaviour."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject
 from strictwire.contract.tool import Safety
 
-DESTROYS: Final = frozenset({"delete", "remove", "drop", "destroy", "erase", "purge", "truncate", "wipe", "kill"})
-CHANGES: Final = DESTROYS | {
+DESTRUCTIVE_VERBS: Final = frozenset({"delete", "remove", "drop", "destroy", "erase", "purge", "truncate", "wipe", "kill"})
+CHANGING_VERBS: Final = DESTRUCTIVE_VERBS | {
     "create", "write", "update", "edit", "insert", "set", "put", "patch", "move", "rename", "upload", "send",
     "execute", "install", "push", "commit", "merge", "add", "save", "deploy", "publish", "apply",
 }  # fmt: skip
@@ -20,38 +20,38 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
 
 
 def _leading_verb(name: str) -> str:
-    """The verb a name begins with, after any prefix that ends in a dot or a slash."""
+    """The first word of a name in lower case, after any prefix that ends in a dot or a slash."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", re.split(r"[./]", name)[-1])
     return words[0].lower() if words else ""
 
 
 @rule(
     id="HINTS_AGREE_WITH_NAME",
-    purpose="Checks that a tool whose name says that it changes or destroys something is not marked read-only or harmless.",
-    advice="Correct the hint or the name: clients run read-only tools without asking anybody.",
+    purpose="Checks that a tool named after a change or deletion is not marked read-only or non-destructive.",
+    advice="Correct the hint or the name: clients run read-only tools without asking the user.",
     category=Category.BASIC,
     scope=Scope.TOOL,
-    robust=True,
+    runs_on_invalid=True,
     bad='{"name": "delete_file", "annotations": {"readOnlyHint": true}}',
     good='{"name": "delete_file", "annotations": {"readOnlyHint": false, "destructiveHint": true}}',
 )
 def hints_agree_with_name(subject: Subject) -> Iterator[Problem]:
     verb, hints = _leading_verb(subject.contract.name), subject.contract.annotations
-    if verb in CHANGES and hints.get("readOnlyHint") is True:
-        message = f"the name says {verb!r}, the hint says read-only"
+    if verb in CHANGING_VERBS and hints.get("readOnlyHint") is True:
+        message = f"the name begins with {verb!r}, but readOnlyHint is true"
         yield Problem(subject.entry.under("annotations", "readOnlyHint"), message, subject.contract.name)
-    if verb in DESTROYS and hints.get("destructiveHint") is False and hints.get("readOnlyHint") is not True:
-        message = f"the name says {verb!r}, the hint says not destructive"
+    if verb in DESTRUCTIVE_VERBS and hints.get("destructiveHint") is False and hints.get("readOnlyHint") is not True:
+        message = f"the name begins with {verb!r}, but destructiveHint is false"
         yield Problem(subject.entry.under("annotations", "destructiveHint"), message, subject.contract.name)
 
 
 @rule(
     id="HINTS_CONSISTENT",
-    purpose="Checks that the hints are true or false and do not contradict each other.",
-    advice="A read-only tool is neither destructive nor does it need to be called idempotent.",
+    purpose="Checks that hints are booleans and do not contradict each other.",
+    advice="Set each hint to true or false. A read-only tool is never destructive; leave destructiveHint out.",
     category=Category.BASIC,
     scope=Scope.TOOL,
-    robust=True,
+    runs_on_invalid=True,
     bad='{"annotations": {"readOnlyHint": true, "destructiveHint": true}}',
     good='{"annotations": {"readOnlyHint": true}}',
 )
@@ -59,20 +59,20 @@ def hints_consistent(subject: Subject) -> Iterator[Problem]:
     hints = subject.contract.annotations
     for name in _HINTS:
         if name in hints and not isinstance(hints[name], bool):
-            message = f"the hint {name} is neither true nor false"
+            message = f"the hint {name} is not a boolean"
             yield Problem(subject.entry.under("annotations", name), message, subject.contract.name)
     if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is True:
-        message = "a tool cannot be read-only and destructive"
+        message = "readOnlyHint and destructiveHint are both true"
         yield Problem(subject.entry.under("annotations", "destructiveHint"), message, subject.contract.name)
 
 
 @rule(
     id="HINTS_AGREE_WITH_SAFETY",
-    purpose="Checks that the hints shown to clients agree with the safety level of the tool's contract.",
-    advice="Correct the hint or the safety level; the pipeline enforces the level, clients see the hint.",
+    purpose="Checks that the hints shown to clients agree with the safety level in the tool's contract.",
+    advice="Correct the hint or the safety level: strictwire enforces the level, clients see the hint.",
     category=Category.STRICT,
     scope=Scope.TOOL,
-    robust=True,
+    runs_on_invalid=True,
     bad='{"safety": "destructive", "annotations": {"readOnlyHint": true}}',
     good='{"safety": "destructive", "annotations": {"readOnlyHint": false, "destructiveHint": true}}',
 )
@@ -80,7 +80,7 @@ def hints_agree_with_safety(subject: Subject) -> Iterator[Problem]:
     hint = subject.contract.annotations.get("readOnlyHint")
     is_read_only = subject.contract.safety is Safety.READ_ONLY
     if hint is True and not is_read_only:
-        message = f"the safety level is {subject.contract.safety.value}, the hint says read-only"
+        message = f"the safety level is {subject.contract.safety.value}, but readOnlyHint is true"
         yield Problem(subject.entry.under("annotations", "readOnlyHint"), message, subject.contract.name)
 
 

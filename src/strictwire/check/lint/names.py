@@ -11,35 +11,35 @@ from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject, ToolSet
 
 GRAMMAR: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
-"""The specification's letters, and `/`, which the official suite allows as well."""
+"""The characters of the MCP specification, and `/`, which the official conformance suite also accepts."""
 
 PORTABLE_LENGTH: Final = 64
-"""The official suite fails longer names, and so do the OpenAI and Gemini clients."""
+"""The official conformance suite and the OpenAI and Gemini clients reject longer names."""
 
 RESERVED_ENDINGS: Final = (".output", ".contract")
-"""The file layout uses these."""
+"""Suffixes of file names in the schema folder layout."""
 
 
 @rule(
     id="NAME_GRAMMAR",
-    purpose="Checks that a tool's name is 1 to 128 letters, digits, `_`, `-`, `.` or `/`.",
+    purpose="Checks that a tool's name has 1 to 128 characters: letters, digits, `_`, `-`, `.` or `/`.",
     advice="Rename the tool; keep the old name as an alias for one release if callers use it.",
     category=Category.MINIMAL,
     scope=Scope.TOOL,
-    robust=True,
+    runs_on_invalid=True,
     bad='{"name": "read file"}',
     good='{"name": "read_file"}',
 )
 def name_grammar(subject: Subject) -> Iterator[Problem]:
     name = subject.contract.name
     if not GRAMMAR.fullmatch(name):
-        yield Problem(subject.entry.under("name"), f"{name[:64]!r} is not a portable tool name", name)
+        yield Problem(subject.entry.under("name"), f"{name[:64]!r} is not a valid tool name", name)
 
 
 @rule(
     id="NAME_UNIQUE",
     purpose="Checks that no two tools of a server have the same name.",
-    advice="Rename one of them: a client can only call one of two tools with one name.",
+    advice="Rename one of them: a client can call only one of two tools with the same name.",
     category=Category.MINIMAL,
     scope=Scope.SET,
     bad='[{"name": "read"}, {"name": "read"}]',
@@ -51,41 +51,41 @@ def name_unique(tools: ToolSet) -> Iterator[Problem]:
     for subject in tools.subjects:
         name = subject.contract.name
         if counts[name] > 1 and name in seen:
-            yield Problem(subject.entry.under("name"), f"the name {name!r} is taken by an earlier tool", name)
+            yield Problem(subject.entry.under("name"), f"an earlier tool has the same name {name!r}", name)
         seen.add(name)
 
 
 @rule(
     id="NAME_LENGTH",
     purpose="Checks that a tool's name has at most 64 characters.",
-    advice="Shorten the name; gateways put a prefix before it, so leave room.",
+    advice="Shorten the name, and leave room: gateways add a prefix.",
     category=Category.BASIC,
     scope=Scope.TOOL,
-    robust=True,
+    runs_on_invalid=True,
     bad='{"name": "' + "a" * 65 + '"}',
     good='{"name": "read_file"}',
 )
 def name_length(subject: Subject) -> Iterator[Problem]:
     name = subject.contract.name
     if len(name) > PORTABLE_LENGTH:
-        message = f"the name has {len(name)} characters; clients cut or refuse more than {PORTABLE_LENGTH}"
+        message = f"the name has {len(name)} characters; clients truncate or refuse more than {PORTABLE_LENGTH}"
         yield Problem(subject.entry.under("name"), message, name)
 
 
 @rule(
     id="NAME_NOT_RESERVED",
-    purpose="Checks that no tool name ends in `.output` or `.contract`, which name files of the schema layout.",
+    purpose="Checks that no tool name ends in `.output` or `.contract`, the suffixes of files in a schema folder.",
     advice="Rename the tool.",
     category=Category.STRICT,
     scope=Scope.TOOL,
-    robust=True,
+    runs_on_invalid=True,
     bad='{"name": "report.output"}',
     good='{"name": "report"}',
 )
 def name_not_reserved(subject: Subject) -> Iterator[Problem]:
     name = subject.contract.name
     if name.endswith(RESERVED_ENDINGS):
-        yield Problem(subject.entry.under("name"), f"{name!r} has an ending that the file layout uses", name)
+        yield Problem(subject.entry.under("name"), f"{name!r} ends in a suffix that the schema folder layout reserves", name)
 
 
 RULES: Final[tuple[Rule, ...]] = (name_grammar, name_unique, name_length, name_not_reserved)

@@ -1,4 +1,4 @@
-"""Rules about `$ref` and `$defs` (G15)."""
+"""Rules about `$ref`, `$defs` (clause G15) and unknown keywords."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from strictwire.contract.schema import walk
 
 @rule(
     id="REF_DEFS_ONLY",
-    purpose="Checks that references lead to `#/$defs/` of the same schema, without anchors or dynamic references.",
-    advice="Put the definition under `$defs`; `strictwire bundle` does it for references to other files.",
+    purpose="Checks that every reference points into `#/$defs/` of the same schema, without anchors or dynamic references.",
+    advice="Move the definition under `$defs`; `strictwire bundle` does this for references to other files.",
     category=Category.STRICT,
     scope=Scope.NODE,
-    on=("$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor"),
+    keywords=("$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor"),
     bad='{"$ref": "#/properties/start"}',
     good='{"$ref": "#/$defs/position"}',
 )
 def ref_defs_only(node: Node) -> Iterator[Problem]:
     for keyword in ("$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor"):
         if keyword in node.schema:
-            yield node.problem(f"`{keyword}` makes a schema hard to read and to compare", keyword)
+            yield node.problem(f"`{keyword}` makes a schema hard to read and compare", keyword)
     target = node.schema.get("$ref")
     if isinstance(target, str) and not target.startswith("#/$defs/"):
-        yield node.problem(f"the reference {target[:80]} does not lead to #/$defs/", "$ref")
+        yield node.problem(f"the reference {target[:80]} does not point into #/$defs/", "$ref")
 
 
 @rule(
     id="REF_BUNDLED",
-    purpose="Checks that what a server shows has no reference to another file.",
-    advice="Run `strictwire bundle`, and serve what it writes.",
+    purpose="Checks that a schema has no reference to another file: clients cannot resolve it.",
+    advice="Run `strictwire bundle` and serve its output.",
     category=Category.MINIMAL,
     scope=Scope.NODE,
-    on=("$ref",),
+    keywords=("$ref",),
     bad='{"$ref": "common.schema.json#/$defs/position"}',
     good='{"$ref": "#/$defs/position"}',
 )
@@ -46,13 +46,13 @@ def ref_bundled(node: Node) -> Iterator[Problem]:
     if isinstance(target, str) and "://" not in target and target.partition("#")[0]:
         known = {part["$id"] for _, part in walk(node.tree.root) if isinstance(part.get("$id"), str)}
         if target.partition("#")[0] not in known:
-            yield node.problem(f"the reference {target[:80]} leads to another file", "$ref")
+            yield node.problem(f"the reference {target[:80]} points to another file", "$ref")
 
 
 @rule(
     id="DEFS_USED",
     purpose="Checks that every definition under `$defs` is used.",
-    advice="Delete the definition: it is sent to the model with every request.",
+    advice="Delete the definition: clients send it to the model with every request.",
     category=Category.STANDARD,
     scope=Scope.TOOL,
     bad='{"type": "object", "$defs": {"old": {}}}',
@@ -65,8 +65,8 @@ def defs_used(subject: Subject) -> Iterator[Problem]:
             defined = schema.get(keyword)
             if isinstance(defined, dict) and defined:
                 for name in _unused(schema, keyword, defined):
-                    place = subject.origin(side).under(keyword, name)
-                    yield Problem(place, f"the definition {name!r} is not used", subject.contract.name)
+                    location = subject.origin(side).under(keyword, name)
+                    yield Problem(location, f"the definition {name!r} is not used", subject.contract.name)
 
 
 def _unused(schema: JsonObject, keyword: str, defined: dict[str, Any]) -> list[str]:
@@ -151,8 +151,8 @@ KEYWORDS: Final = frozenset(
 
 @rule(
     id="KEYWORDS_KNOWN",
-    purpose="Checks that every keyword is one of JSON Schema: validators ignore a misspelled one in silence.",
-    advice="Correct the spelling; begin your own keywords with `x-`.",
+    purpose="Checks that every keyword is a JSON Schema keyword: validators silently ignore a misspelled one.",
+    advice="Correct the spelling; start custom keywords with `x-`.",
     category=Category.STANDARD,
     scope=Scope.NODE,
     bad='{"type": "string", "maxlength": 10}',
@@ -162,7 +162,7 @@ def keywords_known(node: Node) -> Iterator[Problem]:
     if not node.schema.keys() <= KEYWORDS:
         for name in node.schema.keys() - KEYWORDS:
             if not name.startswith(("x-", "~")):
-                yield node.problem(f"{name[:40]!r} is no keyword of JSON Schema and is ignored", name)
+                yield node.problem(f"{name[:40]!r} is not a JSON Schema keyword; validators ignore it", name)
 
 
 RULES: Final[tuple[Rule, ...]] = (ref_defs_only, ref_bundled, defs_used, keywords_known)

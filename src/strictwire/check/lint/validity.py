@@ -1,4 +1,4 @@
-"""Rules that every schema must keep to mean anything: readable, valid, satisfiable, true to its own examples."""
+"""Rules about correctness: schemas are readable, valid and satisfiable, and their examples conform."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from strictwire.canon.json import JsonObject
 from strictwire.check.ambiguity import is_catastrophic
 from strictwire.check.inclusion.admit import admits
 from strictwire.check.inclusion.expand import expand
-from strictwire.check.inclusion.shape import Root, Unsupported, open_root
+from strictwire.check.inclusion.shape import Root, UnsupportedSchema, open_root
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject, ToolSet
-from strictwire.check.tree import Node, Refusal, Role
+from strictwire.check.tree import InvalidSchema, Node, NodeKind
 from strictwire.contract.conform import json_type
 from strictwire.contract.schema import ANNOTATIONS, SchemaRefused
-from strictwire.contract.schema import Problem as Reason
+from strictwire.contract.schema import Problem as SchemaProblem
 
 
 @rule(
     id="FILE_STRICT_JSON",
-    purpose="Checks that every file is strict JSON: UTF-8, one object, no key twice, bounded size and depth.",
-    advice="Mend the text at the place named.",
+    purpose="Checks that every file is strict JSON: UTF-8, one object, no duplicate keys, limited size and depth.",
+    advice="Fix the file at the given line and column.",
     category=Category.MINIMAL,
     scope=Scope.SOURCE,
     bad='{"type": "object", "type": "array"}',
@@ -35,8 +35,8 @@ def file_strict_json(_tools: ToolSet) -> Iterator[Problem]:
 
 @rule(
     id="ENTRY_WELL_FORMED",
-    purpose="Checks that every entry of a tool list, lock or contract file has the members it must have.",
-    advice="Give the member the type named.",
+    purpose="Checks that every entry of a tool list, lock file or contract file has the required members and types.",
+    advice="Add the member, or correct its type.",
     category=Category.MINIMAL,
     scope=Scope.SOURCE,
     bad='{"name": 7, "inputSchema": []}',
@@ -47,32 +47,32 @@ def entry_well_formed(_tools: ToolSet) -> Iterator[Problem]:
 
 
 _REASONS: Final = {
-    Reason.UNKNOWN_DIALECT: "names a dialect that no validator knows",
-    Reason.TOO_LARGE: "is larger than a schema may be",
-    Reason.TOO_DEEP: "is nested deeper than a schema may be",
-    Reason.INVALID: "is not valid in its dialect, or has a reference that leads nowhere",
+    SchemaProblem.UNKNOWN_DIALECT: "has an unknown dialect in `$schema`",
+    SchemaProblem.TOO_LARGE: "exceeds the maximum size of a schema",
+    SchemaProblem.TOO_DEEP: "exceeds the maximum nesting depth of a schema",
+    SchemaProblem.INVALID: "is not valid in its dialect, or has a reference that does not resolve",
 }
 
 
 @rule(
     id="SCHEMA_VALID",
-    purpose="Checks that every schema is valid in its dialect, of bounded size and depth, and can be compiled.",
-    advice="Mend the schema; a client that checks schemas drops the tool, some drop all tools.",
+    purpose="Checks that every schema is valid in its dialect, within the size and depth limits, and compiles.",
+    advice="Fix the schema: clients that validate schemas drop the tool, and some drop all tools.",
     category=Category.MINIMAL,
-    scope=Scope.REFUSED,
+    scope=Scope.INVALID_SCHEMA,
     bad='{"type": "objekt"}',
     good='{"type": "object"}',
 )
-def schema_valid(refusal: Refusal) -> Iterator[Problem]:
-    if refusal.reason.problem in _REASONS:
-        place = refusal.subject.origin(refusal.side).under(*_steps(refusal.schema, refusal.reason))
-        message = f"the {refusal.side.value} schema {_REASONS[refusal.reason.problem]}"
-        yield Problem(place, message, refusal.subject.contract.name)
+def schema_valid(invalid: InvalidSchema) -> Iterator[Problem]:
+    if invalid.reason.problem in _REASONS:
+        location = invalid.subject.origin(invalid.side).under(*_steps(invalid.schema, invalid.reason))
+        message = f"the {invalid.side.value} schema {_REASONS[invalid.reason.problem]}"
+        yield Problem(location, message, invalid.subject.contract.name)
 
 
 def _steps(schema: JsonObject, refused: SchemaRefused) -> list[str | int]:
-    """Where the schema is wrong: the innermost place that the meta-schema names, or the place of the refusal."""
-    if refused.problem is not Reason.INVALID:
+    """The path to the error: the innermost location that the meta-schema reports, or the location in the exception."""
+    if refused.problem is not SchemaProblem.INVALID:
         return [step for step in refused.pointer.split("/")[1:] if step]
     try:
         jsonschema_rs.meta.validate(schema)
@@ -85,11 +85,11 @@ def _steps(schema: JsonObject, refused: SchemaRefused) -> list[str | int]:
 
 @rule(
     id="REF_NOT_REMOTE",
-    purpose="Checks that no reference leads to another document: servers and clients must not fetch schemas.",
-    advice="Copy the definition under `$defs`, or let `strictwire bundle` do it.",
+    purpose="Checks that no reference is a remote URL: servers and clients must not download schemas.",
+    advice="Copy the definition under `$defs`, or run `strictwire bundle`.",
     category=Category.MINIMAL,
     scope=Scope.NODE,
-    on=("$ref", "$dynamicRef", "$recursiveRef"),
+    keywords=("$ref", "$dynamicRef", "$recursiveRef"),
     bad='{"$ref": "https://example.org/position.json"}',
     good='{"$ref": "#/$defs/position"}',
 )
@@ -97,16 +97,16 @@ def ref_not_remote(node: Node) -> Iterator[Problem]:
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         target = node.schema.get(keyword)
         if isinstance(target, str) and "://" in target.partition("#")[0]:
-            yield node.problem(f"the reference leads to another document: {target[:80]}", keyword)
+            yield node.problem(f"the reference is a remote URL: {target[:80]}", keyword)
 
 
 @rule(
     id="ROOT_TYPE_OBJECT",
-    purpose="Checks that the root of an input schema has `type: object`, as the protocol demands.",
+    purpose="Checks that the root of an input schema has `type: object`, as the protocol requires.",
     advice='Set `"type": "object"` at the root and put the arguments under `properties`.',
     category=Category.MINIMAL,
     scope=Scope.TOOL,
-    robust=True,
+    runs_on_invalid=True,
     bad='{"properties": {}}',
     good='{"type": "object", "properties": {}}',
 )
@@ -114,40 +114,40 @@ def root_type_object(subject: Subject) -> Iterator[Problem]:
     named = subject.contract.input_schema.get("type")
     if named != "object":
         shown = "absent" if named is None else repr(named)[:40]
-        message = f"the root type is {shown}, not 'object'; some clients then drop every tool of the server"
+        message = f"the root type is {shown}, not 'object'; some clients then drop all tools of the server"
         yield Problem(subject.input.under("type"), message, subject.contract.name)
 
 
 @rule(
     id="REQUIRED_DECLARED",
-    purpose="Checks that `required` names each property once, and only properties that the schema declares.",
-    advice="Declare the property, or take it out of `required`.",
+    purpose="Checks that `required` names only declared properties, each once.",
+    advice="Declare the property, or remove it from `required`.",
     category=Category.BASIC,
     scope=Scope.NODE,
-    on=("required",),
+    keywords=("required",),
     bad='{"type": "object", "properties": {"a": {}}, "required": ["b"]}',
     good='{"type": "object", "properties": {"a": {}}, "required": ["a"]}',
 )
 def required_declared(node: Node) -> Iterator[Problem]:
     required = node.schema["required"]
-    # A branch adds a demand to the properties of the schema around it.
-    if node.role is Role.BRANCH or not isinstance(required, list) or "$ref" in node.schema:
+    # A branch (`anyOf`, `if` ...) may require a property that the schema around it declares.
+    if node.kind is NodeKind.BRANCH or not isinstance(required, list) or "$ref" in node.schema:
         return
     declared = node.schema.get("properties", {})
     for index, name in enumerate(required):
         if isinstance(declared, dict) and name not in declared and "patternProperties" not in node.schema:
-            yield node.problem(f"{name!r} is required and not declared", "required", index)
+            yield node.problem(f"{name!r} is required but not declared", "required", index)
         elif name in required[:index]:
-            yield node.problem(f"{name!r} is required twice", "required", index)
+            yield node.problem(f"`required` names {name!r} twice", "required", index)
 
 
 @rule(
     id="PATTERN_SAFE",
-    purpose="Checks that no pattern takes exponential time in a backtracking engine.",
-    advice="Rewrite it so that each text can be read in one way only: no loop inside a loop over the same letters.",
+    purpose="Checks that no pattern takes exponential time in a backtracking engine (ReDoS).",
+    advice="Rewrite it so that each string matches in one way only: no nested repetition over the same characters.",
     category=Category.BASIC,
     scope=Scope.NODE,
-    on=("pattern", "patternProperties"),
+    keywords=("pattern", "patternProperties"),
     bad='{"type": "string", "pattern": "^(a+)+$"}',
     good='{"type": "string", "pattern": "^a+$"}',
 )
@@ -164,10 +164,10 @@ def pattern_safe(node: Node) -> Iterator[Problem]:
 @rule(
     id="SCHEMA_SATISFIABLE",
     purpose="Checks that every schema accepts at least one value.",
-    advice="Look for bounds that cross, listed values of another type, or a required property that is `false`.",
+    advice="Look for a minimum above its maximum, enum values of another type, or a required property that is `false`.",
     category=Category.BASIC,
     scope=Scope.NODE,
-    on=("enum", "const", "allOf", "required", "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"),
+    keywords=("enum", "const", "allOf", "required", "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"),
     bad='{"type": "integer", "minimum": 5, "maximum": 1}',
     good='{"type": "integer", "minimum": 1, "maximum": 5}',
 )
@@ -192,26 +192,26 @@ _LOW: Final = frozenset(low for low, _ in _PAIRS)
 
 
 def _may_be_empty(schema: dict[str, Any]) -> bool:
-    """A quick look, because the exact answer is dear: most schemas cannot be empty for plain reasons."""
+    """Prefilter: False only if the schema certainly accepts a value. The exact check is expensive."""
     if not _LOW.isdisjoint(schema) and any(
         low in schema and high in schema and schema[high] - schema[low] <= 1 for low, high in _PAIRS
     ):
         return True
     if "enum" in schema or "const" in schema:
-        return not _lists_what_fits(schema)
+        return not _has_allowed_value(schema)
     if "allOf" in schema:
         return True
     properties = schema.get("properties", {})
     return any(properties.get(name) is False for name in schema.get("required", ()))
 
 
-_SAID_OF_LISTED: Final = ANNOTATIONS | {"type", "enum", "const"}
-"""Keywords beside a list of values that leave it as it is, but for the type."""
+_NEUTRAL_BESIDE_ENUM: Final = ANNOTATIONS | {"type", "enum", "const"}
+"""Keywords that, beside `enum` or `const`, exclude none of the values except by type."""
 
 
-def _lists_what_fits(schema: dict[str, Any]) -> bool:
-    """Whether one of the values is of a type that is named, where nothing else is said of them."""
-    if not schema.keys() <= _SAID_OF_LISTED or ("enum" in schema and "const" in schema):
+def _has_allowed_value(schema: dict[str, Any]) -> bool:
+    """Whether at least one value of `enum` or `const` has an allowed type, and no other keyword can exclude it."""
+    if not schema.keys() <= _NEUTRAL_BESIDE_ENUM or ("enum" in schema and "const" in schema):
         return False
     named = schema.get("type")
     types = named if isinstance(named, list) else [named]
@@ -222,14 +222,14 @@ def _lists_what_fits(schema: dict[str, Any]) -> bool:
 def _root_of(node: Node) -> Root | None:
     try:
         return open_root(node.tree.root)
-    except Unsupported:
+    except UnsupportedSchema:
         return None
 
 
 def _is_empty(node: Node, root: Root) -> bool:
     try:
         pieces = expand(node.schema, root)
-    except Unsupported:
+    except UnsupportedSchema:
         return False
     impossible = {name for name, each in node.schema.get("properties", {}).items() if each is False}
     return all(piece.kind == "object" and piece.required & impossible for piece in pieces)
@@ -237,11 +237,11 @@ def _is_empty(node: Node, root: Root) -> bool:
 
 @rule(
     id="EXAMPLES_VALID",
-    purpose="Checks that every example and every default fits the schema it stands in.",
-    advice="Mend the example; models copy it.",
+    purpose="Checks that every example and every default conforms to its schema.",
+    advice="Correct the example: models copy it.",
     category=Category.BASIC,
     scope=Scope.NODE,
-    on=("examples", "default"),
+    keywords=("examples", "default"),
     bad='{"type": "integer", "examples": ["1"]}',
     good='{"type": "integer", "examples": [1]}',
 )
@@ -252,9 +252,9 @@ def examples_valid(node: Node) -> Iterator[Problem]:
     examples = node.schema.get("examples")
     for index, example in enumerate(examples if isinstance(examples, list) else ()):
         if admits(node.schema, example, root) is False:
-            yield node.problem("the example does not fit its schema", "examples", index)
+            yield node.problem("the example does not conform to its schema", "examples", index)
     if "default" in node.schema and admits(node.schema, node.schema["default"], root) is False:
-        yield node.problem("the default does not fit its schema", "default")
+        yield node.problem("the default does not conform to its schema", "default")
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -1,4 +1,4 @@
-"""Reports as text, JSON, SARIF, JUnit, GitHub annotations and Markdown. Each is a function from a Report to text."""
+"""Report formats: text, JSON, SARIF, JUnit, GitHub annotations and Markdown. Each is a function from Report to str."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ FORMATS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
         "markdown": render_markdown,
     }
 )
-"""Every format by its name on the command line; `colour` is text for a terminal."""
+"""Every format by its name. `colour` is `text` with ANSI colours; the CLI chooses it on a terminal."""

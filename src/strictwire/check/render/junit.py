@@ -1,4 +1,4 @@
-"""A report as JUnit XML: one test case a finding, and one that passes when there is none."""
+"""A report as JUnit XML: one failed test case per finding, or one passed test case if there are none."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from strictwire.check.render.text import printable
 
 
 def render_junit(report: Report) -> str:
-    """A suite named after the check."""
+    """One test suite, named after the check; waived findings are skipped test cases."""
     cases = [_case(each) for each in report.failing]
     cases += [_skipped(each.finding, each.reason) for each in report.waived]
+    cases += [_skipped(each, "in the baseline") for each in report.known]
     if not report.failing:
         cases.append(f'    <testcase classname="strictwire.{report.check}" name="no findings"/>')
     head = (
         f'  <testsuite name="strictwire {report.check}" tests="{len(cases)}" failures="{len(report.failing)}" '
-        f'skipped="{len(report.waived)}">'
+        f'skipped="{len(report.waived) + len(report.known)}">'
     )
     body = "\n".join([head, *cases, "  </testsuite>"])
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'
@@ -29,7 +30,7 @@ def _open(finding: Finding) -> str:
 
 def _case(finding: Finding) -> str:
     message = quoteattr(printable(finding.message))
-    text = escape(printable(f"{finding.place}: {finding.advice}"))
+    text = escape(printable(f"{finding.location}: {finding.advice}"))
     return f'{_open(finding)}>\n      <failure type="{finding.rule}" message={message}>{text}</failure>\n    </testcase>'
 
 

@@ -1,18 +1,19 @@
-"""A report as a Markdown table, for summaries and comments."""
+"""A report as a Markdown table, for CI job summaries and pull request comments."""
 
 from __future__ import annotations
 
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import count, printable
+from strictwire.check.render.text import IMPACT_LABELS, count, printable
 
 
 def render_markdown(report: Report) -> str:
-    """A heading, a table of findings, a table of what was waived."""
+    """A heading, a table of findings and a table of waived findings."""
     against = f" against `{report.against}`" if report.against else ""
-    summary = f"{count(len(report.failing), 'finding')} in {count(report.tools, 'tool')} of `{report.subject}`{against}."
+    judged = f"{count(report.tools, report.unit)} of `{report.subject}`"
+    summary = f"{count(len(report.failing), 'finding')} in {judged}{against}."
     lines = [f"## strictwire {report.check}", "", summary, ""]
     if report.findings:
-        lines += ["| rule | tool | place | finding | what to do |", "|---|---|---|---|---|"]
+        lines += ["| rule | tool | location | finding | advice |", "|---|---|---|---|---|"]
         lines += [_row(each) for each in report.findings] + [""]
     if report.waived:
         lines += ["| waived | tool | reason |", "|---|---|---|"]
@@ -21,13 +22,13 @@ def render_markdown(report: Report) -> str:
 
 
 def _row(finding: Finding) -> str:
-    hurts = f" (hurts {finding.hurts.value})" if finding.hurts else ""
+    impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
     witness = f", for example `{cell(finding.witness)}`" if finding.witness else ""
-    place = cell(finding.place or finding.pointer)
-    message = cell(finding.message) + hurts + witness
-    return f"| {finding.rule} | {cell(finding.tool)} | {place} | {message} | {cell(finding.advice)} |"
+    location = cell(finding.location or finding.pointer)
+    message = cell(finding.message) + impact + witness
+    return f"| {finding.rule} | {cell(finding.tool)} | {location} | {message} | {cell(finding.advice)} |"
 
 
 def cell(text: str) -> str:
-    """Text that stays inside its cell."""
+    """Escape text so that it stays inside its table cell."""
     return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""A reference of tools, in Markdown and HTML, made from their contracts."""
+"""Renders a reference page for tools from their contracts, in Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from strictwire.contract.tool import ToolContract
 
 
 def render_reference(tools: Sequence[ToolContract], title: str) -> str:
-    """Markdown: one section a tool."""
+    """The Markdown page: one section per tool."""
     lines = [f"# {cell(title)}", ""]
     lines += [f"- [{tool.name}](#{tool.name.lower()}): {cell(first_line(tool.description))}" for tool in tools]
     for tool in tools:
@@ -37,7 +37,7 @@ def _section(tool: ToolContract) -> Iterator[str]:
 
 
 def render_reference_html(tools: Sequence[ToolContract], title: str) -> str:
-    """One page without scripts; everything that comes from a contract is escaped."""
+    """The HTML page: no scripts; every string from a contract is escaped."""
     body = "\n".join(part for tool in tools for part in _html_section(tool))
     index = "".join(f'<li><a href="#{escape(tool.name)}">{escape(tool.name)}</a></li>' for tool in tools)
     return (
@@ -72,11 +72,11 @@ def _html_section(tool: ToolContract) -> Iterator[str]:
 
 def _facts(tool: ToolContract) -> str:
     hints = [name.removesuffix("Hint") for name, value in sorted(tool.annotations.items()) if value is True]
-    return f"Safety: {tool.safety.value}." + (f" Hints: {', '.join(hints)}." if hints else "")
+    return f"Safety: {tool.safety.value}." + (f" SchemaConstants: {', '.join(hints)}." if hints else "")
 
 
 def members(schema: JsonObject) -> Iterator[tuple[str, str, str, str]]:
-    """The properties of a root object: name, type in words, yes or no, description."""
+    """The properties of the root object: name, type in words, `yes` or `no` for required, description."""
     properties = schema.get("properties")
     required = schema.get("required", ())
     for name, child in properties.items() if isinstance(properties, dict) else ():
@@ -85,7 +85,7 @@ def members(schema: JsonObject) -> Iterator[tuple[str, str, str, str]]:
 
 
 def type_words(schema: Any) -> str:
-    """A type in words, with the bounds a caller must know."""
+    """The type of a schema in words, with the bounds that a caller must keep."""
     if not isinstance(schema, dict):
         return "anything" if schema is True else "nothing"
     if "enum" in schema:

@@ -1,13 +1,15 @@
-"""A report for people: grouped by file, with the place, the rule, what is wrong and what to do."""
+"""A report for people: grouped by file, with location, rule, message and advice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import Final
 
-from strictwire.check.finding import Finding, Hurt, Report
+from strictwire.check.finding import Finding, Impact, Level, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,54 +25,66 @@ _PLAIN: Final = _Palette()
 _ANSI: Final = _Palette(strong="\x1b[1m", bad="\x1b[31m", note="\x1b[33m", faint="\x1b[2m", end="\x1b[0m")
 
 
+IMPACT_LABELS: Final[Mapping[Impact, str]] = MappingProxyType(
+    {Impact.CALLER: "breaks callers", Impact.MODEL: "changes what models read", Impact.NONE: "compatible"}
+)
+"""How reports for people name an impact."""
+
+
 def render_text(report: Report) -> str:
-    """Without colours: for files and pipes."""
+    """Plain text, for files and pipes."""
     return "\n".join(_lines(report, _PLAIN)) + "\n"
 
 
 def render_colour(report: Report) -> str:
-    """With colours: for a terminal."""
+    """Text with ANSI colours, for a terminal."""
     return "\n".join(_lines(report, _ANSI)) + "\n"
 
 
 def _lines(report: Report, ink: _Palette) -> Iterator[str]:
     for file, findings in groupby(report.findings, key=lambda each: each.file or report.subject):
-        yield f"{ink.strong}{file}{ink.end}"
+        yield f"{ink.strong}{printable(file)}{ink.end}"
         last = ""
         for finding in findings:
             yield from _finding(finding, ink)
-            # The same advice under each of fifty findings is noise.
+            # Repeating the same advice under each of fifty findings would hide the findings.
             if finding.advice != last:
                 yield f"      {ink.faint}{finding.advice}{ink.end}"
             last = finding.advice
         yield ""
+    for note in report.notes:
+        yield f"{ink.note}note:{ink.end} {printable(note)}"
     yield _summary(report, ink)
 
 
 def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
-    colour = ink.note if finding.hurts is Hurt.NOBODY else ink.bad
-    place = f"{finding.line}:{finding.column}" if finding.line else finding.pointer or "-"
+    colour = ink.bad if finding.level is Level.ERROR else ink.note
+    pointer = printable(finding.pointer) if finding.tool else ""
+    location = f"{finding.line}:{finding.column}" if finding.line else pointer or "-"
+    severity = f"{finding.severity.value} " if finding.severity else ""
     tool = f"{finding.tool}: " if finding.tool else ""
-    hurts = f" (hurts {finding.hurts.value})" if finding.hurts else ""
-    yield f"  {place}  {colour}{finding.rule}{ink.end}  {tool}{printable(finding.message)}{hurts}"
+    impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
+    yield f"  {location}  {colour}{severity}{finding.rule}{ink.end}  {tool}{printable(finding.message)}{impact}"
     if finding.witness:
         yield f"      {ink.faint}for example {printable(finding.witness)}{ink.end}"
 
 
 def printable(text: str) -> str:
-    """What came from a stranger's schema must not steer the terminal."""
+    """Escape control characters: text from an untrusted schema must not control the terminal."""
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
 
 
 def _summary(report: Report, ink: _Palette) -> str:
     failing = len(report.failing)
-    notes = len(report.findings) - failing
+    others = Counter(each.level for each in report.findings if not report.fails(each))
     against = f" against {report.against}" if report.against else ""
     colour = ink.bad if failing else ink.strong
     parts = [f"{colour}{count(failing, 'finding')}{ink.end}"]
-    parts += [count(notes, "note")] if notes else []
+    parts += [count(others[level], level.value) for level in Level if others[level]]
     parts += [f"{len(report.waived)} waived"] if report.waived else []
-    return f"{report.check}: {', '.join(parts)} in {count(report.tools, 'tool')} of {report.subject}{against}"
+    parts += [f"{len(report.known)} in the baseline"] if report.known else []
+    judged = f"{count(report.tools, report.unit)} of {printable(report.subject)}"
+    return f"{report.check}: {', '.join(parts)} in {judged}{against}"
 
 
 def count(number: int, noun: str) -> str:

@@ -1,12 +1,12 @@
-"""Codes that one family of tools brings: context resolve, code navigation, Unity projects."""
+"""Codes for single families of tools: context resolve, code navigation, Unity projects, the guard's upstreams."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from strictwire.fault.catalogue.entry import Entry, entry
+from strictwire.fault.catalogue.entry import CatalogueEntry, entry
 
-DOMAIN_ENTRIES: Final[tuple[Entry, ...]] = (
+DOMAIN_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
     entry(
         "CACHE_MISSING",
         "run caller",
@@ -18,22 +18,22 @@ DOMAIN_ENTRIES: Final[tuple[Entry, ...]] = (
         "CACHE_INVALID",
         "run tool",
         text="Cache exists but is invalid",
-        action="Build the cache again; trying again does not help.",
-        meaning="The cache breaks an invariant: no manifest, malformed JSON, a wrong hash, a missing document.",
+        action="Build the cache again; repeating the call does not help.",
+        meaning="The cache violates an invariant: no manifest, malformed JSON, a wrong hash or a missing document.",
     ),
     entry(
         "INVALID_QUERY",
         "accept caller",
         text="Query is invalid",
-        action="Correct the query, or leave out the argument that is unknown.",
-        meaning="The query is not a text, is too long, or an argument is unknown.",
+        action="Correct the query, or remove the unknown argument.",
+        meaning="The query is not a string or is too long, or an argument is unknown.",
     ),
     entry(
         "INVALID_BUDGET",
         "accept caller",
         text="Budget is invalid",
-        action="Give a whole number that is not negative.",
-        meaning="The budget is missing, not a whole number, or out of range.",
+        action="Use a non-negative integer.",
+        meaning="The budget is missing, not an integer, or out of range.",
     ),
     entry(
         "IO_ERROR",
@@ -46,48 +46,48 @@ DOMAIN_ENTRIES: Final[tuple[Entry, ...]] = (
         "CURSOR_INVALID",
         "run caller",
         text="The cursor is not valid",
-        action="Start again without a cursor.",
-        meaning="The cursor of a tool cannot be read, or belongs to another request.",
+        action="Restart without a cursor.",
+        meaning="The cursor of a tool cannot be decoded, or belongs to another request.",
     ),
     entry(
         "CURSOR_STALE",
         "run caller",
         text="The workspace has changed since the first page",
-        action="Start again without a cursor.",
-        meaning="What the pages were cut from has changed.",
+        action="Restart without a cursor.",
+        meaning="The data has changed since the first page.",
     ),
     entry(
         "CURSOR_EXPIRED",
         "run caller",
-        text="The pages are no longer kept",
-        action="Start again without a cursor.",
-        meaning="The set that the pages were cut from is no longer retained.",
+        text="The cursor has expired",
+        action="Restart without a cursor.",
+        meaning="The server no longer keeps the result set of the cursor.",
     ),
     entry(
         "SNAPSHOT_TOO_LARGE",
         "run tool",
-        text="The set is too large to page through",
-        action="Ask for less: a narrower query.",
-        meaning="The set cannot be retained, so no page of it is given.",
+        text="The result set is too large to page through",
+        action="Request less: a narrower query.",
+        meaning="The result set is too large to keep, so no page of it is returned.",
     ),
     entry(
         "URI_INVALID",
         "run caller",
         text="The URI is not valid",
-        action="Give a file URI of an existing document.",
-        meaning="The URI is malformed or leads nowhere.",
+        action="Use the file URI of an existing document.",
+        meaning="The URI is malformed or does not resolve.",
     ),
     entry(
         "WORKSPACE_DENIED",
         "run caller",
         text="The location is outside the workspace",
         action="Use a location inside the workspace folders.",
-        meaning="The URI leads outside the roots, or there are no roots.",
+        meaning="The URI resolves to a location outside the roots, or there are no roots.",
     ),
     entry(
         "NOT_FOUND",
         "run caller",
-        text="There is nothing at this place",
+        text="Nothing found at this location",
         action="Check the document and the position.",
         meaning="The document cannot be opened, or the position is beyond its end.",
     ),
@@ -108,30 +108,30 @@ DOMAIN_ENTRIES: Final[tuple[Entry, ...]] = (
     entry(
         "UPSTREAM_GONE",
         "run upstream retry",
-        text="The server behind the guard is not available",
-        action="Wait, then send the same call again; what it changed before it went is not known.",
-        meaning="The upstream does not start, ended, closed the connection, or is not started again yet.",
+        text="The upstream server is not available",
+        action="Wait, then send the same call again. It is unknown whether the previous call had an effect.",
+        meaning="The upstream does not start, has ended, closed the connection, or waits for its restart.",
     ),
     entry(
         "UPSTREAM_BROKE",
         "run upstream",
-        text="The server behind the guard broke the protocol",
+        text="The upstream server violated the protocol",
         action="Report it to the author of that server.",
-        meaning="The upstream answered with something that its protocol or its own contract does not allow.",
+        meaning="The upstream sent a response that the protocol or its own contract does not allow.",
     ),
     entry(
         "UPSTREAM_ERROR",
         "run upstream",
-        text="The server behind the guard refused",
-        action="Correct the call as its error says.",
-        meaning="The upstream answered with an error of its own, which was relayed; its code is in the details.",
+        text="The upstream server returned an error",
+        action="Correct the call as the error says.",
+        meaning="The upstream returned an error of its own, which the guard relayed; its code is in the details.",
     ),
     entry(
         "CONTRACT_CHANGED",
         "admit upstream",
-        text="The tool is not the one that was pinned",
-        action="Ask whoever runs the guard to review the change and pin the tool again.",
-        meaning="The upstream shows another contract for this tool than the lock file, so the tool is not called.",
+        text="The tool differs from its pinned contract",
+        action="Ask the operator of the guard to review the change and pin the tool again.",
+        meaning="The upstream lists a different contract for this tool than the lock file, so the guard does not call it.",
     ),
 )
-"""By family."""
+"""Grouped by family."""

@@ -1,4 +1,4 @@
-"""What the catalogue says of one code."""
+"""The record of one failure code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """How far a call got, in order."""
+    """The stage at which a call failed, in order."""
 
     DECODE = "decode"
     ENVELOPE = "envelope"
@@ -22,7 +22,7 @@ class Stage(StrEnum):
 
 
 class Blame(StrEnum):
-    """Whose fault it is."""
+    """Who caused the failure. `US` is strictwire itself."""
 
     CALLER = "caller"
     TOOL = "tool"
@@ -31,8 +31,8 @@ class Blame(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One code."""
+class CatalogueEntry:
+    """One failure code."""
 
     code: str
     stage: Stage
@@ -40,17 +40,17 @@ class Entry:
     retryable: bool
     """Whether the same call, unchanged, may succeed later."""
     text: str
-    """The public sentence used where a failure brings none of its own."""
+    """The default public message of a failure with this code."""
     action: str
-    """What a client should do."""
+    """What the client should do. Sent to clients in the `mcp` dialect."""
     meaning: str
-    """When this code is given, for whoever reads about it."""
+    """When this code is used, for the documentation."""
 
 
-def entry(code: str, where: str, *, text: str, action: str, meaning: str) -> Entry:
-    """An entry; `where` is its stage, its blame and, if the call may be repeated unchanged, the word `retry`."""
+def entry(code: str, where: str, *, text: str, action: str, meaning: str) -> CatalogueEntry:
+    """Make an entry. `where` is the stage, the blame and, if the same call may succeed later, the word `retry`."""
     stage, blame, *retry = where.split()
-    return Entry(
+    return CatalogueEntry(
         code=code,
         stage=Stage(stage),
         blame=Blame(blame),

@@ -1,8 +1,7 @@
-"""How each dialect spells each code: the table, one line a code.
+"""The table of spellings: how each dialect spells each code, one line per code.
 
-`=` stands for the code itself, and in the column `legacy` for the number to its left. Some dialects tell arguments that
-fail their schema, and denied permissions, more exactly from the details of the failure; the table holds what remains
-when there are none.
+`=` means the code itself, and in the column `legacy` the number to its left. For invalid arguments and denied permissions,
+some dialects choose a more specific code from the details of the failure; the table has the code without details.
 """
 
 from __future__ import annotations
@@ -245,4 +244,4 @@ def _join(names: dict[str, list[str]], numbers: dict[str, list[str]]) -> dict[st
 
 
 RENDERINGS: Final[Mapping[str, Rendering]] = MappingProxyType(_join(_read(_NAMES), _read(_NUMBERS)))
-"""Code to its line."""
+"""Spellings by code."""

@@ -1,4 +1,4 @@
-"""`canonical`: the four errors of `envelope/v1` and the class that maps their names (V8, V9, V16)."""
+"""`canonical`: the four errors of the `envelope/v1` profile, and the class that maps their names (V8, V9, V16)."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ CANONICAL_CODES: Final = tuple(_TABLE)
 
 
 class CanonicalError:
-    """Names to statuses and to errors."""
+    """Maps error names to HTTP statuses and JSON-RPC errors."""
 
     @staticmethod
     def to_http_status(code: str) -> int:
-        """The HTTP status. Raises KeyError: not one of the four."""
+        """The HTTP status. Raises KeyError for an unknown name."""
         return _TABLE[code].http
 
     @staticmethod
     def to_jsonrpc_error(code: str) -> JsonObject:
-        """Exactly `{code, message}`, a fresh value each call. Raises KeyError: not one of the four."""
+        """Exactly `{code, message}`, a new value on each call. Raises KeyError for an unknown name."""
         row = _TABLE[code]
         return {"code": row.rpc, "message": row.message}
 
 
 def name_of(failure: Failure) -> str:
-    """Which of the four a failure is."""
+    """The name of the error for a failure."""
     return RENDERINGS[failure.code].canonical
 
 
 def status_of(failure: Failure) -> int:
-    """The HTTP status that carries it."""
+    """The HTTP status for a failure."""
     return CanonicalError.to_http_status(name_of(failure))
 
 
-def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect takes the same two
-    """The member `error` of a response."""
+def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect has the same signature
+    """The `error` member of a response."""
     return CanonicalError.to_jsonrpc_error(name_of(failure))

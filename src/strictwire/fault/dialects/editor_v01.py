@@ -1,8 +1,8 @@
 """`editor/0.1`: the error object of EditorMCP (E7, E8).
 
-The five codes of JSON-RPC have a fixed message and no data. The six of the editor say what happened in `message`, its
-kind in `data.errorType` and the fields of that kind in `data.details`. A code that the editor does not have is an
-execution error, with the code in the details.
+The five JSON-RPC codes have a fixed message and no data. The six editor codes have a message, the kind of error in
+`data.errorType` and its fields in `data.details`. A catalogue code without an editor code becomes an execution error with
+the catalogue code in the details.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from strictwire.canon.json import JsonObject
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
 from strictwire.fault.failure import Facts, Failure
 from strictwire.fault.public import joined, public_details, public_text, tool_name
-from strictwire.fault.violations import MISSING, Violation, order_by_gravity, read_violations, summarise
+from strictwire.fault.violations import MISSING, Violation, order_by_severity, read_violations, summarise
 
 STANDARD: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -29,11 +29,11 @@ STANDARD: Final[Mapping[int, str]] = MappingProxyType(
         -32603: "Internal error",
     }
 )
-"""The codes of JSON-RPC with their messages."""
+"""The JSON-RPC codes and their messages."""
 
 
 def render(failure: Failure, facts: Facts) -> JsonObject:
-    """The member `error` of a response."""
+    """The `error` member of a response."""
     code = RENDERINGS[failure.code].editor
     if code in STANDARD:
         return {"code": code, "message": STANDARD[code]}
@@ -48,9 +48,9 @@ def render(failure: Failure, facts: Facts) -> JsonObject:
 
 
 def _message(kind: Kind, failure: Failure, facts: Facts) -> str:
-    """The phrase of the kind and what is special about this failure.
+    """The fixed phrase of the kind, followed by what is specific to this failure.
 
-    A text that begins with the phrase already is one that was read from this dialect, and stays as it is.
+    A text that already begins with the phrase was read from this dialect and stays unchanged.
     """
     text = public_text(failure)
     if text.startswith(kind.phrase):
@@ -71,7 +71,7 @@ def _violations(failure: Failure, _facts: Facts) -> str:
 
 
 def _execution_details(failure: Failure, _facts: Facts) -> JsonObject:
-    """The tool's own; with the code, where it tells more than that the tool failed."""
+    """The details of the failure, with its code first unless the code is just TOOL_FAILED."""
     own = {} if failure.code == "TOOL_FAILED" else {"code": failure.code}
     return public_details(replace(failure, details={**own, **failure.details, **own}))
 
@@ -81,8 +81,8 @@ def _no_details(_failure: Failure, _facts: Facts) -> JsonObject:
 
 
 def _validation_details(failure: Failure, _facts: Facts) -> JsonObject:
-    violations = order_by_gravity(read_violations(failure))
-    sorted_out = {
+    violations = order_by_severity(read_violations(failure))
+    grouped = {
         "missingParameters": [each.parameter for each in violations if each.keyword in MISSING],
         "typeMismatches": [_mismatch(each) for each in violations if each.keyword == "type"],
         "constraintViolations": [
@@ -91,7 +91,7 @@ def _validation_details(failure: Failure, _facts: Facts) -> JsonObject:
             if each.keyword != "type" and each.keyword not in MISSING
         ],
     }
-    return {name: found for name, found in sorted_out.items() if found}
+    return {name: found for name, found in grouped.items() if found}
 
 
 def _mismatch(violation: Violation) -> JsonObject:
@@ -108,10 +108,9 @@ def _timeout_details(failure: Failure, facts: Facts) -> JsonObject:
 
 
 def _unity_details(failure: Failure, _facts: Facts) -> JsonObject:
-    """`unityError` first, from the text where the details have none, then its context."""
+    """`unityError` first (the text of the failure if the details have none), then its context."""
     own = failure.details.get("unityError")
-    told = own if isinstance(own, str) and own else public_text(failure)
-    first = {"unityError": told}
+    first = {"unityError": own if isinstance(own, str) and own else public_text(failure)}
     return public_details(replace(failure, details={**first, **failure.details, **first}))
 
 
@@ -120,21 +119,21 @@ def _permission_details(failure: Failure, _facts: Facts) -> JsonObject:
 
 
 def _only(details: JsonObject, wanted: Mapping[str, type]) -> JsonObject:
-    """The details of these names, where they are of the type that the contract gives them."""
+    """The details with these names, if they have the type that the contract requires."""
     return {name: details[name] for name, kind in wanted.items() if type(details.get(name)) is kind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One code of the editor."""
+    """One editor code."""
 
     code: str
-    """What a reader takes it for."""
+    """The catalogue code that a reader maps it to."""
     error_type: str
     phrase: str
     details: Callable[[Failure, Facts], JsonObject]
     more: Callable[[Failure, Facts], str] = _nothing
-    """What follows the phrase, where it is not the text of the failure."""
+    """The text after the phrase, if it is not the text of the failure."""
 
 
 KINDS: Final[Mapping[int, Kind]] = MappingProxyType(
@@ -179,4 +178,4 @@ KINDS: Final[Mapping[int, Kind]] = MappingProxyType(
         ),
     }
 )
-"""The codes of the editor."""
+"""The editor codes."""

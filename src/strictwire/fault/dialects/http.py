@@ -1,7 +1,7 @@
-"""HTTP: which status carries a failure, which headers go with it, and its RFC 9457 problem body.
+"""HTTP: the status and headers for a failure, and its RFC 9457 problem details.
 
-A problem body is for what fails before there is a JSON-RPC message to answer; everything after that is an error or
-result of the profile, and HTTP only carries it.
+A problem body is only for failures before a JSON-RPC message exists. Later failures are errors or results of the profile,
+and HTTP only transports them.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from strictwire.fault.public import public_details, public_text
 MEDIA_TYPE: Final = "application/problem+json"
 
 TYPE_PREFIX: Final = "urn:strictwire:failure:"
-"""`type` of a problem is this and the code: a name, not an address."""
+"""The `type` of a problem is this prefix and the code: a URN, which does not resolve."""
 
 DEFAULT_RETRY_MS: Final = 1_000
-"""How long to wait where the failure does not say."""
+"""The Retry-After time if the failure has none."""
 
 _BY_NUMBER: Final[Mapping[int, int]] = MappingProxyType({-32601: 404, -32603: 200})
-"""MCP from 2026-07-28 on. 404 is demanded. A failed call was carried well: a 5xx would make proxies repeat it."""
+"""From MCP 2026-07-28 on. The specification requires 404. An internal error is 200: a 5xx would make proxies retry."""
 
 
-def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect takes the same two
+def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect has the same signature
     """The problem body: `{type, title, status, detail, code, retryable, details?}`."""
     problem: JsonObject = {
         "type": TYPE_PREFIX + failure.code,
@@ -43,18 +43,18 @@ def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - ever
 
 
 def status_of(failure: Failure) -> int:
-    """The status of the condition itself, for an answer that is a problem body or empty."""
+    """The status of the failure itself, for a response with a problem body or no body."""
     return RENDERINGS[failure.code].http
 
 
 def rpc_status_of(failure: Failure, facts: Facts) -> int:
-    """The status that carries a protocol error of MCP.
+    """The status of an HTTP response with an MCP protocol error.
 
-    1. What HTTP or the envelope refuses has the status of its condition, in every revision.
-    2. Before 2026-07-28 every other JSON-RPC error rides on 200.
-    3. From then on an unknown method is 404, a failure of ours 200, the rest 400.
+    1. A failure of HTTP or of the envelope has its own status, in every revision.
+    2. Before 2026-07-28, every other JSON-RPC error has status 200.
+    3. From 2026-07-28 on, an unknown method is 404, an internal error 200, every other error 400.
 
-    A failure of a tool, result or error, always rides on 200.
+    A tool failure, as a result or as an error, always has status 200.
     """
     if CATALOGUE[failure.code].stage in (Stage.DECODE, Stage.ENVELOPE):
         return status_of(failure)
@@ -62,13 +62,13 @@ def rpc_status_of(failure: Failure, facts: Facts) -> int:
 
 
 def headers_of(failure: Failure) -> Mapping[str, str]:
-    """The headers that the status asks for."""
+    """The headers that the status requires."""
     make = _HEADERS.get(status_of(failure))
     return {} if make is None else make(failure)
 
 
 def _retry_after(failure: Failure) -> dict[str, str]:
-    """Whole seconds, rounded up; `details.retryAfterMs` says how long."""
+    """`details.retryAfterMs` in seconds, rounded up."""
     wait = failure.details.get("retryAfterMs")
     milliseconds = wait if isinstance(wait, int) and wait > 0 else DEFAULT_RETRY_MS
     return {"Retry-After": str(-(-milliseconds // 1000))}

@@ -13,10 +13,10 @@ from strictwire.fault.failure import Facts, Failure
 Render: TypeAlias = Callable[[Failure, Facts], JsonObject]
 
 PROTOCOL: Final = "mcp protocol"
-"""The protocol errors of MCP: not a dialect that a tool can declare."""
+"""MCP protocol errors; not a dialect that a tool can declare."""
 
 HTTP: Final = "http"
-"""Problem details: what fails before there is a message."""
+"""Problem details, for failures before a JSON-RPC message exists."""
 
 DIALECTS: Final[Mapping[str, Render]] = MappingProxyType(
     {
@@ -30,4 +30,4 @@ DIALECTS: Final[Mapping[str, Render]] = MappingProxyType(
         HTTP: http.render,
     }
 )
-"""Name to the function that renders a failure as JSON. The terminal is text and has none."""
+"""Each dialect and the function that renders a failure as JSON. `terminal` renders text and is not one of them."""

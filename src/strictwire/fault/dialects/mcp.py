@@ -1,10 +1,10 @@
-"""`mcp`: failures as official MCP carries them, in both eras.
+"""`mcp`: failures in the official MCP protocol, in both eras.
 
     render               the envelope of a tool whose dialect is `mcp`
-    render_error         the error object of a protocol error
-    answer_tool_failure  how the failure of a tool reaches the client, in the dialect its contract declares
+    render_error         the JSON-RPC error object of a protocol error
+    answer_tool_failure  the result or error for a tool failure, in the dialect that the tool's contract declares
 
-Numbers stay inside the allocation policy of 2026-07-28: nothing from -32000 to -32019, and from there to -32099 only
+The error numbers follow the allocation policy of 2026-07-28: none from -32000 to -32019, and from -32020 to -32099 only
 the three that the specification defines.
 """
 
@@ -25,7 +25,7 @@ from strictwire.fault.public import invariant_id, joined, public_details, public
 from strictwire.fault.violations import read_violations, summarise
 
 FIRST_MODERN: Final = "2026-07-28"
-"""The first revision with the new allocation of codes. Revisions are dates, so they compare as text."""
+"""The first revision with the new allocation of numbers. Revisions are ISO dates, so they compare as strings."""
 
 HOISTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -34,10 +34,10 @@ HOISTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "MISSING_CAPABILITY": ("requiredCapabilities",),
     }
 )
-"""Details that the specification wants directly in `data`."""
+"""Details that the specification puts directly into `data`."""
 
 
-def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect takes the same two
+def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect has the same signature
     """`{"error": {"code", "message", "action", "retryable", "details"?, "invariantId"?}}`."""
     code = RENDERINGS[failure.code].mcp
     error: JsonObject = {
@@ -56,16 +56,16 @@ def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - ever
 
 
 def _message(failure: Failure, code: str) -> str:
-    """The text; for arguments that do not fit and have no text of their own, what is wrong with them as well."""
+    """The text of the failure. For invalid arguments with the default text, also the most severe violation."""
     text = public_text(failure)
-    usual = (CATALOGUE[failure.code].text, CATALOGUE[code].text)
-    if code == "INVALID_PARAMS" and text in usual:
+    defaults = (CATALOGUE[failure.code].text, CATALOGUE[code].text)
+    if code == "INVALID_PARAMS" and text in defaults:
         return joined(CATALOGUE[code].text, summarise(read_violations(failure)))
     return text
 
 
 def render_error(failure: Failure, facts: Facts) -> JsonObject:
-    """`{code, message, data}`; `data.code` is the code of the catalogue, for programs."""
+    """`{code, message, data}`; `data.code` is the catalogue code, for programs."""
     details = public_details(failure)
     data: JsonObject = {"code": failure.code}
     for name in HOISTED.get(failure.code, ()):
@@ -77,21 +77,21 @@ def render_error(failure: Failure, facts: Facts) -> JsonObject:
 
 
 def number_of(failure: Failure, facts: Facts) -> int:
-    """The JSON-RPC code of a protocol error in the revision that is spoken."""
+    """The JSON-RPC code of a protocol error in the revision of the connection."""
     row = RENDERINGS[failure.code]
     return row.rpc if is_modern(facts) else row.rpc_legacy
 
 
 def is_modern(facts: Facts) -> bool:
-    """Whether the call speaks 2026-07-28 or later."""
+    """Whether the revision of the connection is 2026-07-28 or later."""
     return facts.revision >= FIRST_MODERN
 
 
 class ToolFailure(Struct, frozen=True, kw_only=True):
-    """How a tool's failure travels: exactly one of the two is there."""
+    """The response to a failed tool call: exactly one of the two fields is set."""
 
     result: JsonObject | None = None
-    """The members of a tool result: `content`, `structuredContent`, `isError`."""
+    """A tool result: `content`, `structuredContent`, `isError`."""
     error: JsonObject | None = None
     """A JSON-RPC error object."""
 
@@ -105,7 +105,7 @@ TOOL_DIALECTS: Final = (*_IN_RESULT, "mcp/v1")
 
 
 def answer_tool_failure(failure: Failure, facts: Facts, dialect_name: str) -> ToolFailure:
-    """The failure of a tool in its dialect. Raises KeyError: not a dialect of tools, see TOOL_DIALECTS."""
+    """Render the failure of a tool in its dialect. Raises KeyError if the dialect is not one of TOOL_DIALECTS."""
     if dialect_name == "mcp/v1":
         return ToolFailure(error=mcp_v1.render(failure, facts))
     envelope = _IN_RESULT[dialect_name](failure, facts)

@@ -1,8 +1,8 @@
 """`mcp/v1`: a tool failure as a JSON-RPC error with `data.code`.
 
-Two numbers, two messages; what happened is in `data.code`. Only arguments that do not fit are told in detail
-(`issues`). A cap that was passed has a sentence, and so has a language server that has to be installed: without the
-command nobody could act on the code. Everything else is the code alone.
+There are two numbers with fixed messages; `data.code` says what happened. Invalid arguments also have `issues`. An
+exceeded cap has a `message`, and so has an engine that must be installed, because the client needs the command; every
+other failure is only the code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from strictwire.fault.public import public_text, tool_name
 from strictwire.fault.violations import Violation, read_violations
 
 MESSAGES: Final[Mapping[int, str]] = MappingProxyType({-32602: "Invalid params", -32603: "Internal error"})
-"""The two numbers with their messages."""
+"""The two numbers and their messages."""
 
 
 def render(failure: Failure, facts: Facts) -> JsonObject:
@@ -34,7 +34,7 @@ def _nothing(_failure: Failure, _facts: Facts) -> JsonObject:
 
 
 def _arguments(failure: Failure, facts: Facts) -> JsonObject:
-    """Which tool, and what does not fit."""
+    """The tool and the violations of its input schema."""
     tool = tool_name(facts.tool)
     issues = sorted(map(_issue, read_violations(failure)), key=_order)
     return ({"tool": tool} if tool else {}) | ({"issues": issues} if issues else {})

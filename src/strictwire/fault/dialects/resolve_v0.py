@@ -1,4 +1,4 @@
-"""`resolve/v0`: the error object of Context Resolve v0 (R). Six codes, six sentences, nothing else, ever."""
+"""`resolve/v0`: the error object of Context Resolve v0 (clauses R1 to R8). Exactly six codes, each with a fixed message."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ MESSAGES: Final[Mapping[str, str]] = MappingProxyType(
         "internal_error": "Internal error",
     }
 )
-"""The six codes with their sentences (R2, R6). Closed: an addition is a new version with a new `$id` (R8)."""
+"""The six codes and their messages (R2, R6). Closed: an addition needs a new version with a new `$id` (R8)."""
 
 _BY_ARGUMENT: Final = (("budget", "invalid_budget"), ("query", "invalid_query"), ("cache", "cache_missing"))
-"""R5, in the order in which arguments are judged."""
+"""The code for each invalid argument, in the order of precedence (R5)."""
 
 
-def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect takes the same two
-    """`{"error": {"code", "message"}}`. Depends on nothing but the failure, so it is the same bytes each time (R7)."""
+def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - every dialect has the same signature
+    """`{"error": {"code", "message"}}`. Depends only on the failure, so equal failures give equal bytes (R7)."""
     code = code_of(failure)
     return {"error": {"code": code, "message": MESSAGES[code]}}
 
 
 def code_of(failure: Failure) -> str:
-    """The code; for arguments that do not fit, by the argument (R5)."""
+    """The code of a failure; for invalid arguments, by the argument (R5)."""
     violations = read_violations(failure) if failure.code == "INVALID_PARAMS" else ()
     return _by_argument(violations) or RENDERINGS[failure.code].resolve
 
 
 def _by_argument(violations: tuple[Violation, ...]) -> str | None:
-    """Budget first, then query and unknown arguments, then cache."""
+    """The code of the invalid argument with the highest precedence. Unknown arguments count as `query`."""
     names = {"query" if each.keyword in UNKNOWN else each.argument for each in violations}
     return next((code for name, code in _BY_ARGUMENT if name in names), None)

@@ -1,6 +1,6 @@
-"""`system/1.0`: the SystemError envelope (S1 to S5, S9) and the exception that carries one.
+"""`system/1.0`: the SystemError envelope (S1 to S5, S9) and the exception GovernedError.
 
-The class is not called SystemError: Python has one.
+The exception is not called SystemError because Python has a built-in of that name.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 SYSTEM_ERROR_CODES: Final[Mapping[str, str]] = MappingProxyType(
     {code: family for family, codes in _FAMILIES.items() for code in codes}
 )
-"""Every registered code with its family (S3). Cannot be changed at run time."""
+"""Every registered code and its family (S3). Immutable."""
 
 STARTUP: Final = "startup"
-"""The tool name of what fails before there are tools (S13)."""
+"""The tool name in start-up failures (S13)."""
 
 UNNAMED: Final = "unknown"
-"""The tool name where a caller named none: the field is never empty."""
+"""The tool name if the caller gave none: the field is never empty."""
 
 MAX_STACK: Final = 16_000
-"""Characters of a stack trace: about two hundred frames."""
+"""Longest stack trace in characters: about two hundred frames."""
 
 MAX_FACT: Final = 4_096
-"""Characters of a workspace root: the longest path that Linux has."""
+"""Longest fact in characters: PATH_MAX of Linux, for the workspace root."""
 
 
 def render(failure: Failure, facts: Facts) -> JsonObject:
-    """The envelope: eleven fields, always all of them; `stack_trace` only where the facts bring one (S1, S2)."""
+    """The envelope with all eleven fields; `stack_trace` only if the facts have one (S1, S2)."""
     envelope: JsonObject = {
         "error_code": code_of(failure),
         "human_message": _message(failure),
@@ -79,7 +79,7 @@ def render(failure: Failure, facts: Facts) -> JsonObject:
 
 
 def code_of(failure: Failure) -> str:
-    """The registered code: for arguments by what is wrong with them, for a denied role its own."""
+    """The registered code. Invalid arguments and denied roles have more specific codes than the table."""
     if failure.code == "INVALID_PARAMS":
         return system_code(read_violations(failure)) or RENDERINGS[failure.code].system
     if failure.code == "PERMISSION_DENIED" and "requiredRoles" in failure.details:
@@ -88,10 +88,10 @@ def code_of(failure: Failure) -> str:
 
 
 def _message(failure: Failure) -> str:
-    """The text; for arguments that do not fit and have no text of their own, what is wrong with them."""
+    """The text of the failure. For invalid arguments with the default text, the most severe violation."""
     text = public_text(failure)
-    is_usual = text == CATALOGUE[failure.code].text and RENDERINGS[failure.code].mcp == "INVALID_PARAMS"
-    return (summarise(read_violations(failure)) or text) if is_usual else text
+    is_default = text == CATALOGUE[failure.code].text and RENDERINGS[failure.code].mcp == "INVALID_PARAMS"
+    return (summarise(read_violations(failure)) or text) if is_default else text
 
 
 def _bounded(fact: str | None) -> str | None:
@@ -99,13 +99,13 @@ def _bounded(fact: str | None) -> str | None:
 
 
 def _cause(failure: Failure) -> str | JsonObject | None:
-    """A text, an object or nothing (section 1 of the document): a number or list is told as an object."""
+    """The cause as a string, an object or null, as the document requires: other values are wrapped in an object."""
     cause = plain(failure.cause)
     return cause if cause is None or isinstance(cause, str | dict) else {"value": cause}
 
 
 class GovernedError(Refused):
-    """A failure on its way up, with what is known of the call. Made by the four factories alone (S5)."""
+    """An exception with a failure and the known facts of the call. Created only by the four factories (S5)."""
 
     def __init__(self, failure: Failure, facts: Facts) -> None:
         super().__init__(failure)
@@ -117,35 +117,35 @@ class GovernedError(Refused):
         return code_of(self.failure)
 
     def to_envelope(self) -> JsonObject:
-        """The envelope, with the facts that are known here."""
+        """The envelope with the facts of this error."""
         return render(self.failure, self.facts)
 
     def facts_within(self, boundary: Facts) -> Facts:
-        """The facts of the boundary, completed by those of this error where the boundary knows none (S9)."""
+        """The facts of the boundary; those that it does not know are taken from this error (S9)."""
         own = asdict(self.facts)
         return replace(boundary, **{name: value or own[name] for name, value in asdict(boundary).items()})
 
     @classmethod
     def from_unknown(
-        cls, thrown: object, facts: Facts, *, error_code: str = "UNKNOWN_TOOL_FAILURE", human_message: str | None = None
+        cls, raised: object, facts: Facts, *, error_code: str = "UNKNOWN_TOOL_FAILURE", human_message: str | None = None
     ) -> GovernedError:
-        """Whatever was raised: a failure stays what it is, anything else becomes the cause.
+        """From anything that was raised: a failure is kept, anything else becomes the cause.
 
-        Raises KeyError: the code is not registered.
+        Raises KeyError if the code is not registered.
         """
-        refused = _as_refused(thrown)
+        refused = _as_refused(raised)
         if refused is not None:
             own = refused.facts_within(facts) if isinstance(refused, GovernedError) else facts
             return cls(refused.failure, own)
-        return cls(_failure(error_code, human_message, cause=thrown), facts)
+        return cls(_failure(error_code, human_message, cause=raised), facts)
 
     @classmethod
     def invariant_violation(
         cls, invariant_id: str, facts: Facts, *, human_message: str | None = None, cause: object = None
     ) -> GovernedError:
-        """One of the product's invariants is broken. Raises KeyError: the id is not listed."""
+        """A product invariant is violated. Raises KeyError if the id is unknown."""
         meaning = INVARIANTS[invariant_id]
-        text = human_message or f"Broken: {meaning}"
+        text = human_message or f"Invariant violated: {meaning}"
         return cls(_failure("INVARIANT_VIOLATION", text, cause=cause, invariant_id=invariant_id), facts)
 
     @classmethod
@@ -158,21 +158,21 @@ class GovernedError(Refused):
         cause: object = None,
         invariant_id: str | None = None,
     ) -> GovernedError:
-        """A failure that the tool knows. Raises KeyError: the code is not registered."""
+        """A failure with a code that the tool chose. Raises KeyError if the code is not registered."""
         return cls(_failure(error_code, human_message, cause=cause, invariant_id=invariant_id), facts)
 
     @classmethod
     def startup_failure(
         cls, error_code: str, facts: Facts, *, human_message: str | None = None, cause: object = None
     ) -> GovernedError:
-        """What fails before there is a session. Raises KeyError: the code is not registered."""
+        """A failure before any session exists. Raises KeyError if the code is not registered."""
         before = replace(facts, tool=STARTUP, role=None, session_id=None, workspace_root=None)
         return cls(_failure(error_code, human_message, cause=cause), before)
 
 
-def _as_refused(thrown: object) -> Refused | None:
-    """Asked of the type: `isinstance` also asks the object, and a foreign `__class__` may raise."""
-    return cast("Refused", thrown) if issubclass(type(thrown), Refused) else None
+def _as_refused(raised: object) -> Refused | None:
+    """Narrow to Refused by type: `isinstance` also reads `__class__` of the object, which may raise."""
+    return cast("Refused", raised) if issubclass(type(raised), Refused) else None
 
 
 def _failure(error_code: str, human_message: str | None, *, cause: object, invariant_id: str | None = None) -> Failure:

@@ -1,4 +1,4 @@
-"""The terminal: what happened, what to do next, and the exit code of a command."""
+"""Failures as text for the terminal, and the exit code of a command."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Final
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
 from strictwire.fault.failure import Facts, Failure
 from strictwire.fault.public import public_text, tool_name
-from strictwire.fault.violations import order_by_gravity, read_violations
+from strictwire.fault.violations import order_by_severity, read_violations
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
-"""Nothing that a failure says may move the cursor, change colours or turn the line around."""
+"""Control and bidirectional characters: the text of a failure must not control the terminal."""
 
 
 def render_text(failure: Failure, facts: Facts) -> str:
-    """Lines without a last newline: `error CODE: what happened`, what is wrong with each argument, what to do next."""
+    """`error CODE: message`, one line per violation, and what to do next; without a final newline."""
     where = f" ({tool_name(facts.tool)})" if facts.tool else ""
-    wrong = [f"  - {each.sentence}" for each in order_by_gravity(read_violations(failure))]
+    violations = [f"  - {each.sentence}" for each in order_by_severity(read_violations(failure))]
     invariant = [f"  invariant: {failure.invariant_id}"] if failure.invariant_id else []
     lines = [
         f"error {failure.code}{where}: {public_text(failure)}",
-        *wrong,
+        *violations,
         *invariant,
         f"  next: {CATALOGUE[failure.code].action}",
     ]
@@ -29,5 +29,5 @@ def render_text(failure: Failure, facts: Facts) -> str:
 
 
 def exit_code(failure: Failure) -> int:
-    """1 if something broke, 2 if what was asked for was not well formed."""
+    """1 for a failure, 2 for wrong usage."""
     return RENDERINGS[failure.code].exit

@@ -1,4 +1,4 @@
-"""The basics pack: a few read-only tools about JSON and text that need no settings and touch no file."""
+"""The basics pack: read-only tools for JSON and text. It needs no settings and touches no files."""
 
 from strictwire.packs.basics.pack import BasicsPack, pack
 

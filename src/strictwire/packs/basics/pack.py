@@ -1,4 +1,4 @@
-"""The pack itself: its name, its tools, and how long its judges live."""
+"""The pack object: name, tools, and the lifetime of the worker pool."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.contract.handler import Handler
-from strictwire.packs.basics.judges import Judges
 from strictwire.packs.basics.tools import Validate, canonicalize, measure_text
+from strictwire.packs.basics.worker_pool import WorkerPool
 from strictwire.packs.pack import Environment, PackRefused
 
 
@@ -20,26 +20,26 @@ class BasicsPack:
     schemas: Path | None = None
 
     def __init__(self) -> None:
-        self._judges: Judges | None = None
+        self._workers: WorkerPool | None = None
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
-        """See Pack. Raises PackRefused: it was given a setting, and knows none."""
+        """See Pack.open. Raises PackRefused if there are settings, because this pack has none."""
         if environment.settings:
             unknown = ", ".join(sorted(environment.settings))
             raise PackRefused(self.name, f"expected no settings, got {unknown}; remove [packs.basics]")
-        self._judges = Judges()
+        self._workers = WorkerPool()
         return {
-            "json_validate": Validate(self._judges),
+            "json_validate": Validate(self._workers),
             "json_canonicalize": canonicalize,
             "text_measure": measure_text,
         }
 
     async def close(self) -> None:
-        """See Pack."""
-        if self._judges is not None:
-            await self._judges.close()
+        """See Pack.close."""
+        if self._workers is not None:
+            await self._workers.close()
 
 
 def pack() -> BasicsPack:
-    """The entry point."""
+    """Entry point of the pack."""
     return BasicsPack()

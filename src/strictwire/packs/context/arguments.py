@@ -1,6 +1,6 @@
-"""What callers may ask of v0: budget, query and cache, judged in that order. Pure.
+"""Validation of v0 arguments: budget, query and cache, in that order. Pure.
 
-Over MCP the schema has judged most of this already; the frozen surface and the command line come here directly.
+Over MCP the input schema has checked most of this already. The frozen stdio surface and the command line have no schema.
 """
 
 from __future__ import annotations
@@ -14,50 +14,55 @@ from strictwire.canon.json import JsonValue
 from strictwire.fault.failure import Refused, fail
 
 MAX_QUERY: Final = 65_536
-"""Characters of a query: far above any question, far below what scoring would feel."""
+"""Longest query, in characters: far above any real question, and short enough that scoring stays fast."""
 
 MAX_TOOL_BUDGET: Final = (1 << 63) - 1
+"""v0 reads the tool's budget as a signed 64-bit integer,"""
+
 MAX_COMMAND_BUDGET: Final = (1 << 64) - 1
+"""and the command line's as an unsigned one."""
 
 _BUDGET_TEXT: Final = re.compile(r"\+?[0-9]+", re.ASCII)
 _MAX_BUDGET_TEXT: Final = 4096
+"""Longest budget text that is parsed; Python's `int` refuses more than 4300 digits."""
+
 _RESOLVE: Final = frozenset({"cache", "query", "budget"})
 _INSPECT: Final = frozenset({"cache"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One call of context.resolve."""
+class ResolveRequest:
+    """The arguments of one call of context.resolve."""
 
     cache: str
     query: str
     budget: int
 
 
-def read_question(arguments: Mapping[str, JsonValue]) -> Question:
-    """The arguments of context.resolve. Raises Refused: INVALID_BUDGET, INVALID_QUERY, CACHE_MISSING."""
+def read_resolve_request(arguments: Mapping[str, JsonValue]) -> ResolveRequest:
+    """Validate the arguments of context.resolve. Raises Refused: INVALID_BUDGET, INVALID_QUERY, CACHE_MISSING."""
     budget = arguments.get("budget")
-    # `type`, not isinstance: `true` is no budget; and `3.0`, which a schema calls an integer, is none in v0.
+    # `type`, not isinstance: v0 refuses `true`, which is an int in Python, and `3.0`, which is an integer in JSON Schema.
     if type(budget) is not int or not 0 <= budget <= MAX_TOOL_BUDGET:
         raise Refused(fail("INVALID_BUDGET"))
     query = check_query(arguments.get("query"))
-    return Question(cache=_read_cache(arguments, _RESOLVE), query=query, budget=budget)
+    return ResolveRequest(cache=_read_cache(arguments, _RESOLVE), query=query, budget=budget)
 
 
 def read_cache_name(arguments: Mapping[str, JsonValue]) -> str:
-    """The arguments of context.inspect_cache. Raises Refused: INVALID_QUERY, CACHE_MISSING."""
+    """Validate the arguments of context.inspect_cache. Raises Refused: INVALID_QUERY, CACHE_MISSING."""
     return _read_cache(arguments, _INSPECT)
 
 
 def check_query(query: object) -> str:
-    """The query, if it is text that JSON can carry and not too long. Raises Refused: INVALID_QUERY."""
+    """Return the query if it is valid Unicode and not too long. Raises Refused: INVALID_QUERY."""
     if not isinstance(query, str) or len(query) > MAX_QUERY or not _is_unicode(query):
         raise Refused(fail("INVALID_QUERY"))
     return query
 
 
 def parse_budget(text: str) -> int:
-    """A budget as the command line takes it: digits, with a plus at most. Raises Refused: INVALID_BUDGET."""
+    """Parse the budget of the command line: digits, optionally after a plus sign. Raises Refused: INVALID_BUDGET."""
     if len(text) > _MAX_BUDGET_TEXT or _BUDGET_TEXT.fullmatch(text) is None:
         raise Refused(fail("INVALID_BUDGET"))
     budget = int(text)

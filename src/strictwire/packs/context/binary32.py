@@ -1,6 +1,7 @@
-"""IEEE-754 binary32 values and their shortest decimal text. Pure.
+"""IEEE 754 binary32 values and their shortest decimal text. Pure.
 
-v0 compares and prints scores in binary32, so neither Python's float order nor its `repr` can be used for them.
+v0 compares and prints scores in binary32 (single precision). Python floats are binary64, so neither their order nor their
+`repr` can be used.
 """
 
 from __future__ import annotations
@@ -14,28 +15,29 @@ from functools import lru_cache
 from typing import Final
 
 LARGEST_EXACT: Final = 1 << 24
-"""Integers up to here are exact in binary32."""
+"""Every integer up to this one is exact in binary32."""
 
-_MOST_DIGITS: Final = 9
-"""Nine significant digits always identify a binary32."""
+_MAX_DIGITS: Final = 9
+"""Nine significant digits identify every binary32 value."""
 
-_PLAIN: Final = range(-6, 13)
-"""Exponents of the leading digit that are written without an exponent."""
+_NO_EXPONENT: Final = range(-6, 13)
+"""Decimal exponents of the leading digit for which a number is written without an exponent."""
 
 _pack: Final = struct.Struct("<f").pack
 _unpack: Final = struct.Struct("<f").unpack
 
 
 def as_binary32(value: float) -> float:
-    """The nearest binary32, as a Python float. Raises OverflowError beyond its range."""
+    """Round to the nearest binary32 and return it as a Python float. Raises OverflowError beyond its range."""
     nearest: float = _unpack(_pack(value))[0]
     return nearest
 
 
 def divide(numerator: int, denominator: int) -> float:
-    """The binary32 quotient of two counts, each rounded to binary32 first; 0.0 for a zero denominator.
+    """Divide two counts in binary32, each rounded to binary32 first. Returns 0.0 for a zero denominator.
 
-    Dividing as doubles and rounding once more gives the same bits: 53 digits are more than twice 24 and two.
+    Dividing in binary64 and rounding the quotient gives the same bits as dividing in binary32, because binary64 has at
+    least 2 * 24 + 2 significant bits: double rounding is harmless then.
     """
     if denominator == 0:
         return 0.0
@@ -43,44 +45,44 @@ def divide(numerator: int, denominator: int) -> float:
 
 
 def sortable_bits(values: Iterable[float]) -> array[int]:
-    """Each value rounded to binary32, as its 32 bits: for values that are not negative the bits order like the values."""
+    """Round each value to binary32 and return its 32 bits. For non-negative values, bits sort like values."""
     return array("I", array("f", values).tobytes())
 
 
 def bits_as_float(bits: int) -> float:
-    """The value of 32 bits."""
+    """Return the binary32 value with these 32 bits."""
     value: float = _unpack(bits.to_bytes(4, "little"))[0]
     return value
 
 
 @lru_cache(maxsize=65536)
 def render(value: float) -> str:
-    """The text of a finite binary32: the fewest digits that read back as the same value, the nearest among them.
+    """Format a finite binary32: the fewest digits that read back as the same value, and of those the nearest.
 
-    0.0, 0.5, 1.0, 0.33333334, 0.000001, 9.99999e-7.
+    Examples: 0.0, 0.5, 1.0, 0.33333334, 0.000001, 9.99999e-7.
     """
     if value == 0:
         return "-0.0" if str(value).startswith("-") else "0.0"
     sign = "-" if value < 0 else ""
     digits, exponent = _shortest(abs(value))
-    return sign + _lay_out(digits, exponent)
+    return sign + _format(digits, exponent)
 
 
 def _shortest(value: float) -> tuple[str, int]:
-    """The digits, without trailing zeros, and the exponent of the first."""
+    """Return the digits without trailing zeros, and the decimal exponent of the first digit."""
     wanted = _pack(value)
-    for count in range(1, _MOST_DIGITS):
+    for count in range(1, _MAX_DIGITS):
         for scientific in _candidates(value, count):
             if _pack_or_none(float(scientific)) == wanted:
                 return _parts(scientific)
-    return _parts(f"{value:.{_MOST_DIGITS - 1}e}")
+    return _parts(f"{value:.{_MAX_DIGITS - 1}e}")
 
 
 def _candidates(value: float, count: int) -> Iterator[str]:
-    """The nearest decimal of so many digits, and for powers of two the next one above.
+    """Yield the nearest decimal with `count` digits and, for a power of two, also the next one above.
 
-    Below a power of two the neighbours stand twice as close as above it: the nearest decimal may miss on the narrow side
-    while the one above still reads back. It happens for 2**-96, 2**87 and 2**90 alone.
+    Below a power of two, binary32 values are twice as dense as above it. The nearest decimal may lie below and read back as
+    another value while the decimal above still reads back correctly. This happens only for 2**-96, 2**87 and 2**90.
     """
     yield f"{value:.{count - 1}e}"
     if math.frexp(value)[0] == 0.5:
@@ -100,8 +102,8 @@ def _parts(scientific: str) -> tuple[str, int]:
     return mantissa.replace(".", "").rstrip("0"), int(exponent)
 
 
-def _lay_out(digits: str, exponent: int) -> str:
-    if exponent not in _PLAIN:
+def _format(digits: str, exponent: int) -> str:
+    if exponent not in _NO_EXPONENT:
         rest = f".{digits[1:]}" if len(digits) > 1 else ""
         return f"{digits[0]}{rest}e{exponent}"
     if exponent < 0:

@@ -1,6 +1,7 @@
-"""From a source tree to a cache: parallel, atomic, and incremental with the bytes of a full build.
+"""Builds a cache from a source tree: in parallel, atomically, and incrementally with the same bytes as a full build.
 
-Above: `verbs`, `follow`. Below: `ingest` finds the files, `shape` makes documents, `publish` puts the result in its place.
+Above: `verbs`, `follow`. Below: `ingest` finds the files, `documents` writes document files, `publish` moves the result
+into place.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from strictwire.packs.context.documents import WrittenDocument, document_stamp, make_documents
 from strictwire.packs.context.extract import KIND_OF
 from strictwire.packs.context.ingest import MAX_FILES, NotBuilt, Source, look, walk
 from strictwire.packs.context.layout import (
@@ -27,47 +29,47 @@ from strictwire.packs.context.layout import (
     render_manifest,
     render_time,
 )
-from strictwire.packs.context.publish import begin_durable, make_durable, publish, refuse_place, workplace
-from strictwire.packs.context.shape import Made, file_stamp, make_documents
+from strictwire.packs.context.parallel_map import map_in_processes
+from strictwire.packs.context.publish import check_output, publish, staging_directory, start_sync, sync_tree
 from strictwire.packs.context.words import extension_of
-from strictwire.packs.context.workers import spread
 
 V0_KINDS: Final = frozenset({"markdown"})
-"""What v0 takes."""
+"""The kinds of source that v0 accepts."""
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the files done and the files in all."""
+"""Called with the number of files done and the total number of files."""
 
 _CHUNK: Final = 256
-"""Files handed to a worker at once, and between two reports of progress."""
+"""Files per unit of work of a worker process, and per progress report."""
 
 _SETTLED_NS: Final = 2_000_000_000
-"""A file changed so shortly before it was read may change again within the resolution of its times: it is read again."""
+"""A file that changed less than this before it was read is read again by the next build: it may change once more without
+a visible change of its timestamps, because some file systems store times with a resolution of one or two seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to build."""
+    """What to build, and where."""
 
     sources: Path
     output: Path
     force: bool = False
     kinds: frozenset[str] = V0_KINDS
     workers: int = 0
-    """Processes; 0 means one for each core, and none for small trees."""
+    """Number of worker processes; 0 means one per core, and none for a small tree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """What came of a build, and what the next one may reuse."""
+    """Result of a build, with what the next build may reuse."""
 
     cache_version: str
     document_count: int
     reused: int = 0
     replaced: bool = True
-    """False where nothing had changed and the cache was left as it stands."""
-    known: Mapping[str, Made] = field(default_factory=dict)
-    """What was made of each source that was settled when it was read."""
+    """False if nothing had changed and the existing cache was left as it is."""
+    known: Mapping[str, WrittenDocument] = field(default_factory=dict)
+    """Relative path to written document, for each source that had not changed shortly before it was read."""
 
 
 def build(
@@ -77,26 +79,26 @@ def build(
     earlier: Built | None = None,
     progress: Progress = lambda _done, _all: None,
 ) -> Built:
-    """Build a cache. With what an earlier build of the same order returned, only changed files are read.
+    """Build a cache. With the result of an earlier build of the same order, only changed files are read.
 
-    Raises NotBuilt: IO_ERROR (sources not a directory, output exists, system errors), CACHE_INVALID (two equal ids),
-    INTERNAL (two equal contents, a path or a content that is not UTF-8). Nothing is written then.
+    Raises NotBuilt: IO_ERROR (sources are not a directory, output exists, system errors), CACHE_INVALID (two files have
+    the same id), INTERNAL (two files have the same content, a path or a content is not UTF-8). Nothing is written then.
     """
-    refuse_place(order.output, sources=order.sources, force=order.force)
+    check_output(order.output, sources=order.sources, force=order.force)
     started = now()
     found = _find(order)
     try:
-        with workplace(order.output) as place:
-            (place / DOCUMENTS).mkdir()
-            kept = _reuse(found, earlier, order.output, place)
-            made = _make(found, kept, place, order.workers, progress)
-            # A build that follows another may turn out to change nothing: only the first is sure to need the disk.
-            with begin_durable(place) if earlier is None else nullcontext():
-                chosen = _settle(found, made, place, merge=order.kinds != V0_KINDS)
-                built = _describe(place, chosen, kept, earlier, started)
+        with staging_directory(order.output) as staging:
+            (staging / DOCUMENTS).mkdir()
+            reused = _reuse(found, earlier, order.output, staging)
+            written = _write(found, reused, staging, order.workers, progress)
+            # The first build always publishes, so its sync can start early. A later build may turn out to change nothing.
+            with start_sync(staging) if earlier is None else nullcontext():
+                chosen = _resolve_conflicts(found, written, staging, merge=order.kinds != V0_KINDS)
+                built = _describe(staging, chosen, reused, earlier, started)
             if built.replaced:
-                make_durable(place)
-                publish(place, order.output)
+                sync_tree(staging)
+                publish(staging, order.output)
             return built
     except OSError as exc:
         raise NotBuilt("IO_ERROR", "the cache could not be written", os.fsdecode(exc.filename or "")) from exc
@@ -113,80 +115,92 @@ def _find(order: Order) -> list[Source]:
     return found
 
 
-def _reuse(found: Iterable[Source], earlier: Built | None, output: Path, place: Path) -> dict[str, Made]:
-    """Link the documents of unchanged sources from the standing cache; whatever cannot be linked is made again."""
-    kept: dict[str, Made] = {}
+def _reuse(found: Iterable[Source], earlier: Built | None, output: Path, staging: Path) -> dict[str, WrittenDocument]:
+    """Hard-link the documents of unchanged sources from the existing cache. What cannot be linked is written again."""
+    reused: dict[str, WrittenDocument] = {}
     if earlier is None:
-        return kept
+        return reused
     for source in found:
         known = earlier.known.get(source.relative)
         if known is None:
             continue
         file = file_of(known.version)
         with suppress(OSError):
-            if look(source) == known.source and file_stamp((output / file).lstat()) == known.file:
-                os.link(output / file, place / file)
-                kept[source.relative] = known
-    return kept
+            if look(source) == known.source and document_stamp((output / file).lstat()) == known.file:
+                os.link(output / file, staging / file)
+                reused[source.relative] = known
+    return reused
 
 
-def _make(found: list[Source], kept: Mapping[str, Made], place: Path, workers: int, progress: Progress) -> list[Made]:
-    """The document of each source, in the order of `found`."""
-    fresh = [source for source in found if source.relative not in kept]
+def _write(
+    found: list[Source], reused: Mapping[str, WrittenDocument], staging: Path, workers: int, progress: Progress
+) -> list[WrittenDocument]:
+    """Write the documents that are not reused. Returns the document of each source, in the order of `found`."""
+    fresh = [source for source in found if source.relative not in reused]
     chunks = [fresh[at : at + _CHUNK] for at in range(0, len(fresh), _CHUNK)]
-    done: list[Made] = []
-    progress(len(kept), len(found))
-    for chunk in spread(partial(make_documents, cache=str(place)), chunks, workers):
-        done.extend(map(Made._make, chunk))
-        progress(len(kept) + len(done), len(found))
-    made = iter(done)
-    return [kept.get(source.relative) or next(made) for source in found]
+    done: list[WrittenDocument] = []
+    progress(len(reused), len(found))
+    for chunk in map_in_processes(partial(make_documents, cache=str(staging)), chunks, workers):
+        done.extend(map(WrittenDocument._make, chunk))
+        progress(len(reused) + len(done), len(found))
+    written = iter(done)
+    return [reused.get(source.relative) or next(written) for source in found]
 
 
-def _settle(found: Iterable[Source], made: Iterable[Made], place: Path, *, merge: bool) -> list[tuple[Source, Made]]:
-    """Sort by id and refuse what cannot stand together. v0 addresses a document by its content, so equal contents
-    cannot; where other kinds were asked for, the first by id stands for all of them.
+def _resolve_conflicts(
+    found: Iterable[Source], written: Iterable[WrittenDocument], staging: Path, *, merge: bool
+) -> list[tuple[Source, WrittenDocument]]:
+    """Sort by id, refuse equal ids, and refuse or merge equal contents.
+
+    A document file is named by the hash of its content, so a v0 cache cannot hold two equal contents. If other kinds than
+    v0's are allowed (`merge`), the first document by id represents all documents with the same content.
     """
-    pairs = sorted(zip(found, made, strict=True), key=lambda pair: pair[1].id)
+    pairs = sorted(zip(found, written, strict=True), key=lambda pair: pair[1].id)
     for (_, left), (_, right) in pairwise(pairs):
         if left.id == right.id:
             raise NotBuilt("CACHE_INVALID", "two files have the same id", left.id)
-    first: dict[str, tuple[Source, Made]] = {}
-    again: set[str] = set()
+    first: dict[str, tuple[Source, WrittenDocument]] = {}
+    repeated: set[str] = set()
     for pair in pairs:
         file = file_of(pair[1].version)
         if first.setdefault(file, pair) is not pair:
-            again.add(file)
+            repeated.add(file)
             if not merge:
                 raise NotBuilt("INTERNAL", "two files have the same content", pair[1].id)
-    for file in again:
-        source, product = first[file]
-        made_again = Made(*make_documents([source], cache=str(place))[0])
-        first[file] = (source, made_again)
-        if made_again.version != product.version:
+    # The file on disk may be that of another source with the same content. Write it again for the first one.
+    for file in repeated:
+        source, document = first[file]
+        rewritten = WrittenDocument(*make_documents([source], cache=str(staging))[0])
+        first[file] = (source, rewritten)
+        if rewritten.version != document.version:
             raise NotBuilt("IO_ERROR", "a file changed while it was read", source.relative)
     return list(first.values())
 
 
 def _describe(
-    place: Path, chosen: list[tuple[Source, Made]], kept: Mapping[str, Made], earlier: Built | None, started: datetime
+    staging: Path,
+    chosen: list[tuple[Source, WrittenDocument]],
+    reused: Mapping[str, WrittenDocument],
+    earlier: Built | None,
+    started: datetime,
 ) -> Built:
-    """Write index and manifest, unless they would be those of the earlier build."""
-    entries = [(made.id, made.version) for _, made in chosen]
+    """Write index and manifest, unless they would equal those of the earlier build."""
+    entries = [(document.id, document.version) for _, document in chosen]
     version = cache_version_of(entries)
-    unchanged = earlier is not None and version == earlier.cache_version and all(s.relative in kept for s, _ in chosen)
+    unchanged = earlier is not None and version == earlier.cache_version and all(s.relative in reused for s, _ in chosen)
     if not unchanged:
-        (place / INDEX).write_bytes(render_index(entries))
-        (place / MANIFEST).write_bytes(render_manifest(entries, render_time(started)))
+        (staging / INDEX).write_bytes(render_index(entries))
+        (staging / MANIFEST).write_bytes(render_manifest(entries, render_time(started)))
     return Built(
         cache_version=version,
         document_count=len(entries),
-        reused=len(kept),
+        reused=len(reused),
         replaced=not unchanged,
-        known=_remember(chosen, started),
+        known=_reusable(chosen, started),
     )
 
 
-def _remember(chosen: Iterable[tuple[Source, Made]], started: datetime) -> dict[str, Made]:
+def _reusable(chosen: Iterable[tuple[Source, WrittenDocument]], started: datetime) -> dict[str, WrittenDocument]:
+    """Return the documents whose sources have had the same timestamps for long enough."""
     settled = int(started.timestamp() * 1e9) - _SETTLED_NS
-    return {source.relative: made for source, made in chosen if max(made.source[2:]) < settled}
+    return {source.relative: document for source, document in chosen if max(document.source[2:]) < settled}

@@ -1,7 +1,7 @@
-"""The frozen stdio surface of v0, to the byte: one line in, at most one line out.
+"""The frozen stdio surface of v0, byte for byte: one line in, at most one line out.
 
-Protocol 2024-11-05, three tools, text items, no `isError` on success. It is its own small server because nothing of the
-general one may show through: no negotiation, no structured content, no other error than the six.
+Protocol 2024-11-05, three tools, text items, no `isError` on success. It is a separate small server because none of the
+features of the general server may be visible: no version negotiation, no structured content, no errors except the six.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from strictwire.canon.json import (
 )
 from strictwire.fault.dialects import resolve_v0
 from strictwire.fault.failure import Facts, Failure, Refused, fail
-from strictwire.packs.context.arguments import read_cache_name, read_question
+from strictwire.packs.context.arguments import read_cache_name, read_resolve_request
+from strictwire.packs.context.inspection import inspect_leniently, list_caches
 from strictwire.packs.context.library import Library
 from strictwire.packs.context.paths import resolve_name
 from strictwire.packs.context.render import render_selection
 from strictwire.packs.context.select import select
-from strictwire.packs.context.survey import inspect_loosely, list_caches
 
 MAX_LINE: Final = 1_048_576
-"""Bytes of one message, its newline included."""
+"""Longest message in bytes, including its newline."""
 
 TIMEOUT_SECONDS: Final = 30.0
-"""Time of one context.resolve; then `internal_error`."""
+"""Time limit of one context.resolve; after it the answer is `internal_error`."""
 
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
@@ -70,7 +70,7 @@ TOOLS: Final[tuple[JsonObject, ...]] = (
         "inputSchema": {"type": "object", "required": ["cache"], "properties": {"cache": _CACHE}},
     },
 )
-"""What tools/list shows, in this order."""
+"""The tools in the order of tools/list. The texts are part of the frozen surface."""
 
 _INITIALIZED: Final[JsonObject] = {
     "capabilities": {"tools": {}},
@@ -80,13 +80,13 @@ _INITIALIZED: Final[JsonObject] = {
 
 
 class ExactSurface:
-    """One connection. Calls are answered strictly one after another."""
+    """One connection. Requests are answered strictly one after another."""
 
     def __init__(self, library: Library, *, timeout: float = TIMEOUT_SECONDS, executor: Executor | None = None) -> None:
         self._library = library
         self._timeout = timeout
         self._executor = executor or ThreadPoolExecutor(thread_name_prefix="resolve")
-        self._open = False
+        self._is_initialized = False
         self._methods: Mapping[str, Callable[[JsonObject, bytes], bytes]] = MappingProxyType(
             {
                 "initialize": self._initialize,
@@ -97,10 +97,10 @@ class ExactSurface:
         )
 
     def answer_line(self, raw: bytes) -> bytes | None:
-        """The answer to one line, without a newline; None where there is none.
+        """Return the answer to one line, without a newline, or None if there is no answer.
 
-        1. blank: nothing; 2. size and strict JSON; 3. shape; 4. version; 5. a notification gets nothing; 6. the gate;
-        7. the method.
+        1. a blank line has no answer; 2. size and strict JSON; 3. message shape; 4. JSON-RPC version; 5. a notification has
+        no answer; 6. `initialize` must come first; 7. the method.
         """
         if not raw.strip(b" \t\r\n"):
             return None
@@ -112,16 +112,16 @@ class ExactSurface:
             return _error(number, _INVALID_REQUEST, "Invalid request")
         if number is None:
             return None
-        if not self._open and message["method"] != "initialize":
+        if not self._is_initialized and message["method"] != "initialize":
             return _error(number, _INVALID_REQUEST, "Server not initialized")
         return self._dispatch(message, raw)
 
     def refuse_line(self) -> bytes:
-        """The answer to a line that could not be read, or was longer than MAX_LINE."""
+        """Return the answer to a line that cannot be parsed or is longer than MAX_LINE."""
         return _error(None, _PARSE_ERROR, "Parse error")
 
     def refuse_call(self, raw: bytes, failure: Failure) -> bytes:
-        """The answer to a tools/call that `answer_line` has answered already, if that answer may not leave."""
+        """Return a failure instead of the answer to a tools/call, if it could not be recorded or the server failed."""
         message = _read_message(raw) or {}
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (render(message.get("id")), _failure(failure))
 
@@ -136,7 +136,7 @@ class ExactSurface:
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (render(message["id"]), result)
 
     def _initialize(self, _message: JsonObject, _raw: bytes) -> bytes:
-        self._open = True
+        self._is_initialized = True
         return render_sorted(_INITIALIZED)
 
     def _call(self, message: JsonObject, raw: bytes) -> bytes:
@@ -145,7 +145,7 @@ class ExactSurface:
             raise _BadParams
         given = params.get("arguments")
         arguments = given if isinstance(given, dict) else {}
-        if arguments.get("budget") == 0 and _writes_minus_zero(raw):
+        if arguments.get("budget") == 0 and _is_minus_zero(raw):
             arguments = {**arguments, "budget": None}
         try:
             return _text(self._run(params["name"], arguments))
@@ -153,7 +153,7 @@ class ExactSurface:
             return _failure(refused.failure)
         except _UnknownTool:
             return _text(f"Unknown tool: {params['name']}".encode(), is_error=True)
-        except Exception:  # noqa: BLE001 - this surface is its own runtime: a bug is `internal_error`, never silence
+        except Exception:  # noqa: BLE001 - this surface is its own runtime: a bug must become `internal_error`
             return _failure(fail("INTERNAL"))
 
     def _run(self, name: str, arguments: Mapping[str, JsonValue]) -> bytes:
@@ -168,31 +168,32 @@ class ExactSurface:
         return tools[name](arguments)
 
     def _resolve_in_time(self, arguments: Mapping[str, JsonValue]) -> bytes:
-        """A load that outlives its call goes on, so that the next call finds the cache ready."""
+        """Resolve within the time limit. A load that takes longer continues, so the next call finds the cache loaded."""
         try:
             return self._executor.submit(self._resolve, arguments).result(self._timeout)
         except TimeoutError:
             raise Refused(fail("INTERNAL")) from None
 
     def _resolve(self, arguments: Mapping[str, JsonValue]) -> bytes:
-        question = read_question(arguments)
-        index = self._library.open(question.cache).index
-        return render_selection(index, select(index, question.query, question.budget)) + b"\n"
+        request = read_resolve_request(arguments)
+        index = self._library.open(request.cache).index
+        return render_selection(index, select(index, request.query, request.budget)) + b"\n"
 
     def _inspect(self, arguments: Mapping[str, JsonValue]) -> bytes:
-        return render(asdict(inspect_loosely(resolve_name(self._library.root, read_cache_name(arguments)))))
+        return render(asdict(inspect_leniently(resolve_name(self._library.root, read_cache_name(arguments)))))
 
 
 class _BadParams(Exception):
-    """tools/call without a readable name."""
+    """The params of tools/call have no readable name."""
 
 
 class _UnknownTool(Exception):
-    """A name that is not served."""
+    """The tool name is unknown."""
 
 
 def _read_message(raw: bytes) -> JsonObject | None:
-    """The envelope, or None: not JSON, not an object, a batch, `jsonrpc` or `method` not text, an id of another type."""
+    """Parse the envelope. Returns None if it is not a JSON object with `jsonrpc` and `method` as strings, or if its id is
+    neither a string nor a 64-bit integer."""
     try:
         message = parse_object(raw, Limits(size=MAX_LINE))
     except NotStrict:
@@ -202,8 +203,8 @@ def _read_message(raw: bytes) -> JsonObject | None:
     return message if readable and all(isinstance(message.get(name), str) for name in ("jsonrpc", "method")) else None
 
 
-def _writes_minus_zero(raw: bytes) -> bool:
-    """`-0` reads as 0 but is not an unsigned integer; only its bytes show the difference."""
+def _is_minus_zero(raw: bytes) -> bool:
+    """Return whether the budget is spelled `-0`. It parses as 0 but is not an unsigned integer; only the bytes differ."""
     budget = slice_members(slice_members(slice_members(raw)["params"])["arguments"])["budget"]
     return budget.startswith(b"-")
 

@@ -1,7 +1,7 @@
-"""What a file of each kind becomes as text: Markdown, text, reStructuredText and code as they are; HTML, notebooks and PDF
-as Markdown. Pure, except that PDF needs the `pdf` extra.
+"""Converts a source file to text. Markdown, text, reStructuredText and code stay as they are; HTML, notebooks and PDF
+become Markdown. Pure; PDF needs the `pdf` extra.
 
-v0 takes Markdown alone; the other kinds are for `context.search` and must be asked for.
+v0 accepts only Markdown. The other kinds are for `context.search` and must be requested.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from strictwire.canon.json import Limits, NotStrict, parse_object
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES
 
 
-class NotText(ValueError):
-    """The bytes are not a file of this kind."""
+class WrongFormat(ValueError):
+    """The bytes are not a valid file of this kind."""
 
 
 KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -62,14 +62,15 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "pdf": ("pdf",),
     }
 )
-"""Kind to the extensions it takes, all lowercase and compared exactly, as v0 does for `md`."""
+"""Kind to file name extensions: lowercase, and compared exactly, as v0 does for `md`."""
 
 KIND_OF: Final[Mapping[str, str]] = MappingProxyType(
     {extension: kind for kind, extensions in KINDS.items() for extension in extensions}
 )
+"""Extension to kind."""
 
 VERBATIM: Final = frozenset({"markdown", "text", "rst", "code"})
-"""Kinds whose content is the file itself, so that line numbers are those of the file."""
+"""Kinds whose text is the file itself, so that line numbers refer to the file."""
 
 _HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
 _BLOCKS: Final = frozenset(
@@ -95,16 +96,17 @@ _BLOCKS: Final = frozenset(
         "hr",
     )
 )
-_UNSEEN: Final = frozenset({"script", "style", "template", "noscript", "svg", "head", "nav"})
+_INVISIBLE: Final = frozenset({"script", "style", "template", "noscript", "svg", "head", "nav"})
+"""Elements whose text a browser does not show, or that are navigation."""
 
 
 def can_extract(kind: str) -> bool:
-    """Whether the parts this kind needs are installed."""
+    """Return whether the libraries that this kind needs are installed."""
     return kind != "pdf" or find_spec("pypdf") is not None
 
 
 def extract(kind: str, raw: bytes) -> str:
-    """The text of a file. Raises NotText."""
+    """Return the text of a file. Raises WrongFormat."""
     return _EXTRACTORS[kind](raw)
 
 
@@ -112,11 +114,11 @@ def _decode(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as exc:
-        raise NotText("not UTF-8") from exc
+        raise WrongFormat("not UTF-8") from exc
 
 
-class _Page(HTMLParser):
-    """Collects the visible text of a page as Markdown: headings, list items, code blocks, paragraphs."""
+class _HtmlToMarkdown(HTMLParser):
+    """Collects the visible text of an HTML page as Markdown: headings, list items, code blocks and paragraphs."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -131,7 +133,7 @@ class _Page(HTMLParser):
         del attrs
         if tag == "title":
             self._in_title = True
-        elif tag in _UNSEEN:
+        elif tag in _INVISIBLE:
             self._hidden.append(tag)
         elif tag in _HEADINGS:
             self._flush(blank=True)
@@ -187,7 +189,7 @@ class _Page(HTMLParser):
 
 
 def _html(raw: bytes) -> str:
-    page = _Page()
+    page = _HtmlToMarkdown()
     page.feed(_decode(raw))
     page.close()
     return page.text()
@@ -197,16 +199,16 @@ def _notebook(raw: bytes) -> str:
     try:
         cells = parse_object(raw, Limits(size=MAX_DOCUMENT_BYTES)).get("cells")
     except NotStrict as exc:
-        raise NotText("not a notebook") from exc
+        raise WrongFormat("not a notebook") from exc
     if not isinstance(cells, list):
-        raise NotText("not a notebook")
+        raise WrongFormat("not a notebook")
     return "\n\n".join(filter(None, map(_cell, cells))) + "\n"
 
 
 def _cell(cell: object) -> str:
-    """Outputs are left out: they repeat data and change with every run."""
+    """Return the source of a cell. Outputs are omitted: they repeat data and change with every run."""
     if not isinstance(cell, dict):
-        raise NotText("not a notebook")
+        raise WrongFormat("not a notebook")
     source = cell.get("source", "")
     text = "".join(map(str, source)) if isinstance(source, list) else str(source)
     if not text.strip():
@@ -221,8 +223,8 @@ def _pdf(raw: bytes) -> str:
     try:
         pages = [page.extract_text() for page in PdfReader(io.BytesIO(raw)).pages]
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as exc:
-        # pypdf meets broken files with all of these; a file it cannot read is no text, whatever the reason.
-        raise NotText("not a readable PDF") from exc
+        # pypdf raises all of these for damaged files. Whatever the reason, the file cannot be read.
+        raise WrongFormat("not a readable PDF") from exc
     return "".join(f"## Page {number}\n\n{text}\n\n" for number, text in enumerate(pages, 1) if text.strip())
 
 

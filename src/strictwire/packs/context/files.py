@@ -1,6 +1,6 @@
-"""Reading one file of a cache through its directory's descriptor: never through a link, never past a bound.
+"""Reads one file of a cache relative to the descriptor of its directory, without following links and with a size limit.
 
-Holding the directory open means that a cache replaced under its name is still read as one generation.
+The open descriptor keeps the directory: a cache that is replaced under the same name is still read as one generation.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Final
 from strictwire.packs.context.rules import Unusable
 
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENAMETOOLONG})
-"""What the system says when a regular file of that name is not there. Anything else is the environment's failure."""
+"""Errors that mean "there is no regular file with this name". Every other error is a failure of the system (READABLE)."""
 
-_AT_ONCE: Final = 16_384
-"""Most documents are shorter: open, read and close are then all the calls they cost."""
+_FIRST_READ: Final = 16_384
+"""Bytes of the first read. Most documents are shorter and cost three system calls: open, read and close."""
 
 _FILE: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _DIRECTORY: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
@@ -26,7 +26,7 @@ _DIRECTORY: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 
 @contextmanager
 def open_directory(path: str | os.PathLike[str], *, within: int | None = None, rule: str) -> Iterator[int]:
-    """A directory's descriptor; inside another one it must not be a link. Raises Unusable: `rule`, READABLE."""
+    """Open a directory and yield its descriptor. Below `within` it must not be a link. Raises Unusable: `rule`, READABLE."""
     flags = _DIRECTORY if within is None else _DIRECTORY | os.O_NOFOLLOW
     try:
         handle = os.open(path, flags, dir_fd=within)
@@ -39,14 +39,15 @@ def open_directory(path: str | os.PathLike[str], *, within: int | None = None, r
 
 
 def read_file(name: str, *, within: int, limit: int, rule: str, too_large: str) -> bytes:
-    """The bytes of a regular file. Raises Unusable: `rule` if there is none, `too_large`, READABLE."""
+    """Read a regular file. Raises Unusable: `rule` if it is absent, `too_large`, READABLE."""
     try:
         handle = os.open(name, _FILE, dir_fd=within)
     except OSError as exc:
         raise _unusable(exc, rule, name) from exc
     try:
-        raw = os.read(handle, _AT_ONCE)
-        return raw if 0 < len(raw) < _AT_ONCE else _read_more(handle, raw, name, limit=limit, rule=rule, too_large=too_large)
+        raw = os.read(handle, _FIRST_READ)
+        is_whole = 0 < len(raw) < _FIRST_READ
+        return raw if is_whole else _read_rest(handle, raw, name, limit=limit, rule=rule, too_large=too_large)
     except OSError as exc:
         raise _unusable(exc, rule, name) from exc
     finally:
@@ -54,15 +55,15 @@ def read_file(name: str, *, within: int, limit: int, rule: str, too_large: str) 
 
 
 def list_names(directory: int) -> list[str]:
-    """The names in a directory. Raises Unusable: READABLE."""
+    """List the names in a directory. Raises Unusable: READABLE."""
     try:
         return os.listdir(directory)
     except OSError as exc:
         raise Unusable("READABLE") from exc
 
 
-def _read_more(handle: int, raw: bytes, name: str, *, limit: int, rule: str, too_large: str) -> bytes:
-    """What does not fit one read, or gave nothing: only here it matters what kind of file it is and how long."""
+def _read_rest(handle: int, raw: bytes, name: str, *, limit: int, rule: str, too_large: str) -> bytes:
+    """Read a file that filled the first read or returned nothing. Only here do its type and size need a check."""
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         raise Unusable(rule, name)

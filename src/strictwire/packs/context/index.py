@@ -1,7 +1,7 @@
-"""What is kept in memory of one cache: documents ready to be written, counts, postings, and where small ones stand. Pure.
+"""The in-memory index of one cache: serialised documents, word counts, postings, and a tree over token counts. Pure.
 
-Memory is held near the size of the contents: a content is kept once, as the JSON it will be answered with, and a posting
-costs four bytes. A word that stands n times in a document is posted n times; counting postings gives the matches .
+Memory use stays near the size of the contents: each content is stored once, as the JSON of the answer, and a posting takes
+four bytes. A word that occurs n times in a document has n postings, so the number of postings is the number of matches.
 """
 
 from __future__ import annotations
@@ -19,21 +19,25 @@ from strictwire.packs.context.layout import HASH_PREFIX, Document
 from strictwire.packs.context.words import estimate_tokens, parse_words
 
 Postings: TypeAlias = "int | array[int]"
-"""Document numbers, ascending; one alone is kept as itself, for most words of a large cache stand in one document."""
+"""Document numbers in ascending order. A single number is stored without an array, because most words of a large cache occur
+in one document."""
 
 _NO_METADATA: Final[Mapping[str, str | int]] = {}
 _DIGEST_BYTES: Final = 32
-_PIECE: Final = 1 << 22
-_WORDS_A_PIECE: Final = 4096
-"""Sizes of what goes from one builder to another at once."""
+
+_CHUNK_BYTES: Final = 1 << 22
+_CHUNK_WORDS: Final = 4096
+"""Size of one chunk that a loader process sends: document bytes, or words with their postings."""
 
 _NO_DOCUMENT: Final = (1 << 64) - 1
+"""A cost above every budget."""
+
 _NO_LIMITS: Final = Limits(size=1 << 62)
-"""What is read back here was judged when it was loaded."""
+"""Limits for parsing our own JSON; it was checked when the cache was loaded."""
 
 
-class NextFit:
-    """Finds the next document that costs at most so much, in logarithmic time: a tree of minima over the costs."""
+class BudgetTree:
+    """Finds the next document that costs at most a given number of tokens, in logarithmic time: a segment tree of minima."""
 
     def __init__(self, costs: array[int]) -> None:
         self._levels: list[array[int]] = [costs]
@@ -44,11 +48,11 @@ class NextFit:
 
     @property
     def smallest(self) -> int:
-        """The least cost; more than any budget where there is nothing."""
+        """The lowest cost; above every budget if there are no documents."""
         return self._levels[-1][0] if self._levels[-1] else _NO_DOCUMENT
 
     def find(self, start: int, limit: int) -> int | None:
-        """The first position from `start` on whose cost is at most `limit`."""
+        """Return the first position from `start` whose cost is at most `limit`, or None."""
         level, at = 0, start
         while at < len(self._levels[level]):
             if self._levels[level][at] <= limit:
@@ -66,53 +70,53 @@ class NextFit:
         return at
 
 
-class Store:
-    """Every document in one run of bytes: the JSON of its id, its hash, the JSON of its content.
+class DocumentStore:
+    """All documents in one byte buffer: for each the JSON of its id, its hash, and the JSON of its content.
 
-    One growing buffer instead of an object a document: nothing is lost to headers or to holes between them.
+    One growing buffer instead of one object per document avoids object headers and heap fragmentation.
     """
 
     def __init__(self) -> None:
         self._bytes = bytearray()
-        self._ids = array("I")
+        self._id_sizes = array("I")
         self._ends = array("Q", (0,))
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._id_sizes)
 
     def add(self, document: Document) -> None:
-        """Keep the next document."""
+        """Append a document."""
         name = render(document.id)
         self._bytes += name
         self._bytes += bytes.fromhex(document.version[len(HASH_PREFIX) :])
         self._bytes += render(document.content)
-        self._ids.append(len(name))
+        self._id_sizes.append(len(name))
         self._ends.append(len(self._bytes))
 
-    def pieces(self) -> Iterator[tuple[str, bytes]]:
-        """What is kept, in pieces that `take` takes: where documents end comes before their bytes."""
-        yield "ids", self._ids.tobytes()
+    def chunks(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the contents in chunks for IndexBuilder.merge. The ends of documents come before their bytes."""
+        yield "ids", self._id_sizes.tobytes()
         yield "ends", self._ends[1:].tobytes()
-        for at in range(0, len(self._bytes), _PIECE):
-            yield "bytes", bytes(self._bytes[at : at + _PIECE])
+        for at in range(0, len(self._bytes), _CHUNK_BYTES):
+            yield "bytes", bytes(self._bytes[at : at + _CHUNK_BYTES])
 
-    def take_ids(self, raw: bytes) -> None:
-        """Of the documents that follow, the lengths of their ids."""
-        self._ids.frombytes(raw)
+    def merge_ids(self, raw: bytes) -> None:
+        """Append the lengths of the ids of another store's documents."""
+        self._id_sizes.frombytes(raw)
 
-    def take_ends(self, raw: bytes) -> None:
-        """And where they end, counted from here."""
+    def merge_ends(self, raw: bytes) -> None:
+        """Append the ends of another store's documents, which are relative to the start of that store."""
         base = len(self._bytes)
         self._ends.extend(array("Q", [base + end for end in array("Q", raw)]))
 
-    def take_bytes(self, raw: bytes) -> None:
-        """And the next of their bytes."""
+    def merge_bytes(self, raw: bytes) -> None:
+        """Append the next bytes of another store."""
         self._bytes += raw
 
     def head(self, number: int) -> bytes:
-        """The answer of a document up to its score: `{"id":…,"version":…,"content":…,"score":`."""
+        """Return the JSON of a document up to its score: `{"id":…,"version":…,"content":…,"score":`."""
         start, end = self._ends[number], self._ends[number + 1]
-        digest = start + self._ids[number]
+        digest = start + self._id_sizes[number]
         content = digest + _DIGEST_BYTES
         return b'{"id":%b,"version":"%b%b","content":%b,"score":' % (
             bytes(self._bytes[start:digest]),
@@ -124,48 +128,48 @@ class Store:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Index:
-    """One cache, ready to answer. Documents are numbered in ascending order of id."""
+    """A loaded cache. Documents are numbered in ascending order of id."""
 
-    store: Store
+    store: DocumentStore
     tokens: array[int]
     words: array[int]
     postings: Mapping[str, Postings]
-    fit: NextFit
+    fit: BudgetTree
     longest: int
-    """Most words in one document."""
+    """Number of words of the longest document."""
     sources: Mapping[int, str]
-    """The source of each document whose source is not its id."""
+    """The source of each document whose source differs from its id."""
     metadata: Mapping[int, Mapping[str, str | int]]
 
     def __len__(self) -> int:
         return len(self.store)
 
     def occurrences(self, word: str) -> Iterable[int]:
-        """The number of a document for each time the word stands in it."""
+        """Return the document number of each occurrence of the word; a number is repeated for each occurrence."""
         found = self.postings.get(word, ())
         return (found,) if isinstance(found, int) else found
 
     def document(self, number: int) -> JsonObject:
-        """id, version and content of a document."""
+        """Return id, version and content of a document."""
         members = parse_object(self.store.head(number) + b"0}", _NO_LIMITS)
         del members["score"]
         return members
 
     def kind(self, number: int) -> str:
-        """Of which kind a document was built; v0 knows Markdown alone."""
+        """Return the kind of source a document was built from; v0 caches contain only Markdown."""
         return str(self.metadata.get(number, _NO_METADATA).get("kind", "markdown"))
 
     def source(self, number: int, document_id: str) -> str:
-        """Where a document came from."""
+        """Return the path of the source that a document was built from."""
         return self.sources.get(number, document_id)
 
 
 class IndexBuilder:
-    """Takes documents in ascending order of id, the first of them numbered `first`."""
+    """Builds an index from documents in ascending order of id. The first document gets the number `first`."""
 
     def __init__(self, first: int = 0) -> None:
         self._first = first
-        self._store = Store()
+        self._store = DocumentStore()
         self._tokens = array("Q")
         self._words = array("I")
         self._postings: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
@@ -173,56 +177,56 @@ class IndexBuilder:
         self._metadata: dict[int, Mapping[str, str | int]] = {}
 
     def add(self, document: Document) -> None:
-        """Take the next document."""
+        """Add the next document."""
         number = self._first + len(self._store)
         self._store.add(document)
         self._tokens.append(estimate_tokens(len(document.content.encode())))
         words = parse_words(document.content)
         self._words.append(len(words))
-        # No code of ours runs a word: this line is most of a cold load.
+        # map and deque run this loop in C. It is the largest part of a cold load.
         deque(map(array.append, map(self._postings.__getitem__, words), repeat(number)), maxlen=0)
         if document.source != document.id:
             self._sources[number] = document.source
         if document.metadata:
             self._metadata[number] = document.metadata
 
-    def pieces(self) -> Iterator[tuple[str, Any]]:
-        """What was taken, in pieces of plain values, for the builder that stands before this one."""
-        yield from self._store.pieces()
+    def chunks(self) -> Iterator[tuple[str, Any]]:
+        """Yield what was added, as chunks of plain values, for `merge` of the builder with the preceding documents."""
+        yield from self._store.chunks()
         yield "tokens", self._tokens.tobytes()
         yield "words", self._words.tobytes()
         words = iter(self._postings.items())
-        while some := {word: found.tobytes() for word, found in islice(words, _WORDS_A_PIECE)}:
+        while some := {word: found.tobytes() for word, found in islice(words, _CHUNK_WORDS)}:
             yield "postings", some
         yield "sources", self._sources
         yield "metadata", {number: dict(each) for number, each in self._metadata.items()}
 
-    def take(self, kind: str, piece: Any) -> None:
-        """Take over a piece of another builder, whose first number is the next one here. Raises KeyError: unknown kind."""
-        takers: Mapping[str, Callable[[Any], None]] = {
-            "ids": self._store.take_ids,
-            "ends": self._store.take_ends,
-            "bytes": self._store.take_bytes,
+    def merge(self, kind: str, chunk: Any) -> None:
+        """Add a chunk of another builder, whose first number is the next one here. Raises KeyError for an unknown kind."""
+        mergers: Mapping[str, Callable[[Any], None]] = {
+            "ids": self._store.merge_ids,
+            "ends": self._store.merge_ends,
+            "bytes": self._store.merge_bytes,
             "tokens": self._tokens.frombytes,
             "words": self._words.frombytes,
-            "postings": self._take_postings,
+            "postings": self._merge_postings,
             "sources": self._sources.update,
             "metadata": self._metadata.update,
         }
-        takers[kind](piece)
+        mergers[kind](chunk)
 
-    def _take_postings(self, piece: Mapping[str, bytes]) -> None:
-        for word, found in piece.items():
+    def _merge_postings(self, chunk: Mapping[str, bytes]) -> None:
+        for word, found in chunk.items():
             self._postings[word].frombytes(found)
 
     def finish(self) -> Index:
-        """The index of what was taken. The builder is used up."""
+        """Return the index. The builder must not be used afterwards."""
         return Index(
             store=self._store,
             tokens=self._tokens,
             words=self._words,
             postings={word: found if len(found) > 1 else found[0] for word, found in self._postings.items()},
-            fit=NextFit(self._tokens),
+            fit=BudgetTree(self._tokens),
             longest=max(self._words, default=0),
             sources=self._sources,
             metadata=self._metadata,

@@ -1,6 +1,6 @@
-"""From a source tree to the list of files a build takes. Walks; opens no file, and asks for the status of links alone.
+"""Finds the files of a source tree that a build takes. Opens no file, and reads the status of links only.
 
-Directory links are not followed, so a loop of links ends nothing; the root itself may be a link.
+Links to directories are not followed, so cycles cannot occur. The root itself may be a link.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final, NamedTuple, TypeAlias
 from strictwire.fault.failure import Refused, fail
 
 MAX_FILES: Final = 2_500_000
-"""Files of one build: what a manifest within its size bound can name."""
+"""Most files in one build: what a manifest within its size limit can list."""
 
 
 class NotBuilt(Refused):
-    """A build that ended without output. `reason` is for people; the code decides the exit."""
+    """The build failed and wrote nothing. `reason` is a text for people; the failure code decides the exit code."""
 
     def __init__(self, code: str, reason: str, subject: str = "") -> None:
         super().__init__(fail(code))
@@ -24,35 +24,35 @@ class NotBuilt(Refused):
         self.subject = subject
 
     def __reduce__(self) -> tuple[type[NotBuilt], tuple[str, str, str]]:
-        # It crosses from a worker process to the build.
+        # The exception is pickled: it passes from a worker process to the build.
         return type(self), (self.failure.code, self.reason, self.subject)
 
 
 Stamp: TypeAlias = tuple[int, int, int, int]
-"""Inode, size, modification time, change time: together they tell an unchanged file."""
+"""Inode, size, modification time and change time. If all are equal, the file is unchanged."""
 
 
 class Source(NamedTuple):
-    """One file to take: where it is, and its path relative to the root. A tuple, because a build has one for every file."""
+    """A file to take: its path, and its path relative to the root. A tuple for speed: a build has one per file."""
 
     path: bytes
     relative: str
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """What a later status of the same file is compared with."""
+    """Return the stamp of a file status."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def look(source: Source) -> Stamp:
-    """The stamp of the file as it is now. Raises OSError."""
+    """Return the current stamp of the file. Raises OSError."""
     return stamp_of(os.stat(source.path))  # noqa: PTH116 - a path of bytes
 
 
 def walk(root: bytes, accepts: Callable[[str], bool]) -> Iterator[Source]:
-    """The regular files below `root` whose names are accepted, depth first, each folder sorted by name.
+    """Yield the regular files below `root` whose names are accepted: depth first, each folder sorted by name.
 
-    Raises NotBuilt: IO_ERROR for a folder that cannot be read, INTERNAL for a path that is not UTF-8.
+    Raises NotBuilt: IO_ERROR if a folder cannot be read, INTERNAL if a path is not UTF-8.
     """
     pending = [_listed(root)]
     prefix = len(os.path.join(root, b""))  # noqa: PTH118 - a path of bytes
@@ -75,7 +75,7 @@ def _listed(folder: bytes) -> Iterator[os.DirEntry[bytes]]:
 
 
 def _is_file(entry: os.DirEntry[bytes]) -> bool:
-    """Whether it is a regular file or leads to one. The listing tells for all but links; one that leads nowhere is none."""
+    """Return whether it is a regular file or a link to one. A link costs a status call; a broken link is not a file."""
     try:
         return entry.is_file()
     except OSError:

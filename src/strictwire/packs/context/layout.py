@@ -1,6 +1,6 @@
-"""The three kinds of file in a cache: how each is read strictly and written exactly. Pure.
+"""The three file formats of a cache: how each is parsed strictly and written exactly. Pure.
 
-Not here: where the files are and whether they agree with each other (`load`, `build`).
+Not here: where the files are, and whether they agree with each other (`load`, `build`).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ INDEX: Final = "index.json"
 DOCUMENTS: Final = "documents"
 
 BUILD_CONFIG: Final[Mapping[str, str]] = MappingProxyType({"version": "1", "hash_algorithm": "sha256"})
-"""The only build configuration of v0; its compact JSON opens the hash of a cache."""
+"""The only build configuration of v0. The hash of a cache begins with its compact JSON."""
 
 MAX_MANIFEST_BYTES: Final = 512 * 1024 * 1024
-"""Manifest and index: about 2.7 million documents. Above that a manifest is an attack or needs another format."""
+"""Largest manifest and index, enough for about 2.7 million documents. A larger one is an attack or needs another format."""
 
 MAX_ENTRIES: Final = 4_000_000
-"""Objects in a manifest. Whole entries reach the size bound before this one; a flood of empty ones does not."""
+"""Most JSON objects in a manifest. Full entries reach the size limit first; a flood of empty objects reaches this one."""
 
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
-"""One document file, and one source: sixteen times what one answer may carry."""
+"""Largest document file and largest source file: sixteen times the size limit of an answer."""
 
 HASH_PREFIX: Final = "sha256:"
 _STEM: Final = slice(len(HASH_PREFIX), len(HASH_PREFIX) + 12)
-"""The part of a version that names its file."""
+"""The part of a version that is used as the file name: the first 12 hex digits."""
 
 _I64: Final = range(-(1 << 63), 1 << 63)
 _U64: Final = range(1 << 64)
@@ -43,41 +43,39 @@ _RFC_3339: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](\d\d):(\d\d))", re.ASCII
 )
 _NO_METADATA: Final[Mapping[str, str | int]] = MappingProxyType({})
-
-
 _MANIFEST_LIMITS: Final = Limits(size=MAX_MANIFEST_BYTES)
 _DOCUMENT_LIMITS: Final = Limits(size=MAX_DOCUMENT_BYTES)
 _DOCUMENT_TYPES: Final = (str, str, str, str, dict)
 
 
 class Malformed(ValueError):
-    """The bytes are not a file of this kind."""
+    """The bytes are not a valid file of this kind."""
 
 
-class Entry(NamedTuple):
-    """One document as the manifest names it. A tuple, because a manifest has one for every document."""
+class ManifestEntry(NamedTuple):
+    """One document in the manifest. A tuple for speed: a manifest has one per document."""
 
     id: str
     version: str
     file: str
 
 
-_MEMBERS: Final = itemgetter(*Entry._fields)
+_MEMBERS: Final = itemgetter(*ManifestEntry._fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """manifest.json."""
+    """The content of manifest.json."""
 
     cache_version: str
     build_config: Mapping[str, str]
     created_at: str
     document_count: int
-    documents: tuple[Entry, ...]
+    documents: tuple[ManifestEntry, ...]
 
 
 class Document(NamedTuple):
-    """One document file. A tuple, because a cold load makes one for every document."""
+    """The content of one document file. A tuple for speed: a cold load creates one per document."""
 
     id: str
     version: str
@@ -87,17 +85,17 @@ class Document(NamedTuple):
 
 
 def version_of(content: bytes) -> str:
-    """The version of a content: its hash alone."""
+    """Return the version of a content: its hash and nothing else."""
     return HASH_PREFIX + hashlib.sha256(content).hexdigest()
 
 
 def file_of(version: str) -> str:
-    """Where a document of this version lies, relative to the cache."""
+    """Return the path of a document with this version, relative to the cache."""
     return f"{DOCUMENTS}/{version[_STEM]}.json"
 
 
 def cache_version_of(entries: Iterable[tuple[str, str]]) -> str:
-    """The version of a cache from its (id, version) pairs in ascending order of id."""
+    """Return the version of a cache from its (id, version) pairs in ascending order of id."""
     state = hashlib.sha256(render(dict(BUILD_CONFIG)))
     for document_id, version in entries:
         state.update(f"{document_id}:{version}".encode())
@@ -105,13 +103,13 @@ def cache_version_of(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def parse_manifest(raw: bytes) -> Manifest:
-    """Read manifest.json into its typed shape; unknown keys are ignored. Raises Malformed."""
+    """Parse manifest.json; unknown keys are ignored. Raises Malformed."""
     if raw.count(b"{") > MAX_ENTRIES:
         raise Malformed("documents")
     members = _object(raw, _MANIFEST_LIMITS)
     config = _typed(members, "build_config", dict)
     count = _typed(members, "document_count", int)
-    # `-0` reads as 0 and is no unsigned integer; only its bytes show the difference.
+    # `-0` parses as 0 but is not an unsigned integer; only its bytes differ.
     if count not in _U64 or (count == 0 and slice_members(raw)["document_count"].startswith(b"-")):
         raise Malformed("document_count")
     return Manifest(
@@ -124,7 +122,7 @@ def parse_manifest(raw: bytes) -> Manifest:
 
 
 def render_manifest(entries: Iterable[tuple[str, str]], created_at: str) -> bytes:
-    """Write manifest.json for (id, version) pairs in ascending order of id."""
+    """Write manifest.json from (id, version) pairs in ascending order of id."""
     pairs = list(entries)
     return _pretty(
         {
@@ -138,7 +136,7 @@ def render_manifest(entries: Iterable[tuple[str, str]], created_at: str) -> byte
 
 
 def parse_index(raw: bytes) -> Mapping[str, str]:
-    """Read index.json, flat or in the early form `{"entries": {...}}`. Raises Malformed."""
+    """Parse index.json, either flat or in the early form `{"entries": {...}}`. Raises Malformed."""
     members = _object(raw, _MANIFEST_LIMITS)
     early = members.get("entries")
     files = early if isinstance(early, dict) else members
@@ -148,14 +146,14 @@ def parse_index(raw: bytes) -> Mapping[str, str]:
 
 
 def render_index(entries: Iterable[tuple[str, str]]) -> bytes:
-    """Write index.json for (id, version) pairs in ascending order of id."""
+    """Write index.json from (id, version) pairs in ascending order of id."""
     return _pretty({name: file_of(version) for name, version in entries})
 
 
 def parse_document(raw: bytes) -> Document:
-    """Read one document file; unknown keys are ignored. Raises Malformed."""
+    """Parse one document file; unknown keys are ignored. Raises Malformed."""
     members = _object(raw, _DOCUMENT_LIMITS)
-    # Looked up and compared at once: this runs for every document of a cold load.
+    # All fields are read and checked at once, without a loop in Python: this runs once per document in a cold load.
     document = Document._make(map(members.get, Document._fields))
     if tuple(map(type, document)) != _DOCUMENT_TYPES:
         raise Malformed("document")
@@ -178,7 +176,7 @@ def render_document(document: Document) -> bytes:
 
 
 def render_time(moment: datetime) -> str:
-    """RFC 3339 in UTC with `Z` and the fewest of 0, 3, 6 or 9 fraction digits that lose nothing."""
+    """Format as RFC 3339 in UTC with `Z` and the fewest of 0, 3, 6 or 9 fraction digits that lose no precision."""
     text = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
     if moment.microsecond % 1000:
         return f"{text}.{moment.microsecond:06}Z"
@@ -197,17 +195,17 @@ def _object(raw: bytes, limits: Limits) -> JsonObject:
 
 
 def _typed(members: Mapping[str, Any], name: str, kind: type) -> Any:
-    """The member of exactly this type: `true` is no integer and `3.0` is none either."""
+    """Return a member that has exactly this type: `true` and `3.0` are not integers here."""
     value = members.get(name)
     if type(value) is not kind:
         raise Malformed(name)
     return value
 
 
-def _entries(values: list[Any]) -> tuple[Entry, ...]:
-    """All at once: a loop of ours over every entry would be felt in a cold load."""
+def _entries(values: list[Any]) -> tuple[ManifestEntry, ...]:
+    """Convert all entries without a loop in Python, which would slow down a cold load."""
     try:
-        entries = tuple(map(Entry._make, map(_MEMBERS, values)))
+        entries = tuple(map(ManifestEntry._make, map(_MEMBERS, values)))
     except (KeyError, TypeError) as exc:
         raise Malformed("documents") from exc
     if not set(map(type, chain.from_iterable(entries))) <= {str}:
@@ -225,7 +223,7 @@ def _parse_time(text: str) -> str:
         raise Malformed("created_at")
     year, month, day, hour, minute, second, *offset = (int(part or 0) for part in found.groups())
     try:
-        # A leap second is a legal time that datetime cannot hold.
+        # A leap second (:60) is valid in RFC 3339, but datetime cannot represent it.
         datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
     except ValueError as exc:
         raise Malformed("created_at") from exc

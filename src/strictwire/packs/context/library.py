@@ -1,6 +1,6 @@
-"""The caches under one root, each loaded and verified once a generation and answered from memory.
+"""The caches below one root. Each generation is loaded and verified once and then served from memory.
 
-A failure is not kept: a cache that was repaired answers on the next call. Threads may call anything here.
+A failure is not remembered: a repaired cache works on the next call. Safe to call from any thread.
 """
 
 from __future__ import annotations
@@ -14,94 +14,94 @@ from typing import Final
 
 from strictwire.packs.context.index import Index, IndexBuilder
 from strictwire.packs.context.load import open_cache
+from strictwire.packs.context.parallel_load import load_documents
 from strictwire.packs.context.paths import resolve_name
 from strictwire.packs.context.rules import Unusable
-from strictwire.packs.context.share import load_documents
 from strictwire.packs.context.watch import CacheWatch
 
 MAX_CACHES: Final = 16
-"""Caches kept in memory; the one unused for longest makes room."""
+"""Most caches kept in memory. The least recently used one is dropped."""
 
-_MOST_ATTEMPTS: Final = 4
-"""Loads of a cache that changes while it is read. After that the last state read is answered, or its failure."""
+_MAX_ATTEMPTS: Final = 4
+"""Most loads of a cache that keeps changing while it is read. The result or failure of the last load is then returned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
-    """One state of a cache, whole and verified."""
+    """One consistent, verified state of a cache."""
 
     cache_version: str
     index: Index
 
 
 @dataclass(slots=True)
-class _Shelf:
-    """The place of one cache: its lock keeps a second call from loading what the first is loading."""
+class _Slot:
+    """One cache in memory. The lock prevents two calls from loading the same cache at the same time."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: Generation | None = None
 
 
 class Library:
-    """Opens caches by name. The watch that was handed in is closed with it."""
+    """Opens caches by name. `close` also closes the watch that was passed in."""
 
     def __init__(self, root: str, watch: CacheWatch | None = None, *, capacity: int = MAX_CACHES) -> None:
         self.root = root
         self._watch = watch or CacheWatch()
         self._capacity = capacity
-        self._shelves: OrderedDict[Path, _Shelf] = OrderedDict()
+        self._slots: OrderedDict[Path, _Slot] = OrderedDict()
         self._lock = threading.Lock()
 
     def open(self, name: str) -> Generation:
-        """The present generation of a cache. Raises Unusable."""
+        """Return the current generation of a cache. Raises Unusable."""
         return self.open_path(resolve_name(self.root, name))
 
     def open_path(self, path: Path) -> Generation:
-        """The present generation of the cache in a resolved directory. Raises Unusable."""
-        shelf = self._shelf(path)
-        with shelf.lock:
-            if shelf.generation is None or self._watch.has_changed(path):
-                shelf.generation = None
-                shelf.generation = self._load(path)
-            return shelf.generation
+        """Return the current generation of the cache in a resolved directory. Raises Unusable."""
+        slot = self._slot(path)
+        with slot.lock:
+            if slot.generation is None or self._watch.has_changed(path):
+                slot.generation = None
+                slot.generation = self._load(path)
+            return slot.generation
 
     def close(self) -> None:
-        """Forget every cache."""
+        """Drop all caches and close the watch."""
         with self._lock:
-            self._shelves.clear()
+            self._slots.clear()
             self._watch.close()
 
-    def _shelf(self, path: Path) -> _Shelf:
+    def _slot(self, path: Path) -> _Slot:
         with self._lock:
-            shelf = self._shelves.setdefault(path, _Shelf())
-            self._shelves.move_to_end(path)
-            if len(self._shelves) > self._capacity:
-                oldest, _ = self._shelves.popitem(last=False)
+            slot = self._slots.setdefault(path, _Slot())
+            self._slots.move_to_end(path)
+            if len(self._slots) > self._capacity:
+                oldest, _ = self._slots.popitem(last=False)
                 self._watch.end(oldest)
-            return shelf
+            return slot
 
     def _load(self, path: Path) -> Generation:
-        """Read until a whole read saw no change. Raises Unusable as the last attempt found it."""
-        for attempt in range(1, _MOST_ATTEMPTS + 1):
-            with suppress(OSError):  # a directory that cannot be watched cannot be read either, and reading gives the reason
+        """Load until the cache did not change during a load. Raises Unusable if the last attempt does."""
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
+            with suppress(OSError):  # a directory that cannot be watched cannot be read either; the load reports the reason
                 self._watch.begin(path)
             try:
                 generation = load_generation(path)
             except Unusable:
-                if attempt == _MOST_ATTEMPTS or not self._moved(path):
+                if attempt == _MAX_ATTEMPTS or not self._has_changed(path):
                     raise
                 continue
-            if attempt == _MOST_ATTEMPTS or not self._moved(path):
+            if attempt == _MAX_ATTEMPTS or not self._has_changed(path):
                 return generation
         raise AssertionError("the last attempt returns or raises")
 
-    def _moved(self, path: Path) -> bool:
+    def _has_changed(self, path: Path) -> bool:
         return path.is_dir() and self._watch.has_changed(path)
 
 
 def load_generation(path: Path) -> Generation:
-    """Read, verify and index a cache. Raises Unusable."""
+    """Load, verify and index a cache. Raises Unusable."""
     builder = IndexBuilder()
-    with open_cache(path) as (documents, roster):
-        load_documents(documents, roster, builder)
-    return Generation(cache_version=roster.cache_version, index=builder.finish())
+    with open_cache(path) as (documents, entries):
+        load_documents(documents, entries, builder)
+    return Generation(cache_version=entries.cache_version, index=builder.finish())

@@ -1,6 +1,6 @@
-"""Reading a cache with every check of v0 and of its specification, once. Writes nothing, repairs nothing.
+"""Loads a cache and checks every rule of v0 once. Writes nothing and repairs nothing.
 
-Above: `library` keeps what is loaded; `survey` reports every violation. Below: `files`, `layout`.
+Above: `library` keeps what is loaded; `inspection` reports all violations. Below: `files`, `layout`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from strictwire.packs.context.layout import (
     MAX_DOCUMENT_BYTES,
     MAX_MANIFEST_BYTES,
     Document,
-    Entry,
     Malformed,
     Manifest,
+    ManifestEntry,
     cache_version_of,
     file_of,
     parse_document,
@@ -39,16 +39,19 @@ from strictwire.packs.context.rules import Unusable
 _DIGEST: Final = 32
 _DIGITS: Final = 2 * _DIGEST
 _INDEX_LINE: Final = 256
-"""Bytes of an index beside its ids, an entry: a file name, and white space without thrift."""
+"""Most bytes per entry of an index, not counting its id: a file name, and generous white space."""
+
 _ESCAPED: Final = 12
-"""Bytes of one character at most: two \\u escapes."""
+"""Most bytes that one character of an id takes in JSON: two \\u escapes (a surrogate pair)."""
+
 _VERSION: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
-class Roster:
-    """The entries of a manifest that keeps its own rules, packed: two runs of bytes instead of five objects a document.
+class EntryTable:
+    """The entries of a consistent manifest in compact form: two byte buffers instead of five objects per document.
 
-    The manifest's objects are gone before the first document is read, so that their memory serves the documents.
+    The objects of the parsed manifest are freed before the first document is read, so that the documents can use that
+    memory.
     """
 
     def __init__(self, manifest: Manifest) -> None:
@@ -64,26 +67,26 @@ class Roster:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    def part(self, first: int, last: int) -> Iterator[Entry]:
-        """The entries from `first` up to, not including, `last`."""
+    def part(self, first: int, last: int) -> Iterator[ManifestEntry]:
+        """Return the entries from `first` up to but not including `last`."""
         digits = self._digests[first * _DIGEST : last * _DIGEST].hex()
         for number, (start, end) in enumerate(pairwise(self._ends[first : last + 1])):
             version = HASH_PREFIX + digits[number * _DIGITS : (number + 1) * _DIGITS]
-            yield Entry(self._ids[start:end].decode(), version, file_of(version))
+            yield ManifestEntry(self._ids[start:end].decode(), version, file_of(version))
 
 
 @contextmanager
-def open_cache(path: Path) -> Iterator[tuple[int, Roster]]:
-    """The documents directory of a cache, and its entries, once everything but the documents is verified.
+def open_cache(path: Path) -> Iterator[tuple[int, EntryTable]]:
+    """Verify everything except the documents. Yields the descriptor of the documents directory, and the entries.
 
-    1. the directory; 2. manifest.json and its shape; 3. the manifest against itself; 4. index.json against it;
-    5. documents/ against it. Raises Unusable for the first rule broken.
+    1. the directory; 2. manifest.json and its shape; 3. the manifest against itself; 4. index.json against the manifest;
+    5. documents/ against the manifest. Raises Unusable for the first rule that is broken.
     """
     with open_directory(require_directory(path), rule="CACHE_EXISTS") as cache, ExitStack() as stack:
         yield _verify(cache, stack)
 
 
-def _verify(cache: int, stack: ExitStack) -> tuple[int, Roster]:
+def _verify(cache: int, stack: ExitStack) -> tuple[int, EntryTable]:
     manifest = read_manifest(cache)
     for violation in find_manifest_violations(manifest):
         raise violation
@@ -94,11 +97,11 @@ def _verify(cache: int, stack: ExitStack) -> tuple[int, Roster]:
         within = stack.enter_context(open_directory(DOCUMENTS, within=cache, rule="DOCUMENT_EXISTS"))
         for violation in find_orphans(within, manifest):
             raise violation
-    return within, Roster(manifest)
+    return within, EntryTable(manifest)
 
 
 def read_manifest(cache: int) -> Manifest:
-    """Raises Unusable: MANIFEST_EXISTS, MANIFEST_SHAPE, MANIFEST_SIZE, READABLE."""
+    """Read and parse the manifest. Raises Unusable: MANIFEST_EXISTS, MANIFEST_SHAPE, MANIFEST_SIZE, READABLE."""
     raw = read_manifest_bytes(cache)
     try:
         return parse_manifest(raw)
@@ -107,17 +110,17 @@ def read_manifest(cache: int) -> Manifest:
 
 
 def read_manifest_bytes(cache: int) -> bytes:
-    """Raises Unusable: MANIFEST_EXISTS, MANIFEST_SIZE, READABLE."""
+    """Read the manifest. Raises Unusable: MANIFEST_EXISTS, MANIFEST_SIZE, READABLE."""
     return read_file(MANIFEST, within=cache, limit=MAX_MANIFEST_BYTES, rule="MANIFEST_EXISTS", too_large="MANIFEST_SIZE")
 
 
 def find_manifest_violations(manifest: Manifest) -> Iterator[Unusable]:
-    """What the manifest says against itself."""
+    """Yield the rules that the manifest breaks by itself."""
     if dict(manifest.build_config) != BUILD_CONFIG:
         yield Unusable("BUILD_CONFIG_KNOWN", MANIFEST)
     if manifest.document_count != len(manifest.documents):
         yield Unusable("COUNT_MATCHES", MANIFEST)
-    # Code points order like UTF-8 bytes, and strict JSON has no lone surrogate to break that.
+    # Strings compare by code point, which is also the order of UTF-8 bytes. Strict JSON has no lone surrogates.
     for rule, broken in (
         ("IDS_ASCEND", (entry for last, entry in pairwise(manifest.documents) if entry.id <= last.id)),
         ("VERSION_IS_A_HASH", (entry for entry in manifest.documents if _VERSION.fullmatch(entry.version) is None)),
@@ -129,7 +132,7 @@ def find_manifest_violations(manifest: Manifest) -> Iterator[Unusable]:
 
 
 def find_index_violations(cache: int, manifest: Manifest) -> Iterator[Unusable]:
-    """index.json against the manifest, and never read when it is longer than any way to write what it should say.
+    """Yield a violation if index.json does not match the manifest. It is not read if it is longer than any valid index.
 
     Raises Unusable: MANIFEST_SIZE, READABLE.
     """
@@ -146,16 +149,16 @@ def find_index_violations(cache: int, manifest: Manifest) -> Iterator[Unusable]:
 
 
 def find_orphans(documents: int, manifest: Manifest) -> Iterator[Unusable]:
-    """What lies in documents/ without an entry. Raises Unusable: READABLE."""
+    """Yield the files in documents/ that have no entry. Raises Unusable: READABLE."""
     found = {f"{DOCUMENTS}/{name}" for name in list_names(documents)}
     for file in sorted(found.difference(entry.file for entry in manifest.documents)):
         yield Unusable("NO_ORPHANS", file.rpartition("/")[2])
 
 
-def read_document(documents: int, entry: Entry) -> Document:
-    """One document, proven to be what its entry says. Raises Unusable: DOCUMENT_*, CONTENT_HASH_MATCHES, READABLE.
+def read_document(documents: int, entry: ManifestEntry) -> Document:
+    """Read a document and check it against its entry. Raises Unusable: DOCUMENT_*, CONTENT_HASH_MATCHES, READABLE.
 
-    Only the last part of `file` is opened, in the documents directory: an entry cannot lead anywhere else.
+    Only the last segment of `file` is used, in the documents directory, so an entry cannot refer to any other place.
     """
     raw = read_file(
         entry.file.rpartition("/")[2],

@@ -1,6 +1,6 @@
-"""The context pack: four tools over the caches under one root.
+"""The context pack: four tools over the caches below one root.
 
-Settings: `root` (required), the folder that holds the caches. The folder need not exist when the server starts.
+Settings: `root` (required), the folder that contains the caches. It may be created after the server has started.
 """
 
 from __future__ import annotations
@@ -13,43 +13,46 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import CallContext, Handler
-from strictwire.packs.context.arguments import check_query, read_cache_name, read_question
+from strictwire.packs.context.arguments import check_query, read_cache_name, read_resolve_request
+from strictwire.packs.context.inspection import inspect_leniently, list_caches
 from strictwire.packs.context.library import Library
 from strictwire.packs.context.paths import resolve_name
 from strictwire.packs.context.render import selection_object
-from strictwire.packs.context.search.answer import LIMIT, Search, Searcher
-from strictwire.packs.context.search.counters import Counter, open_counter
+from strictwire.packs.context.search.searcher import LIMIT, Search, Searcher
+from strictwire.packs.context.search.token_counters import TokenCounter, open_token_counter
 from strictwire.packs.context.select import select
-from strictwire.packs.context.survey import inspect_loosely, list_caches
 from strictwire.packs.pack import Environment, PackRefused
 
 MAX_FEDERATED: Final = 16
-"""Caches of one search; the same number as the library keeps."""
+"""Most caches in one search: the number that the library keeps in memory."""
 
 
 class ContextTools:
-    """The handlers. Plain functions: they run off the event loop, and any number of them at once."""
+    """The handlers. They are plain functions: they run in threads, outside the event loop, any number at once."""
 
-    def __init__(self, library: Library, counter: Counter | None = None) -> None:
+    def __init__(self, library: Library, counter: TokenCounter | None = None) -> None:
         self.library = library
-        self._searcher = Searcher(counter or open_counter())
+        self._searcher = Searcher(counter or open_token_counter())
 
     def resolve(self, arguments: JsonObject, _context: CallContext) -> JsonObject:
-        """context.resolve. Raises Refused: INVALID_BUDGET, INVALID_QUERY, CACHE_MISSING, CACHE_INVALID, IO_ERROR."""
-        question = read_question(arguments)
-        index = self.library.open(question.cache).index
-        return selection_object(index, select(index, question.query, question.budget))
+        """The tool context.resolve.
+
+        Raises Refused: INVALID_BUDGET, INVALID_QUERY, CACHE_MISSING, CACHE_INVALID, IO_ERROR.
+        """
+        request = read_resolve_request(arguments)
+        index = self.library.open(request.cache).index
+        return selection_object(index, select(index, request.query, request.budget))
 
     def list_caches(self, _arguments: JsonObject, _context: CallContext) -> JsonObject:
-        """context.list_caches. Raises Refused: CACHE_MISSING, IO_ERROR."""
+        """The tool context.list_caches. Raises Refused: CACHE_MISSING, IO_ERROR."""
         return list_caches(self.library.root)
 
     def inspect_cache(self, arguments: JsonObject, _context: CallContext) -> JsonObject:
-        """context.inspect_cache. Raises Refused: INVALID_QUERY, CACHE_MISSING, IO_ERROR."""
-        return asdict(inspect_loosely(resolve_name(self.library.root, read_cache_name(arguments))))
+        """The tool context.inspect_cache. Raises Refused: INVALID_QUERY, CACHE_MISSING, IO_ERROR."""
+        return asdict(inspect_leniently(resolve_name(self.library.root, read_cache_name(arguments))))
 
     def search(self, arguments: JsonObject, _context: CallContext) -> JsonObject:
-        """context.search. Raises Refused: INVALID_QUERY, CACHE_MISSING, CACHE_INVALID, IO_ERROR."""
+        """The tool context.search. Raises Refused: INVALID_QUERY, CACHE_MISSING, CACHE_INVALID, IO_ERROR."""
         search = Search(
             query=check_query(arguments["query"]),
             budget=int(arguments["budget"]),
@@ -74,17 +77,17 @@ class ContextPack:
         self._library: Library | None = None
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
-        """See Pack. Raises PackRefused: `root` is not given."""
+        """See Pack.open. Raises PackRefused if `root` is not set."""
         root = environment.settings.get("root")
         if not isinstance(root, str) or not root:
-            raise PackRefused(self.name, "expected a setting `root`, the folder that holds the caches")
+            raise PackRefused(self.name, "set `root` in [packs.context] to the folder that contains the caches")
         self._library = Library(os.fspath(Path(root)))
         tools = ContextTools(self._library)
         handlers = (tools.resolve, tools.list_caches, tools.inspect_cache, tools.search)
         return dict(zip(self.tools, handlers, strict=True))
 
     async def close(self) -> None:
-        """See Pack."""
+        """See Pack.close."""
         if self._library is not None:
             self._library.close()
             self._library = None

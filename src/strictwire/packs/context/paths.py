@@ -1,6 +1,6 @@
-"""Which directory a cache name means. The rules of names are pure; resolving asks the disk.
+"""Resolves a cache name to a directory. The rules for names are pure; resolving accesses the disk.
 
-The command line applies no restriction to its paths: it does not come here.
+The command line does not restrict its paths and does not use this module.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from strictwire.packs.context.rules import Unusable
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name may be looked up at all: no `..` anywhere, not absolute in either slash."""
+    """Return whether a name is acceptable: no `..` anywhere, and no leading slash or backslash."""
     return ".." not in name and not name.startswith(("/", "\\"))
 
 
 def resolve_name(root: str, name: str) -> Path:
-    """The real directory of the cache called `name` under `root`.
+    """Return the real directory of the cache `name` below `root`.
 
-    1. the name is plain; 2. it resolves; 3. the root resolves; 4. it lies in the root; 5. it is a directory.
+    1. the name is plain; 2. it resolves; 3. the root resolves; 4. it is inside the root; 5. it is a directory.
     Raises Unusable: CACHE_INSIDE_ROOT, CACHE_EXISTS, ROOT_RESOLVES.
     """
     if not is_plain_name(name):
@@ -33,7 +33,7 @@ def resolve_name(root: str, name: str) -> Path:
 
 
 def require_directory(path: Path) -> Path:
-    """The path, if it is a directory. Raises Unusable: CACHE_EXISTS."""
+    """Return the path if it is a directory. Raises Unusable: CACHE_EXISTS."""
     try:
         is_directory = stat.S_ISDIR(path.stat().st_mode)
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""A directory that appears whole or not at all: written beside its place, made durable, then moved or exchanged.
+"""Atomic publication of a directory: written beside its target, synced to disk, then moved or exchanged in one step.
 
-Not here: what is in it (`build`). The place is never without a whole cache, also when one replaces another.
+Not here: what the directory contains (`build`). A reader of the target never sees an incomplete cache.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from typing import Final
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.layout import DOCUMENTS, INDEX, MANIFEST
 
+# Flags of renameat2 and AT_FDCWD, from linux/fs.h and linux/fcntl.h.
 _NO_REPLACE: Final = 1
 _EXCHANGE: Final = 2
 _AT_CWD: Final = -100
 _CACHE_NAMES: Final = frozenset({MANIFEST, INDEX, DOCUMENTS})
 
 
-def refuse_place(output: Path, *, sources: Path, force: bool) -> None:
-    """Check that the output may be written there. Raises NotBuilt: IO_ERROR.
+def check_output(output: Path, *, sources: Path, force: bool) -> None:
+    """Check that the output may be written. Raises NotBuilt: IO_ERROR.
 
-    With `force` only a cache, or an empty directory, is replaced: a mistyped path must not cost a home directory.
+    With `force`, only a cache or an empty directory is replaced: a mistyped path must not delete a home directory.
     """
     if not os.path.lexists(output):
         return
@@ -40,69 +41,70 @@ def refuse_place(output: Path, *, sources: Path, force: bool) -> None:
         raise NotBuilt("IO_ERROR", "the output exists and is not a directory", str(output))
     real = output.resolve()
     if real == sources.resolve() or real in sources.resolve().parents:
-        raise NotBuilt("IO_ERROR", "the output holds the sources", str(output))
+        raise NotBuilt("IO_ERROR", "the output contains the sources", str(output))
     if not {entry.name for entry in output.iterdir()} <= _CACHE_NAMES:
-        raise NotBuilt("IO_ERROR", "the output is not a cache; remove it yourself", str(output))
+        raise NotBuilt("IO_ERROR", "the output is not a cache, so it is not replaced; remove it yourself", str(output))
 
 
 @contextmanager
-def workplace(output: Path) -> Iterator[Path]:
-    """A fresh directory beside the output, removed in the end, with whatever is in it then. Raises NotBuilt: IO_ERROR."""
+def staging_directory(output: Path) -> Iterator[Path]:
+    """Create a directory beside the output, and remove it with all its contents at the end. Raises NotBuilt: IO_ERROR."""
     prefix = f".{output.name}.tmp-"
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        place, lock = _claim(output.parent, prefix)
+        staging, lock = _claim(output.parent, prefix)
     except OSError as exc:
-        raise NotBuilt("IO_ERROR", "the output's folder cannot be written", str(output.parent)) from exc
+        raise NotBuilt("IO_ERROR", "the folder of the output cannot be written", str(output.parent)) from exc
     try:
-        yield place
+        yield staging
     finally:
         os.close(lock)
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(staging, ignore_errors=True)
 
 
-def make_durable(place: Path) -> None:
-    """Have everything below on disk: one call for the whole file system where there is one. Raises OSError."""
-    if not _sync_file_system(place):
-        _sync_each(place)
+def sync_tree(staging: Path) -> None:
+    """Sync everything below to disk. Uses one call for the whole file system where the system has it. Raises OSError."""
+    if not _sync_file_system(staging):
+        _sync_each(staging)
 
 
 @contextmanager
-def begin_durable(place: Path) -> Iterator[None]:
-    """Let the disk work on what is below while the block does something else. `make_durable` has little left to do then.
+def start_sync(staging: Path) -> Iterator[None]:
+    """Sync in the background while the block runs, so that `sync_tree` has little left to do afterwards.
 
     Raises OSError.
     """
-    with ThreadPoolExecutor(1) as beside:
-        begun = beside.submit(_sync_file_system, place)
+    with ThreadPoolExecutor(1) as background:
+        started = background.submit(_sync_file_system, staging)
         yield
-    if not begun.result():
-        # An error of the disk is told once, so it is not left to a later call.
-        _sync_each(place)
+    if not started.result():
+        # The kernel reports a disk error only once, so the files are synced here and not in a later call.
+        _sync_each(staging)
 
 
-def publish(place: Path, output: Path) -> None:
-    """Move the finished directory to its name; what stood there ends in `place`. Raises NotBuilt: IO_ERROR, OSError."""
+def publish(staging: Path, output: Path) -> None:
+    """Move the finished directory to its name. A previous cache ends up in `staging`. Raises NotBuilt: IO_ERROR, OSError."""
     occupied = os.path.lexists(output)
-    if _rename(place, output, _EXCHANGE if occupied else _NO_REPLACE):
+    if _rename(staging, output, _EXCHANGE if occupied else _NO_REPLACE):
         return _sync(output.parent)
     if occupied:
-        # Without an atomic exchange there is a moment between the two renames; a reader meets no cache then, never half.
-        aside = place.with_name(place.name + ".old")
+        # Without an atomic exchange, the output is absent between the two renames. A reader sees no cache then, never half
+        # of one.
+        aside = staging.with_name(staging.name + ".old")
         output.rename(aside)
-        place.rename(output)
-        aside.rename(place)
+        staging.rename(output)
+        aside.rename(staging)
     else:
-        place.rename(output)
+        staging.rename(output)
     return _sync(output.parent)
 
 
-def _rename(place: Path, output: Path, flag: int) -> bool:
-    """renameat2; False where the system or the file system has no such call."""
+def _rename(staging: Path, output: Path, flag: int) -> bool:
+    """Call renameat2. Returns False if the system or the file system does not support it."""
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is None:
         return False
-    if call(_AT_CWD, os.fsencode(place), _AT_CWD, os.fsencode(output), flag) == 0:
+    if call(_AT_CWD, os.fsencode(staging), _AT_CWD, os.fsencode(output), flag) == 0:
         return True
     code = ctypes.get_errno()
     if code in (errno.ENOSYS, errno.EINVAL):
@@ -111,16 +113,17 @@ def _rename(place: Path, output: Path, flag: int) -> bool:
 
 
 def _claim(folder: Path, prefix: str) -> tuple[Path, int]:
-    """A new directory and the lock that says its builder lives: an unlocked one is a dead build's and is removed."""
+    """Create a directory and lock it. The lock shows that its builder is alive: a directory without one is left over from a
+    crashed build, and is removed."""
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         _remove_stale(folder, prefix)
-        place = folder / f"{prefix}{secrets.token_hex(6)}"
-        place.mkdir()
-        lock = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        staging = folder / f"{prefix}{secrets.token_hex(6)}"
+        staging.mkdir()
+        lock = os.open(staging, os.O_RDONLY | os.O_CLOEXEC)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return place, lock
+        return staging, lock
     finally:
         os.close(handle)
 
@@ -144,17 +147,17 @@ def _is_locked(path: str) -> bool:
     return True
 
 
-def _sync_file_system(place: Path) -> bool:
-    """Have the whole file system on disk; False where there is no such call, or where it failed."""
-    handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+def _sync_file_system(folder: Path) -> bool:
+    """Sync the whole file system that contains the folder. Returns False if there is no such call or if it failed."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return sys.platform == "linux" and bool(ctypes.CDLL(None).syncfs(handle) == 0)
     finally:
         os.close(handle)
 
 
-def _sync_each(place: Path) -> None:
-    for folder, _, names in os.walk(place):
+def _sync_each(tree: Path) -> None:
+    for folder, _, names in os.walk(tree):
         for name in (*names, ""):
             _sync(Path(folder) / name)
 

@@ -1,4 +1,4 @@
-"""A selection as v0 writes it: bytes for the frozen surfaces, a JSON object with the same members for others. Pure."""
+"""Writes a selection as v0 does: bytes for the frozen surfaces, or a JSON object with the same members. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from strictwire.packs.context.select import Pick, Selection
 
 
 def render_selection(index: Index, selection: Selection) -> bytes:
-    """The compact JSON of v0, members in their fixed order, without a newline."""
+    """Return the compact JSON of v0: members in fixed order, no newline at the end."""
     why = b',"why":{"query_terms":%b,"term_matches":' % render(list(selection.terms))
     documents = b",".join([_document(index, pick, why) for pick in selection.picks])
     return b'{"documents":[%b],"selection":%b}' % (documents, render(_summary(selection)))
 
 
 def selection_object(index: Index, selection: Selection) -> JsonObject:
-    """The same answer as a value. Its scores are the doubles that print with the digits of their binary32."""
+    """Return the same answer as a value. Each score is the double that prints with the digits of its binary32."""
     terms = list(selection.terms)
     documents = [
         {

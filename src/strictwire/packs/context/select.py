@@ -1,6 +1,6 @@
-"""The v0 selection: score, order, fill the budget. Pure, and exact to the last bit of a score.
+"""The v0 selection: score, sort, fill the budget. Pure, and exact to the last bit of a score.
 
-The cost of a query grows with the documents it matches and the documents it selects, not with the cache.
+The cost of a query grows with the number of documents it matches and selects, not with the size of the cache.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from strictwire.packs.context.index import Index
 from strictwire.packs.context.words import parse_words
 
 _ALL_BITS: Final = 0xFFFF_FFFF
-_MISFITS: Final = 32
-"""Documents that did not fit after which the rest is looked through once."""
+_MAX_MISFITS: Final = 32
+"""After this many documents that do not fit, all candidates that cannot fit any more are removed from the heap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One selected document: its number in the index, its binary32 score, its matching words."""
+    """A selected document: its number in the index, its binary32 score, and its number of matching words."""
 
     number: int
     score: float
@@ -31,7 +31,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What v0 answers to a query."""
+    """The result of a v0 query."""
 
     query: str
     budget: int
@@ -42,17 +42,17 @@ class Selection:
 
 
 def select(index: Index, query: str, budget: int) -> Selection:
-    """Take documents in order of score, then id, whole or not at all, while they fit.
+    """Select documents by score, then id, each as a whole, as long as they fit the budget.
 
-    Each word of a document counts once, however often the query names it: scores stay in 0 to 1.
+    A word of a document counts once, however often the query repeats it, so scores stay between 0 and 1.
     """
     terms = tuple(parse_words(query))
     matches: Counter[int] = Counter()
     for term in set(terms):
         matches.update(index.occurrences(term))
     picks: list[Pick] = []
-    left = _take_ranked(index, matches, picks, budget)
-    left = _take_others(index, matches, picks, left)
+    left = _take_matching(index, matches, picks, budget)
+    left = _take_rest(index, matches, picks, left)
     return Selection(
         query=query,
         budget=budget,
@@ -63,13 +63,13 @@ def select(index: Index, query: str, budget: int) -> Selection:
     )
 
 
-def _take_ranked(index: Index, matches: Counter[int], picks: list[Pick], left: int) -> int:
-    """Take from the matching documents, best first, what fits. Returns what is left of the budget.
+def _take_matching(index: Index, matches: Counter[int], picks: list[Pick], left: int) -> int:
+    """Select matching documents that fit, best first. Returns the rest of the budget.
 
-    The heap is sorted only as far as it is asked for, and cleared now and then of what cannot fit any more: the budget
-    only shrinks.
+    A heap sorts only as far as needed. The budget only shrinks, so from time to time candidates that cannot fit any more
+    are removed.
     """
-    # Score bits, inverted, above the document's number: one integer orders by score descending, then by id.
+    # Inverted score bits above the document number: one integer that sorts by score descending, then by id.
     heap = [(_ALL_BITS - bits) << 32 | number for bits, number in zip(_score(index, matches), matches, strict=True)]
     heapify(heap)
     tokens, misfits = index.tokens, 0
@@ -81,22 +81,22 @@ def _take_ranked(index: Index, matches: Counter[int], picks: list[Pick], left: i
             left -= tokens[number]
             continue
         misfits += 1
-        if misfits % _MISFITS == 0:
+        if misfits % _MAX_MISFITS == 0:
             heap = [each for each in heap if tokens[each & _ALL_BITS] <= left]
             heapify(heap)
     return left
 
 
 def _score(index: Index, matches: Counter[int]) -> Iterator[int]:
-    """The bits of each score, in the order of `matches`. Counts beyond 2**24 are rounded to binary32 first."""
+    """Return the bits of each score, in the order of `matches`. Counts above 2**24 are rounded to binary32 first."""
     words = index.words
     if index.longest <= LARGEST_EXACT:
         return iter(sortable_bits([count / words[number] for number, count in matches.items()]))
     return iter(sortable_bits([as_binary32(count) / as_binary32(words[number]) for number, count in matches.items()]))
 
 
-def _take_others(index: Index, matches: Counter[int], picks: list[Pick], left: int) -> int:
-    """Documents that match nothing come last, in order of id: jump from one that fits to the next. Returns what is left."""
+def _take_rest(index: Index, matches: Counter[int], picks: list[Pick], left: int) -> int:
+    """Select documents without a match in order of id, jumping from one that fits to the next. Returns the rest."""
     at = index.fit.find(0, left)
     while at is not None:
         if at not in matches:

@@ -1,4 +1,4 @@
-"""The verbs of the command line as plain functions: parsed options in, exit code and bytes out. Prints nothing.
+"""The commands of `strictwire context` as plain functions: parsed options in, exit code and output out. Prints nothing.
 
 Exit codes: 0 ok, 1 usage, 2 invalid query, 3 invalid budget, 4 cache missing, 5 cache invalid, 6 I/O, 7 internal.
 """
@@ -18,14 +18,17 @@ from strictwire.packs.context.arguments import check_query, parse_budget
 from strictwire.packs.context.build import Built, Order, Progress, build
 from strictwire.packs.context.extract import can_extract
 from strictwire.packs.context.ingest import NotBuilt
+from strictwire.packs.context.inspection import find_violations, inspect_fully, list_caches
 from strictwire.packs.context.library import load_generation
 from strictwire.packs.context.render import render_selection
 from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.select import select
-from strictwire.packs.context.survey import find_violations, inspect_fully, list_caches
 
 USAGE: Final = 1
-_MOST_ATTEMPTS: Final = 4
+"""Exit code of wrong usage."""
+
+_MAX_ATTEMPTS: Final = 4
+"""Most reads of a cache that is replaced while it is read."""
 
 EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -41,91 +44,95 @@ EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a verb gives: an exit code and what goes to each stream."""
+class CommandResult:
+    """The result of a command: its exit code and its output."""
 
     exit_code: int = 0
     stdout: bytes = b""
     stderr: bytes = b""
 
 
-def run_build(order: Order, *, now: Callable[[], datetime], progress: Progress = lambda _done, _all: None) -> Answer:
-    """`build --sources DIR --cache DIR [--force]`: nothing on stdout, one line with count and version on stderr."""
+def run_build(order: Order, *, now: Callable[[], datetime], progress: Progress = lambda _done, _all: None) -> CommandResult:
+    """`build --sources DIR --cache DIR [--force]`: nothing on stdout; one line with count and version on stderr."""
     absent = sorted(kind for kind in order.kinds if not can_extract(kind))
     if absent:
-        return Answer(exit_code=USAGE, stderr=b"error: pdf needs the extra: pip install 'strictwire[pdf]'\n")
+        return CommandResult(
+            exit_code=USAGE, stderr=b"error: --kind pdf needs an extra; install it with: pip install 'strictwire[pdf]'\n"
+        )
     try:
-        return Answer(stderr=render_built(build(order, now=now, progress=progress)))
+        return CommandResult(stderr=render_built(build(order, now=now, progress=progress)))
     except NotBuilt as refused:
         return _refusal(refused)
 
 
 def render_built(built: Built) -> bytes:
-    """The line a build ends with."""
+    """Return the line that a build prints at its end."""
     what = "built" if built.replaced else "unchanged:"
     return f"{what} {built.document_count} documents, {built.cache_version}\n".encode()
 
 
-def run_resolve(cache: Path, *, query: str, budget: str, pretty: bool = False) -> Answer:
-    """`resolve --cache DIR --query STR --budget N [--format json|pretty]`: the selection and one newline on stdout."""
+def run_resolve(cache: Path, *, query: str, budget: str, pretty: bool = False) -> CommandResult:
+    """`resolve --cache DIR --query STR --budget N [--format json|pretty]`: the selection and a newline on stdout."""
     try:
         tokens = parse_budget(budget)
         question = check_query(query)
     except Refused as refused:
         return _refusal(refused)
 
-    def resolve() -> Answer:
+    def resolve() -> CommandResult:
         index = load_generation(cache).index
         answer = render_selection(index, select(index, question, tokens))
-        return Answer(stdout=(indent(answer) if pretty else answer) + b"\n")
+        return CommandResult(stdout=(indent(answer) if pretty else answer) + b"\n")
 
-    return _ask_standing(cache, resolve)
+    return _retry_if_replaced(cache, resolve)
 
 
-def run_inspect(cache: Path) -> Answer:
-    """`inspect --cache DIR`: four facts, always pretty. A directory without a manifest is no cache here: exit 4."""
+def run_inspect(cache: Path) -> CommandResult:
+    """`inspect --cache DIR`: four members, always pretty-printed. Without a manifest there is no cache here: exit 4."""
 
-    def inspect() -> Answer:
+    def inspect() -> CommandResult:
         try:
-            return Answer(stdout=indent(render(asdict(inspect_fully(cache)))) + b"\n")
+            return CommandResult(stdout=indent(render(asdict(inspect_fully(cache)))) + b"\n")
         except Unusable as refused:
             missing = refused.rule.id == "MANIFEST_EXISTS"
             raise Unusable("CACHE_EXISTS", str(cache)) if missing else refused from None
 
-    return _ask_standing(cache, inspect)
+    return _retry_if_replaced(cache, inspect)
 
 
-def run_verify(cache: Path) -> Answer:
-    """`verify --cache DIR`: every rule that is broken, as JSON; exit 0 when none is, else that of the first."""
+def run_verify(cache: Path) -> CommandResult:
+    """`verify --cache DIR`: every broken rule as JSON. Exit 0 if there is none, otherwise the exit code of the first."""
 
-    def verify() -> Answer:
+    def verify() -> CommandResult:
         found = find_violations(cache)
         violations = [
             {"rule": each.rule.id, "code": each.failure.code.lower(), "subject": _plain(each.subject)} for each in found
         ]
         exit_code = EXIT_CODES[found[0].failure.code] if found else 0
-        return Answer(exit_code=exit_code, stdout=indent(render({"valid": not found, "violations": violations})) + b"\n")
+        report = indent(render({"valid": not found, "violations": violations}))
+        return CommandResult(exit_code=exit_code, stdout=report + b"\n")
 
-    return _ask_standing(cache, verify)
+    return _retry_if_replaced(cache, verify)
 
 
-def run_list(root: Path) -> Answer:
-    """`list --root DIR`: what the tool context.list_caches answers, and one newline."""
+def run_list(root: Path) -> CommandResult:
+    """`list --root DIR`: the answer of the tool context.list_caches, and a newline."""
     try:
-        return Answer(stdout=render(list_caches(str(root))) + b"\n")
+        return CommandResult(stdout=render(list_caches(str(root))) + b"\n")
     except Unusable as refused:
         return _refusal(refused)
 
 
-def _ask_standing(cache: Path, ask: Callable[[], Answer]) -> Answer:
-    """The answer of a cache that stood still: what took its place while it was read is asked again, four times at most.
+def _retry_if_replaced(cache: Path, run: Callable[[], CommandResult]) -> CommandResult:
+    """Run again, up to four times in all, as long as the cache is replaced by another build during the run.
 
-    A cache that was replaced is taken apart, perhaps before it was read to its end; that must not look like a broken one.
+    A build deletes the cache it has replaced, perhaps while it is still being read. That must not be reported as a broken
+    cache.
     """
-    for _ in range(_MOST_ATTEMPTS):
+    for _ in range(_MAX_ATTEMPTS):
         before = _identity(cache)
         try:
-            answer = ask()
+            answer = run()
         except Unusable as refused:
             answer = _refusal(refused)
         if before == _identity(cache):
@@ -141,15 +148,15 @@ def _identity(cache: Path) -> tuple[int, int, int] | None:
     return status.st_dev, status.st_ino, status.st_ctime_ns
 
 
-def _refusal(refused: Refused) -> Answer:
+def _refusal(refused: Refused) -> CommandResult:
     text = refused.failure.text
     if isinstance(refused, NotBuilt):
         text = f"{refused.reason}: {refused.subject}" if refused.subject else refused.reason
     elif isinstance(refused, Unusable) and refused.subject:
         text = f"{text} ({refused.rule.id}: {refused.subject})"
-    return Answer(exit_code=EXIT_CODES[refused.failure.code], stderr=f"error: {_plain(text)}\n".encode())
+    return CommandResult(exit_code=EXIT_CODES[refused.failure.code], stderr=f"error: {_plain(text)}\n".encode())
 
 
 def _plain(text: str) -> str:
-    """Text for people from a path that may not be UTF-8."""
+    """Replace characters that are not valid Unicode: a path may not be UTF-8."""
     return text.encode(errors="replace").decode()

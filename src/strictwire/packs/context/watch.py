@@ -1,6 +1,6 @@
-"""Noticing that the directory of a cache changed, at the price of one system call an answer. Built on `kit.watch`.
+"""Detects changes of a cache directory with one system call per answer. Built on `kit.watch`.
 
-What it cannot see is listed in docs/CONTEXT.md.
+Changes that it cannot detect are listed in docs/CONTEXT.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from strictwire.packs.kit.watch import Watch, identity
 
 
 class CacheWatch:
-    """Tells whether the directory of a cache, or its documents, changed since `begin`. Threads may call anything here."""
+    """Reports whether a cache directory or its documents changed since `begin`. Safe to call from any thread."""
 
     def __init__(self, watch: Watch | None = None) -> None:
         self._watch = watch or Watch()
@@ -22,9 +22,9 @@ class CacheWatch:
         self._lock = threading.Lock()
 
     def begin(self, path: Path) -> None:
-        """Start again from the present state. Call it before the first read, so that no change falls in between.
+        """Start from the current state. Call it before the first read, so that no change is missed.
 
-        Raises OSError: the directory is not there or cannot be read.
+        Raises OSError: the directory does not exist or cannot be read.
         """
         with self._lock:
             self._drain()
@@ -37,7 +37,7 @@ class CacheWatch:
             self._changed.discard(path)
 
     def has_changed(self, path: Path) -> bool:
-        """Whether anything changed since. True also if that is not known, or nothing was begun."""
+        """Return whether anything changed since `begin`. Also True if that is unknown or `begin` was not called."""
         with self._lock:
             self._drain()
             try:
@@ -46,14 +46,14 @@ class CacheWatch:
                 return True
 
     def end(self, path: Path) -> None:
-        """Forget the path."""
+        """Stop watching a directory."""
         with self._lock:
             self._watch.remove(path)
             self._identity.pop(path, None)
             self._changed.discard(path)
 
     def close(self) -> None:
-        """Forget everything and free what is held."""
+        """Stop watching and release the kernel queue."""
         with self._lock:
             self._identity.clear()
             self._watch.close()

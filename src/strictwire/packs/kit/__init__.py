@@ -1,1 +1,1 @@
-"""What packs share: a path jail, a file watch, snapshot paging, text limits. It knows no tool, no transport and no pack."""
+"""Code that packs share: path jail, file watch, snapshot paging, text limits. It depends on no tool, transport or pack."""

@@ -1,10 +1,11 @@
-"""A path jail: one folder that callers may name files in, and no way out of it.
+"""A path jail: callers name files in one folder, and no path leads out of it.
 
-Paths are judged by segment (`path`) and looked up relative to the root's descriptor (`ground`), never checked first and
-opened later. Reading follows links that stay inside; writing follows none. Refusals are raised as Refused, each with the
-code of its own cause (`refusals`). All methods block and may be called from any thread; `close` when none is running.
+Paths are parsed by segment (`path`) and looked up relative to a descriptor of the root (`root`). Lookup and open are one
+operation, so there is no gap between check and use. Reads follow symbolic links that stay inside; writes follow none.
+Failures are raised as Refused, with a separate code for each cause (`refusals`). All methods block. They may be called from
+any thread; call `close` when no other method is running.
 
-Hard links are files of the folder they stand in: `Look.names` says how many names a file has, for those who care.
+A hard link belongs to the folder it is in, wherever the file's other names are. `Look.names` gives the number of names.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from types import TracebackType
 from typing import Final, Self
 
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.kit import openat2, stepwise
-from strictwire.packs.kit.ground import Descriptors, Ground, Links, Place, Resolution
+from strictwire.packs.kit import openat2, segmentwise
+from strictwire.packs.kit.by_name import NameRoot
 from strictwire.packs.kit.path import JailPath, parse_path
-from strictwire.packs.kit.realpaths import RealPaths
 from strictwire.packs.kit.refusals import Aim, content_refusal, kind_refusal, path_refusal
+from strictwire.packs.kit.root import DescriptorRoot, Links, OpenFolder, Resolution, Root
 from strictwire.packs.kit.staging import Existing, Staged, stage
 
 _CHUNK: Final = 1 << 20
-"""Bytes asked for at once."""
+"""Bytes per read call: large enough that the number of calls does not matter."""
 
 
 class Kind(StrEnum):
-    """What stands under a name."""
+    """Type of a file. The values appear in failure details and in the answers of tools."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -45,18 +46,18 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What is known of a file without reading it."""
+    """Status of a file, known without reading it."""
 
     kind: Kind
     size: int
     modified_ns: int
-    """Nanoseconds since 1970."""
+    """Time of the last modification, in nanoseconds since 1970."""
     names: int
-    """How many names it has: more than one is a hard link, maybe from outside."""
+    """Number of hard links. If it is more than one, another name may be outside the root."""
     identity: tuple[int, int]
-    """Device and number: equal for two names of one file."""
+    """Device and inode number: equal for two names of one file."""
     is_executable: bool = False
-    """Whether its owner may run it."""
+    """Whether the owner may execute it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,20 +66,20 @@ class Listing:
 
     entries: tuple[tuple[str, Kind], ...]
     unnameable: int = 0
-    """Names that are not UTF-8: they are counted, for no path can spell them."""
+    """Number of names that are not valid UTF-8. They are only counted, because no path can spell them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some bytes of a file."""
+    """A range of bytes of a file."""
 
     data: bytes
     size: int
-    """Of the whole file, when it was opened."""
+    """Size of the whole file when it was opened."""
 
 
 class RootProblem(Enum):
-    """Why a folder cannot be a root."""
+    """Why a folder cannot be used as a root."""
 
     NOT_ABSOLUTE = "not_absolute"
     ABSENT = "absent"
@@ -87,7 +88,7 @@ class RootProblem(Enum):
 
 
 class RootRefused(Exception):
-    """The folder cannot be a root. Carries the problem."""
+    """The folder cannot be used as a root. Carries the problem."""
 
     def __init__(self, problem: RootProblem) -> None:
         super().__init__(problem)
@@ -98,19 +99,19 @@ class RootRefused(Exception):
 
 
 def best_resolution() -> Resolution:
-    """The strongest way of looking up that this system has."""
+    """Return the strongest kind of path lookup that this system supports."""
     if os.open not in os.supports_dir_fd or os.readlink not in os.supports_dir_fd:
-        return Resolution.REALPATH
-    return Resolution.KERNEL if openat2.is_available() else Resolution.STEPWISE
+        return Resolution.BY_NAME
+    return Resolution.KERNEL if openat2.is_available() else Resolution.SEGMENTWISE
 
 
 class Jail:
-    """See the module."""
+    """One root folder and the operations on files beneath it. See the module docstring."""
 
     def __init__(self, root: str | Path, resolution: Resolution | None = None) -> None:
-        """Pin the root. Raises RootRefused."""
+        """Open the root. Raises RootRefused."""
         self.resolution: Final = resolution or best_resolution()
-        self._ground: Final = _pin(os.fspath(root), self.resolution)
+        self._root: Final = _open_root(os.fspath(root), self.resolution)
 
     def __enter__(self) -> Self:
         return self
@@ -119,17 +120,17 @@ class Jail:
         self.close()
 
     def close(self) -> None:
-        """Let go of the root."""
-        self._ground.close()
+        """Release the root."""
+        self._root.close()
 
     @contextmanager
     def open(self, path: str) -> Iterator[tuple[int, Look]]:
-        """A regular file, opened for reading: its descriptor and what it is. The descriptor is closed at the end.
+        """Open a regular file for reading; yields its descriptor and status. The descriptor is closed on exit.
 
         Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND, FILE_NOT_FOUND, FILE_READ_FAILED.
         """
-        with self._naming(parse_path(path)) as asked:
-            handle = self._ground.open(asked)
+        with self._mapping_errors(parse_path(path)) as asked:
+            handle = self._root.open(asked)
         try:
             look = _look(os.fstat(handle))
             if look.kind is not Kind.FILE:
@@ -141,7 +142,7 @@ class Jail:
             os.close(handle)
 
     def read(self, path: str, *, limit: int) -> bytes:
-        """The whole file. Raises Refused: the codes of `open`, and CAP_EXCEEDED if it is longer than the limit."""
+        """Read the whole file. Raises Refused: the codes of `open`; CAP_EXCEEDED if it is longer than `limit` bytes."""
         with self.open(path) as (handle, look):
             data = _read(handle, limit + 1) if look.size <= limit else None
         if data is None or len(data) > limit:
@@ -149,27 +150,28 @@ class Jail:
         return data
 
     def read_part(self, path: str, *, offset: int, count: int) -> Part:
-        """Up to `count` bytes from `offset` on; none past the end. Raises Refused: the codes of `open`."""
+        """Read up to `count` bytes from `offset`; past the end there are none. Raises Refused: the codes of `open`."""
         with self.open(path) as (handle, look):
             os.lseek(handle, offset, os.SEEK_SET)
             return Part(data=_read(handle, count), size=look.size)
 
     def stat(self, path: str) -> Look:
-        """What stands there, at the end of links that stay inside. Raises Refused: the codes of `open`.
+        """Return the status of whatever is at the path; links that stay inside are followed.
 
-        Without O_PATH, which is Linux's, a file that may not be read is FILE_READ_FAILED here too.
+        Raises Refused: the codes of `open`. On systems without O_PATH (other than Linux), a file without read permission is
+        FILE_READ_FAILED.
         """
-        with self._naming(parse_path(path)) as asked:
-            return _look(self._ground.look(asked, Links.INSIDE))
+        with self._mapping_errors(parse_path(path)) as asked:
+            return _look(self._root.stat(asked, Links.INSIDE))
 
     def list(self, path: str, *, limit: int) -> Listing:
-        """The names in a folder; links are named as links, not followed.
+        """List the names in a folder. Links in it are listed as links, not followed.
 
-        Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND (also if it is no folder),
-        FILE_READ_FAILED, and CAP_EXCEEDED if there are more names than the limit.
+        Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND (absent or not a folder),
+        FILE_READ_FAILED, and CAP_EXCEEDED if there are more than `limit` names.
         """
-        with self._naming(replace(parse_path(path), folder=True)) as asked:
-            folder = self._ground.enter(asked, Links.INSIDE)
+        with self._mapping_errors(replace(parse_path(path), folder=True)) as asked:
+            folder = self._root.enter(asked, Links.INSIDE)
         with closing(folder):
             try:
                 return _scan(folder.scan_target(), limit)
@@ -177,16 +179,16 @@ class Jail:
                 raise content_refusal(exc, Aim.READ) from exc
 
     def stage(self, path: str, data: bytes, existing: Existing = Existing.REPLACE) -> Staged:
-        """Write the bytes beside their place, durable but unnamed; `commit` puts them there in one step.
+        """Write the bytes to a temporary file beside the target and sync it; `commit` then renames it into place.
 
         Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND, FILE_ALREADY_EXISTS,
-        FILE_WRITE_FAILED (also for a link, whatever it leads to inside).
+        FILE_WRITE_FAILED (also for a symbolic link, even if its target is inside).
         """
         asked = parse_path(path)
         if asked.folder or not asked.segments:
             raise kind_refusal(Kind.FOLDER, Aim.WRITE)
         try:
-            folder = self._ground.enter(asked.parent, Links.NEVER)
+            folder = self._root.enter(asked.parent, Links.NEVER)
         except OSError as exc:
             raise self._write_refusal(asked, exc) from exc
         try:
@@ -194,54 +196,57 @@ class Jail:
         except OSError as exc:
             raise self._write_refusal(asked, exc) from exc
 
-    def enter(self, path: str) -> Place:
-        """A folder whose names are to be changed, reached without following any link. The caller closes it.
+    def enter(self, path: str) -> OpenFolder:
+        """Open a folder in order to change its names. No link is followed. The caller closes it.
 
         Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND, FILE_WRITE_FAILED.
         """
         asked = replace(parse_path(path), folder=True)
         try:
-            return self._ground.enter(asked, Links.NEVER)
+            return self._root.enter(asked, Links.NEVER)
         except OSError as exc:
             raise self._write_refusal(asked, exc) from exc
 
     def write(self, path: str, data: bytes, existing: Existing = Existing.REPLACE) -> None:
-        """`stage` and `commit`: afterwards the file is the new one, and a power cut leaves the old or the new."""
+        """`stage` and `commit`. Atomic: after a power failure the file has either the old or the new content.
+
+        Raises Refused: the codes of `stage`.
+        """
         with self.stage(path, data, existing) as staged:
             staged.commit()
 
     @contextmanager
-    def _naming(self, path: JailPath) -> Iterator[JailPath]:
-        """Gives errors met on the way to a path their codes."""
+    def _mapping_errors(self, path: JailPath) -> Iterator[JailPath]:
+        """Convert an OSError of a lookup into a Refused."""
         try:
             yield path
         except OSError as exc:
-            raise self._missing(path, exc) or path_refusal(exc, Aim.READ) from exc
+            raise self._maybe_folder_missing(path, exc) or path_refusal(exc, Aim.READ) from exc
 
-    def _missing(self, path: JailPath, exc: OSError) -> Refused | None:
-        """PATH_NOT_FOUND, if what is missing is a folder. Looked up only to name a refusal that stands already."""
+    def _maybe_folder_missing(self, path: JailPath, exc: OSError) -> Refused | None:
+        """Return PATH_NOT_FOUND if a folder is missing. The extra lookup only selects the code; the call fails anyway."""
         if exc.errno != errno.ENOENT or (not path.folder and self._has_parent(path)):
             return None
         return Refused(fail("PATH_NOT_FOUND"))
 
     def _has_parent(self, path: JailPath) -> bool:
         with suppress(OSError):
-            return stat.S_ISDIR(self._ground.look(path.parent, Links.INSIDE).st_mode)
+            return stat.S_ISDIR(self._root.stat(path.parent, Links.INSIDE).st_mode)
         return False
 
     def _write_refusal(self, path: JailPath, exc: OSError) -> Refused:
-        """A link that ends the way is told apart by where it leads. Nothing is opened through it."""
+        """Return the failure for a write. A link that was met is followed here only to choose the code by its target."""
         if exc.errno == errno.ENOENT:
             return Refused(fail("PATH_NOT_FOUND"))
         if exc.errno == errno.ELOOP:
             try:
-                self._ground.look(path, Links.INSIDE)
+                self._root.stat(path, Links.INSIDE)
             except OSError as end:
                 exc = end if end.errno == errno.EXDEV else exc
         return path_refusal(exc, Aim.WRITE)
 
 
-def _pin(root: str, resolution: Resolution) -> Ground:
+def _open_root(root: str, resolution: Resolution) -> Root:
     if not os.path.isabs(root) or "\x00" in root:
         raise RootRefused(RootProblem.NOT_ABSOLUTE)
     raw = os.fsencode(root)
@@ -250,11 +255,11 @@ def _pin(root: str, resolution: Resolution) -> Ground:
             raise RootRefused(RootProblem.NOT_A_FOLDER)
         match resolution:
             case Resolution.KERNEL:
-                return Descriptors(raw, openat2.open_beneath)
-            case Resolution.STEPWISE:
-                return Descriptors(raw, stepwise.open_beneath)
-            case Resolution.REALPATH:
-                return RealPaths(raw)
+                return DescriptorRoot(raw, openat2.open_beneath)
+            case Resolution.SEGMENTWISE:
+                return DescriptorRoot(raw, segmentwise.open_beneath)
+            case Resolution.BY_NAME:
+                return NameRoot(raw)
     except OSError as exc:
         raise RootRefused(_ROOT_PROBLEMS.get(exc.errno or 0, RootProblem.DENIED)) from exc
 
@@ -303,7 +308,8 @@ def _maybe_name(entry: os.DirEntry[str]) -> str | None:
 
 
 def _entry_kind(entry: os.DirEntry[str]) -> Kind:
-    if entry.is_symlink() or entry.is_junction() if hasattr(entry, "is_junction") else entry.is_symlink():
+    # is_junction exists in Python 3.12 and later. A Windows junction leads elsewhere, like a symbolic link.
+    if entry.is_symlink() or (hasattr(entry, "is_junction") and entry.is_junction()):
         return Kind.LINK
     if entry.is_dir(follow_symlinks=False):
         return Kind.FOLDER

@@ -1,7 +1,7 @@
-"""`openat2` of Linux: the kernel resolves the whole path in one step and refuses to leave the root.
+"""Path lookup with Linux `openat2`: the kernel resolves the whole path in one call and refuses to leave the root.
 
-The C library has no wrapper that Python knows, so it is called by number; `is_available` asks the running kernel once,
-because containers may forbid the call.
+Python has no wrapper for it, so it is called by its number. `is_available` tries it once, because containers (seccomp) may
+forbid the call even where the kernel has it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ import sys
 from functools import cache
 from typing import Any, Final
 
-from strictwire.packs.kit.ground import STEP, Links
 from strictwire.packs.kit.path import JailPath
+from strictwire.packs.kit.root import TRAVERSE, Links, os_error
 
 _NUMBER: Final = 437
-"""Of the call, on every machine named below; a few others count from elsewhere and go stepwise."""
+"""System call number on the machines listed below. A few other architectures use another number; they use `segmentwise`."""
 
 _MACHINES: Final = frozenset(
     {"x86_64", "i686", "i386", "aarch64", "armv7l", "armv6l", "riscv64", "ppc64le", "ppc64", "s390x", "loongarch64"}
 )
 
+# RESOLVE_* flags from linux/openat2.h.
 _NO_MAGICLINKS: Final = 0x02
 _NO_SYMLINKS: Final = 0x04
 _BENEATH: Final = 0x08
@@ -34,9 +35,10 @@ _RESOLVE: Final = {
 }
 
 _TRIES: Final = 128
-"""The kernel gives EAGAIN when a folder moved while `..` of a link was followed. Only an attacker makes that last."""
+"""Attempts before EAGAIN is passed on. The kernel returns EAGAIN if a folder was moved while it followed a `..` in a link.
+Ordinary renames end after a few attempts; only an attacker who keeps renaming gets past this number."""
 
-_AGAIN: Final = frozenset({errno.EAGAIN, errno.EINTR})
+_RETRYABLE: Final = frozenset({errno.EAGAIN, errno.EINTR})
 
 
 class _How(ctypes.Structure):
@@ -54,7 +56,7 @@ def _syscall() -> Any:
 
 
 def open_beneath(root: int, path: JailPath, flags: int, links: Links) -> int:
-    """See ground.OpenBeneath. Raises OSError."""
+    """See root.OpenBeneath. Raises OSError."""
     how = _How(flags, 0, _RESOLVE[links])
     text = path.text.encode()
     number = errno.EAGAIN
@@ -63,19 +65,19 @@ def open_beneath(root: int, path: JailPath, flags: int, links: Links) -> int:
         if handle >= 0:
             return int(handle)
         number = ctypes.get_errno()
-        if number not in _AGAIN:
+        if number not in _RETRYABLE:
             break
-    raise OSError(number, os.strerror(number))
+    raise os_error(number)
 
 
 @cache
 def is_available() -> bool:
-    """Whether this kernel answers the call, here and now."""
+    """Return whether the running kernel permits the call."""
     if sys.platform != "linux" or platform.machine() not in _MACHINES:
         return False
-    root = os.open("/", STEP)
+    root = os.open("/", TRAVERSE)
     try:
-        os.close(open_beneath(root, JailPath(segments=(), folder=True), STEP, Links.INSIDE))
+        os.close(open_beneath(root, JailPath(segments=(), folder=True), TRAVERSE, Links.INSIDE))
     except OSError:
         return False
     else:

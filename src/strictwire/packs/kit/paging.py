@@ -1,8 +1,8 @@
-"""Paging through a set that does not change under the reader: the whole set is kept for a while, pages are cut from it.
+"""Snapshot paging: a result set is kept for a short time and pages are cut from it, so it cannot change between pages.
 
-A cursor is opaque: base64url of `{v, o, k, s}` with the offset, the key of the request and the key of the snapshot. It is
-not secret and not signed, for whatever it is changed to, it can only name another place of the same answer. Gathering the
-set is the caller's part, so nothing here waits; any thread may call.
+A cursor is opaque to clients: base64url of `{v, o, k, s}` with version, offset, request key and snapshot key. It is neither
+secret nor signed, because an altered cursor can only address another offset of the same result. Collecting the set is the
+caller's task, so nothing here blocks. Safe to call from any thread.
 """
 
 from __future__ import annotations
@@ -21,42 +21,44 @@ from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse, parse
 from strictwire.fault.failure import Refused, fail
 
 _VERSION: Final = 2
+"""Version of the cursor format, the member `v`."""
+
 _KEYS: Final = ["v", "o", "k", "s"]
 
 MAX_CURSOR: Final = 1024
-"""Characters of a cursor that are looked at; ours have about 210."""
+"""Longest cursor that is decoded, in characters. Cursors made here have about 210."""
 
 MAX_OFFSET: Final = 2**53
-"""Beyond it not every reader of JSON keeps an integer exact."""
+"""Largest offset: above 2**53 many JSON readers lose the exact value of an integer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageLimits:
-    """How much is kept, and how long."""
+    """How much is kept, and for how long. The defaults are the caps of the read-only code tools."""
 
     items: int = 20_000
-    """Of one set."""
+    """Items in one set."""
     set_bytes: int = 2 * 1024 * 1024
-    """Of one set, as JSON."""
+    """Size of one set as JSON."""
     total_bytes: int = 20 * 1024 * 1024
-    """Of all sets together; the one used longest ago goes first."""
+    """Size of all sets together. The least recently used set is dropped first."""
     seconds: float = 10.0
-    """From the time a set was made; reading does not prolong it."""
+    """Lifetime of a set from its creation. Reading does not extend it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageKey:
-    """What is paged through: a request, in a state of the world."""
+    """Identifies a result set: the request, and the request in one state of the data."""
 
     request: str
     snapshot: str
 
 
 def page_key(tool: str, inputs: Iterable[JsonValue], state: str) -> PageKey:
-    """The key of a request. The page size is no input: it may change from page to page.
+    """Return the key of a request. The page size is not part of it: it may change from page to page.
 
-    `state` names everything the answer depends on besides the inputs, and must differ whenever the answer may. As the
-    inputs are hashed as JSON, `1` is not `"1"` and no separator can be forged.
+    `state` identifies everything besides the inputs that the result depends on; it must differ whenever the result may
+    differ. Inputs are hashed as JSON, so `1` and `"1"` differ and no input can imitate a separator.
     """
     request = _sha256(render_sorted(["v1", tool, *inputs]))
     return PageKey(request=request, snapshot=_sha256(f"v1|snapshot|{request}|{state}".encode()))
@@ -64,60 +66,61 @@ def page_key(tool: str, inputs: Iterable[JsonValue], state: str) -> PageKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Some items, and the cursor of the next page; None after the last."""
+    """One page of items, and the cursor of the next page; None on the last page."""
 
     items: tuple[JsonValue, ...]
     next_cursor: str | None
     facts: JsonObject = field(default_factory=dict)
-    """What was kept with the set and holds for every page of it."""
+    """Members that belong to the whole set and are the same on every page."""
 
     def as_json(self) -> JsonObject:
-        """The members of a paged answer (G9)."""
+        """Return the members of a paged answer (clause G9)."""
         return {"items": list(self.items), "nextCursor": self.next_cursor}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """One set: each item as its JSON, so that nobody who was given one can change it."""
+class _Snapshot:
+    """One set. Items are stored as JSON text, so that a caller who modifies an item does not change later pages."""
 
     items: tuple[bytes, ...]
     facts: bytes
     size: int
-    until: float
+    expires_at: float
 
 
 class Pages:
-    """The sets of one server. `clock` gives seconds that only go forward."""
+    """The result sets of one server. `clock` returns monotonic seconds."""
 
     def __init__(self, *, clock: Callable[[], float], limits: PageLimits | None = None) -> None:
         self._clock = clock
         self._limits = limits or PageLimits()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._snapshots: OrderedDict[str, _Snapshot] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
     def resume(self, key: PageKey, *, cursor: str | None, size: int, page_bytes: int | None = None) -> Page | None:
-        """The page at a cursor; without one the first page of a set that is kept, or None: gather it and `keep` it.
+        """Return the page at a cursor, or, without a cursor, the first page of a set that is still kept.
 
-        Raises Refused: CURSOR_INVALID unreadable or of another request, CURSOR_STALE of another state of the world,
-        CURSOR_EXPIRED no longer kept; in that order. ValueError: a size below one. A page ends after `size` items, or
-        before their JSON passes `page_bytes`; it has at least one item, however large.
+        Returns None if there is no cursor and no kept set: collect the items and call `keep`. A page ends after `size`
+        items or before its JSON exceeds `page_bytes`; it always has at least one item.
+        Raises Refused, checked in this order: CURSOR_INVALID if it is malformed or belongs to another request, CURSOR_STALE
+        if the data changed, CURSOR_EXPIRED if the set is no longer kept. ValueError: a size below one.
         """
         offset = 0 if cursor is None else parse_cursor(cursor, key)
         with self._lock:
-            kept = self._maybe_kept(key)
-        if kept is not None:
-            return _cut(kept, key, offset=offset, size=size, page_bytes=page_bytes)
+            snapshot = self._maybe_snapshot(key)
+        if snapshot is not None:
+            return _cut(snapshot, key, offset=offset, size=size, page_bytes=page_bytes)
         if cursor is not None:
             raise Refused(fail("CURSOR_EXPIRED"))
         return None
 
     def has(self, key: PageKey, *, cursor: str | None) -> bool:
-        """Whether the set is kept. Raises Refused: as `resume` does."""
+        """Return whether the set is kept. Raises Refused as `resume` does."""
         if cursor is not None:
             parse_cursor(cursor, key)
         with self._lock:
-            is_kept = self._maybe_kept(key) is not None
+            is_kept = self._maybe_snapshot(key) is not None
         if cursor is not None and not is_kept:
             raise Refused(fail("CURSOR_EXPIRED"))
         return is_kept
@@ -131,27 +134,27 @@ class Pages:
         page_bytes: int | None = None,
         facts: JsonObject | None = None,
     ) -> Page:
-        """Keep a set that was gathered, in its order, with facts about all of it, and give its first page.
+        """Keep a collected set in its given order, with facts about the whole set, and return its first page.
 
-        If another call has kept one for the same key meanwhile, that one stays, and its page is given.
-        Raises Refused: CAP_EXCEEDED too many items, SNAPSHOT_TOO_LARGE too many bytes; nothing is given then.
+        If another call has kept a set under the same key in the meantime, that set stays and its first page is returned.
+        Raises Refused: CAP_EXCEEDED too many items, SNAPSHOT_TOO_LARGE too many bytes; nothing is kept then.
         ValueError: a size below one.
         """
         made = self._make(items, render(facts or {}))
         with self._lock:
-            kept = self._maybe_kept(key) or self._put(key, made)
-        return _cut(kept, key, offset=0, size=size, page_bytes=page_bytes)
+            snapshot = self._maybe_snapshot(key) or self._put(key, made)
+        return _cut(snapshot, key, offset=0, size=size, page_bytes=page_bytes)
 
     def forget(self, key: PageKey) -> None:
-        """Let go of a set, so that another can be kept under its key."""
+        """Drop a set, so that another can be kept under its key."""
         with self._lock:
-            if key.snapshot in self._kept:
+            if key.snapshot in self._snapshots:
                 self._drop(key.snapshot)
 
-    def _make(self, items: Iterable[JsonValue], facts: bytes) -> _Kept:
+    def _make(self, items: Iterable[JsonValue], facts: bytes) -> _Snapshot:
         limits = self._limits
         written: list[bytes] = []
-        total = 2 + len(facts)
+        total = 2 + len(facts)  # the brackets of the JSON array; each item adds a comma
         for item in items:
             if len(written) == limits.items:
                 text = "The set has more items than allowed"
@@ -160,47 +163,47 @@ class Pages:
             total += len(written[-1]) + 1
             if total > min(limits.set_bytes, limits.total_bytes):
                 raise Refused(fail("SNAPSHOT_TOO_LARGE", details={"limitBytes": limits.set_bytes}))
-        return _Kept(items=tuple(written), facts=facts, size=total, until=self._clock() + limits.seconds)
+        return _Snapshot(items=tuple(written), facts=facts, size=total, expires_at=self._clock() + limits.seconds)
 
-    def _maybe_kept(self, key: PageKey) -> _Kept | None:
-        kept = self._kept.get(key.snapshot)
-        if kept is None:
+    def _maybe_snapshot(self, key: PageKey) -> _Snapshot | None:
+        snapshot = self._snapshots.get(key.snapshot)
+        if snapshot is None:
             return None
-        if self._clock() >= kept.until:
+        if self._clock() >= snapshot.expires_at:
             self._drop(key.snapshot)
             return None
-        self._kept.move_to_end(key.snapshot)
-        return kept
+        self._snapshots.move_to_end(key.snapshot)
+        return snapshot
 
-    def _put(self, key: PageKey, made: _Kept) -> _Kept:
+    def _put(self, key: PageKey, made: _Snapshot) -> _Snapshot:
         now = self._clock()
-        for name in [name for name, kept in self._kept.items() if now >= kept.until]:
+        for name in [name for name, snapshot in self._snapshots.items() if now >= snapshot.expires_at]:
             self._drop(name)
         while self._size + made.size > self._limits.total_bytes:
-            self._drop(next(iter(self._kept)))
-        self._kept[key.snapshot] = made
+            self._drop(next(iter(self._snapshots)))
+        self._snapshots[key.snapshot] = made
         self._size += made.size
         return made
 
     def _drop(self, name: str) -> None:
-        self._size -= self._kept.pop(name).size
+        self._size -= self._snapshots.pop(name).size
 
 
-def _cut(kept: _Kept, key: PageKey, *, offset: int, size: int, page_bytes: int | None) -> Page:
+def _cut(snapshot: _Snapshot, key: PageKey, *, offset: int, size: int, page_bytes: int | None) -> Page:
     if size < 1:
-        raise ValueError("a page has at least one item")
-    taken = _fitting(kept.items[offset : offset + size], page_bytes)
+        raise ValueError("page size must be at least one item")
+    taken = _fitting(snapshot.items[offset : offset + size], page_bytes)
     after = offset + len(taken)
-    more = bool(taken) and after < len(kept.items)
+    more = bool(taken) and after < len(snapshot.items)
     return Page(
         items=tuple(map(parse, taken)),
         next_cursor=render_cursor(key, after) if more else None,
-        facts=parse_object(kept.facts),
+        facts=parse_object(snapshot.facts),
     )
 
 
 def _fitting(items: tuple[bytes, ...], limit: int | None) -> tuple[bytes, ...]:
-    """As many of the items as fit into the limit together with the commas between them; at least one."""
+    """Return the first items that fit into the limit together with their commas; at least one."""
     if limit is None:
         return items
     ends = accumulate(len(item) + 1 for item in items)
@@ -208,13 +211,13 @@ def _fitting(items: tuple[bytes, ...], limit: int | None) -> tuple[bytes, ...]:
 
 
 def render_cursor(key: PageKey, offset: int) -> str:
-    """The cursor of the page that begins at an offset."""
+    """Return the cursor of the page that begins at `offset`."""
     raw = render({"v": _VERSION, "o": offset, "k": key.request, "s": key.snapshot})
     return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def parse_cursor(cursor: str, key: PageKey) -> int:
-    """The offset of a cursor that belongs to the key. Raises Refused: CURSOR_INVALID, CURSOR_STALE."""
+    """Return the offset of a cursor for this key. Raises Refused: CURSOR_INVALID, CURSOR_STALE."""
     found = _maybe_payload(cursor)
     if found is None or found["k"] != key.request:
         raise Refused(fail("CURSOR_INVALID"))
@@ -224,7 +227,7 @@ def parse_cursor(cursor: str, key: PageKey) -> int:
 
 
 def _maybe_payload(cursor: str) -> dict[str, Any] | None:
-    """What a cursor says, if it is spelled exactly as we spell one."""
+    """Decode a cursor. Returns None unless it is spelled exactly as `render_cursor` would spell it."""
     if len(cursor) > MAX_CURSOR or not cursor.isascii():
         return None
     try:

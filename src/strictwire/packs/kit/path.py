@@ -1,7 +1,7 @@
-"""Which texts may be looked up in a jail at all, judged by segment and before any disk is asked. Pure.
+"""Syntax of paths in a jail: which texts are acceptable, checked segment by segment, before the disk is touched. Pure.
 
-A path is relative, in UTF-8, with `/` between its segments. `.` and doubled slashes mean nothing and are left out; a
-slash at the end asks for a folder. Nothing is decoded or normalised: `%2e%2e` is a name like any other.
+A path is relative, valid UTF-8, and separates its segments with `/`. Empty and `.` segments are dropped; a slash at the
+end asks for a folder. Nothing is decoded or normalised: `%2e%2e` is an ordinary name.
 """
 
 from __future__ import annotations
@@ -15,38 +15,39 @@ from typing import Final, NoReturn
 from strictwire.fault.failure import Refused, fail
 
 MAX_BYTES: Final = 4095
-"""Of a whole path: what Linux takes, less the closing NUL. Others take less and say so when asked."""
+"""Longest path: PATH_MAX of Linux (4096) less the closing NUL. Systems with a lower limit fail in `open`."""
 
 MAX_SEGMENT_BYTES: Final = 255
-"""Of one name: the limit of every common file system."""
+"""Longest segment: the limit of all common file systems."""
 
 
 class Names(Enum):
-    """Whose rules of names hold."""
+    """Which operating system's naming rules apply."""
 
     POSIX = "posix"
     WINDOWS = "windows"
 
 
 HOST: Final = Names.WINDOWS if os.name == "nt" else Names.POSIX
+"""The rules of this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JailPath:
-    """A path that may be looked up. Without segments it is the root itself."""
+    """A syntactically valid path. Without segments it is the root itself."""
 
     segments: tuple[str, ...]
     folder: bool = False
-    """Whether the caller's slash or dot at the end asks for a folder."""
+    """True if the path ends in a slash or a dot, and so asks for a folder."""
 
     @property
     def text(self) -> str:
-        """The one spelling of this path."""
+        """The canonical spelling."""
         return ("/".join(self.segments) or ".") + ("/" if self.folder else "")
 
     @property
     def parent(self) -> JailPath:
-        """The folder it lies in; the root is its own."""
+        """The folder that contains it; the root is its own parent."""
         return JailPath(segments=self.segments[:-1], folder=True)
 
     @property
@@ -56,24 +57,24 @@ class JailPath:
 
 
 def parse_path(text: str, names: Names = HOST) -> JailPath:
-    """Read a caller's path.
+    """Parse a path given by a client.
 
-    1. INVALID_PATH: empty, NUL, not UTF-8, too long, or a name that Windows gives another meaning (there only);
-    2. PATH_TRAVERSAL_BLOCKED: a `..` segment, between slashes of either kind on every system;
-    3. OUTSIDE_WORKSPACE: absolute, in the spelling of any system.
-    Raises Refused with the first of these.
+    Raises Refused with the first of:
+    1. INVALID_PATH: empty, contains NUL, not UTF-8, too long, or (Windows only) a reserved name;
+    2. PATH_TRAVERSAL_BLOCKED: a `..` segment. On every system both `/` and `\\` separate segments for this check;
+    3. OUTSIDE_WORKSPACE: absolute, in the syntax of any system.
     """
     _check_form(text)
     if ".." in re.split(r"[/\\]", text):
         raise Refused(fail("PATH_TRAVERSAL_BLOCKED"))
     parts = re.split(r"[/\\]", text) if names is Names.WINDOWS else text.split("/")
     segments = tuple(part for part in parts if part not in ("", "."))
-    # Also without the dots: `./c:/x` is `c:/x`.
+    # Checked again without dot segments, because `./c:/x` is `c:/x`.
     if _ABSOLUTE[names].match(text) or _ABSOLUTE[names].match("/".join(segments)):
         raise Refused(fail("OUTSIDE_WORKSPACE", details={"reason": "absolute"}))
     if any(map(_is_too_long, segments)):
         _refuse("too_long")
-    if names is Names.WINDOWS and any(map(_WINDOWS_MEANS_ELSE.search, segments)):
+    if names is Names.WINDOWS and any(map(_WINDOWS_RESERVED.search, segments)):
         _refuse("reserved_name")
     return JailPath(segments=segments, folder=parts[-1] in ("", "."))
 
@@ -81,14 +82,15 @@ def parse_path(text: str, names: Names = HOST) -> JailPath:
 _DRIVE_OR_ROOT: Final = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 
 _ABSOLUTE: Final = {Names.POSIX: _DRIVE_OR_ROOT, Names.WINDOWS: re.compile(r"[/\\]|[A-Za-z]:")}
-"""A path that is absolute somewhere is refused everywhere, so that a tool answers alike on every system. `c:name` is a
-plain name outside Windows."""
+"""Patterns of absolute paths. A path that is absolute on one system is refused on all, so that a tool behaves the same
+everywhere. Exception: `c:name` is a drive-relative path on Windows and an ordinary name elsewhere."""
 
-_WINDOWS_MEANS_ELSE: Final = re.compile(
+_WINDOWS_RESERVED: Final = re.compile(
     r"""[<>:"|?*\x00-\x1f] | [. ]$ | ^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])\s*(?:\.|$)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Streams (`a:b`), devices (`nul.txt`), and ends that Windows drops, so that two texts would name one file."""
+"""Names that Windows interprets: alternate data streams (`a:b`), devices (`nul.txt`), and trailing dots and spaces, which
+it drops, so that two texts would name one file."""
 
 
 def _check_form(text: str) -> None:

@@ -1,7 +1,8 @@
-"""What the operating system says, as codes: the one table between OSError and the path and file groups.
+"""The table that maps OSError to failure codes of the path and file groups.
 
-Every code has its own cause: INVALID_PATH malformed, PATH_TRAVERSAL_BLOCKED `..`, OUTSIDE_WORKSPACE lands outside,
-PATH_NOT_FOUND a folder is missing, FILE_NOT_FOUND the file itself is, FILE_READ_FAILED and FILE_WRITE_FAILED the rest.
+Each code has one cause: INVALID_PATH malformed, PATH_TRAVERSAL_BLOCKED `..`, OUTSIDE_WORKSPACE leads outside,
+PATH_NOT_FOUND a folder is missing, FILE_NOT_FOUND the file itself is missing, FILE_READ_FAILED and FILE_WRITE_FAILED
+everything else.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from strictwire.fault.plain import plain
 
 
 class Aim(Enum):
-    """What was to be done; the value is the code for whatever the tables below do not name."""
+    """What the caller intended. The value is the code for errors that the tables below do not list."""
 
     READ = "FILE_READ_FAILED"
     WRITE = "FILE_WRITE_FAILED"
@@ -33,7 +34,8 @@ _PATH_CODES: Final[Mapping[int, str]] = MappingProxyType(
         errno.ENOENT: "FILE_NOT_FOUND",
     }
 )
-"""ENOENT is of the file itself; whoever asked for a folder, or finds the parent missing, says PATH_NOT_FOUND."""
+"""ENOENT means that the file itself is missing. `jail` uses PATH_NOT_FOUND instead if a folder was asked for or the parent
+folder is missing."""
 
 _REASONS: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -52,25 +54,26 @@ _REASONS: Final[Mapping[int, str]] = MappingProxyType(
         errno.EAGAIN: "busy",
     }
 )
-"""The public word for why; anything else is `io`."""
+"""The public `reason` of a failure; every other error is `io`."""
 
 _CODE_REASONS: Final[Mapping[str, str]] = MappingProxyType({"OUTSIDE_WORKSPACE": "link", "INVALID_PATH": "too_long"})
+"""The `reason` of codes that are not the caller's `Aim`."""
 
 
 def path_refusal(exc: OSError, aim: Aim) -> Refused:
-    """The refusal for an error met on the way to a path."""
+    """Return the failure for an error during path lookup."""
     code = _PATH_CODES.get(exc.errno or 0, aim.value)
     reason = _CODE_REASONS.get(code) if code != aim.value else _reason(exc)
     return Refused(fail(code, details={"reason": reason} if reason else {}, cause=_cause(exc)))
 
 
 def content_refusal(exc: OSError, aim: Aim) -> Refused:
-    """The refusal for an error met after the file was reached: whatever it is, the path is not to blame."""
+    """Return the failure for an error after the file was opened. The path was valid, so no path code applies."""
     return Refused(fail(aim.value, details={"reason": _reason(exc)}, cause=_cause(exc)))
 
 
 def kind_refusal(kind: str, aim: Aim) -> Refused:
-    """The refusal of something that is there and is not a file."""
+    """Return the failure for something that exists but is not a regular file."""
     return Refused(fail(aim.value, details={"reason": kind}))
 
 
@@ -79,5 +82,5 @@ def _reason(exc: OSError) -> str:
 
 
 def _cause(exc: OSError) -> JsonValue:
-    """Made anew, because the original names a file."""
+    """Build the cause from the error number alone, because the original exception contains a file name."""
     return plain(OSError(exc.errno, os.strerror(exc.errno or 0)))

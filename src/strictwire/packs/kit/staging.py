@@ -1,7 +1,7 @@
-"""Putting a file in its place in one step: written beside it under a name of its own, made durable, then renamed.
+"""Atomic file replacement: write to a temporary file in the same folder, sync it, then rename it into place.
 
-Works in a folder that was reached already, so no path is looked up here. Locks, hashes and plans are not here either:
-whoever needs them stages, judges, and then commits or discards.
+Works in a folder that is already open, so no path is looked up here. Locking, hashing and plan checks belong to the caller,
+who stages, checks, and then commits or discards.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from types import TracebackType
 from typing import Final, Self
 
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.kit.ground import CREATE, Place
 from strictwire.packs.kit.refusals import Aim, content_refusal, kind_refusal
+from strictwire.packs.kit.root import CREATE, OpenFolder, os_error
 
 TEMPORARY: Final = ".strictwire-"
-"""What the names of staged files begin with; after a crash they may be removed."""
+"""Prefix of the names of temporary files. After a crash, files with this prefix may be deleted."""
 
 _NEW_MODE: Final = 0o666
-"""Of a file that was not there, less the umask; a file that is replaced keeps its mode."""
+"""Mode of a newly created file, before the umask. A file that is replaced keeps its mode."""
 
 
 class Existing(Enum):
-    """What a file that is there already means."""
+    """What to do if the target file exists."""
 
     REPLACE = "replace"
     REFUSE = "refuse"
 
 
 class Staged:
-    """Bytes that wait beside their place. Leaving the `with` block without a commit discards them."""
+    """A temporary file that waits for its commit. Leaving the `with` block without a commit discards it."""
 
-    def __init__(self, folder: Place, *, temporary: str, name: str, existing: Existing) -> None:
+    def __init__(self, folder: OpenFolder, *, temporary: str, name: str, existing: Existing) -> None:
         self._folder = folder
         self._temporary = temporary
         self._name = name
@@ -50,9 +50,9 @@ class Staged:
         self.discard()
 
     def commit(self) -> None:
-        """Give the bytes their name, durably. Raises Refused: FILE_ALREADY_EXISTS, FILE_WRITE_FAILED."""
+        """Move the file into place and sync the folder. Raises Refused: FILE_ALREADY_EXISTS, FILE_WRITE_FAILED."""
         if not self._is_open:
-            raise RuntimeError("committed or discarded before")
+            raise RuntimeError("already committed or discarded")
         try:
             self._publish()
             self._folder.sync()
@@ -64,7 +64,7 @@ class Staged:
             self.discard()
 
     def discard(self) -> None:
-        """Remove the bytes; after a commit there is nothing to remove. May be called again."""
+        """Delete the temporary file; after a commit there is none. May be called more than once."""
         if not self._is_open:
             return
         self._is_open = False
@@ -80,14 +80,14 @@ class Staged:
         elif os.name == "nt":
             os.rename(old, new)
         else:
-            # A second name is refused if it is taken, which no rename of POSIX does.
+            # POSIX rename replaces an existing file; link fails with EEXIST instead.
             os.link(old, new, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
 
 
-def stage(folder: Place, name: str, data: bytes, *, existing: Existing) -> Staged:
-    """Write the bytes beside `name`. Takes over `folder`, also when it fails.
+def stage(folder: OpenFolder, name: str, data: bytes, *, existing: Existing) -> Staged:
+    """Write the bytes to a temporary file beside `name`. Takes ownership of `folder`, and closes it if staging fails.
 
-    Raises Refused: FILE_ALREADY_EXISTS, FILE_WRITE_FAILED; OSError ELOOP: a link has the name.
+    Raises Refused: FILE_ALREADY_EXISTS, FILE_WRITE_FAILED. Raises OSError ELOOP if `name` is a symbolic link.
     """
     try:
         mode = _check_target(folder, name, existing)
@@ -107,10 +107,10 @@ def stage(folder: Place, name: str, data: bytes, *, existing: Existing) -> Stage
     return staged
 
 
-def _check_target(folder: Place, name: str, existing: Existing) -> int | None:
-    """The mode of the file to be replaced, if there is one.
+def _check_target(folder: OpenFolder, name: str, existing: Existing) -> int | None:
+    """Return the mode of the file to be replaced, or None if there is none.
 
-    Only names the refusal: what is put there after this look is replaced by the rename and never written through.
+    This check only selects the failure code. A file that appears after it is replaced by the rename, never written through.
     """
     try:
         found = os.stat(folder.at(name), dir_fd=folder.handle, follow_symlinks=False)
@@ -119,7 +119,7 @@ def _check_target(folder: Place, name: str, existing: Existing) -> int | None:
     except OSError as exc:
         raise content_refusal(exc, Aim.WRITE) from exc
     if stat.S_ISLNK(found.st_mode):
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        raise os_error(errno.ELOOP)
     if existing is Existing.REFUSE:
         raise Refused(fail("FILE_ALREADY_EXISTS"))
     if not stat.S_ISREG(found.st_mode):

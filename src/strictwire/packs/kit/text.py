@@ -1,7 +1,7 @@
-"""Limits of text: strict UTF-8, cuts between characters, ranges of lines, and measures. Pure.
+"""Text limits: strict UTF-8 decoding, truncation at character boundaries, line ranges, and measurements. Pure.
 
-A character is a code point. A line ends with LF, CRLF or CR, as editors and language servers count; other separators of
-Unicode are part of the line.
+A character is a code point. A line ends with LF, CRLF or CR, as in editors and language servers. Other Unicode line
+separators are ordinary characters.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Final
 from strictwire.canon.json import JsonObject
 
 MARK: Final = "…[cut]"
-"""What stands where text was left out."""
+"""Marker appended to truncated text."""
 
 
 class NotText(ValueError):
-    """The bytes are not UTF-8. Carries the offset of the first that is not."""
+    """The bytes are not UTF-8. Carries the offset of the first invalid byte."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -29,7 +29,7 @@ class NotText(ValueError):
 
 
 def decode(raw: bytes) -> str:
-    """The text of bytes; nothing is repaired, and a byte order mark is a character. Raises NotText."""
+    """Decode UTF-8. Nothing is repaired; a byte order mark is kept as a character. Raises NotText."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as exc:
@@ -38,32 +38,32 @@ def decode(raw: bytes) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A text within its limit."""
+    """A text, truncated if it was longer than its limit."""
 
     text: str
     is_cut: bool
     omitted: int = 0
-    """Characters of the original that are not in it."""
+    """Number of characters of the original that are not in `text`."""
 
 
 def cut_bytes(text: str, limit: int, mark: str = MARK) -> Cut:
-    """The text, or as much of its start as fits into `limit` bytes of UTF-8 together with the mark.
+    """Truncate a text to `limit` bytes of UTF-8, including the mark. A text that fits is returned unchanged.
 
-    Raises ValueError: a limit in which the mark does not fit.
+    Raises ValueError: the mark alone is longer than the limit.
     """
     raw = text.encode()
     if len(raw) <= limit:
         return Cut(text=text, is_cut=False)
     room = _room(limit, len(mark.encode()))
-    # Only the last character can be broken, and only its first bytes are there: they are dropped, not repaired.
+    # The cut can only split the last character. "ignore" drops its leading bytes.
     kept = raw[:room].decode("utf-8", "ignore")
     return Cut(text=kept + mark, is_cut=True, omitted=len(text) - len(kept))
 
 
 def cut_characters(text: str, limit: int, mark: str = MARK) -> Cut:
-    """The text, or as much of its start as fits into `limit` characters together with the mark.
+    """Truncate a text to `limit` characters, including the mark. A text that fits is returned unchanged.
 
-    Raises ValueError: a limit in which the mark does not fit.
+    Raises ValueError: the mark alone is longer than the limit.
     """
     if len(text) <= limit:
         return Cut(text=text, is_cut=False)
@@ -81,24 +81,24 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines with their ends: joined they are the text again. An empty text has none."""
+    """Split a text into lines, keeping the line ends: joined, they are the text again. An empty text has no lines."""
     return _LINE.findall(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineRange:
-    """Some lines of a text, with their ends."""
+    """A range of lines of a text, with their line ends."""
 
     text: str
     start: int
     """The first line, counted from 0."""
     count: int
     total: int
-    """Lines of the whole text."""
+    """Number of lines in the whole text."""
 
 
 def take_lines(text: str, start: int, count: int) -> LineRange:
-    """Up to `count` lines from line `start` on, counted from 0; past the end there are none.
+    """Return up to `count` lines from line `start`, counted from 0; past the end there are none.
 
     Raises ValueError: a negative start or count.
     """
@@ -111,20 +111,20 @@ def take_lines(text: str, start: int, count: int) -> LineRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """How large a text is."""
+    """The size of a text."""
 
     bytes: int
-    """In UTF-8."""
+    """UTF-8 bytes."""
     characters: int
     words: int
-    """Runs without white space."""
+    """Runs of characters that are not white space."""
     lines: int
-    """A last line without an end counts."""
+    """A last line without a line end counts."""
     sha256: str
-    """Of the UTF-8 bytes, in hex."""
+    """Hash of the UTF-8 bytes, in hex."""
 
     def as_json(self) -> JsonObject:
-        """The members of an answer."""
+        """Return the members of an answer."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 

@@ -1,7 +1,7 @@
-"""The bytes that plans replaced and wrote, by their hash, in the state folder: what `strictwire plan diff` shows.
+"""Contents that plans replaced and wrote, stored by hash in the state folder. `strictwire plan diff` shows them.
 
-A convenience, not evidence: what cannot be kept, because it is too large, the disk is full or others are newer, is missing
-later and told as such. Whatever is given back has the hash it was asked for by.
+A convenience, not evidence. A content is not kept if it is too large, if the disk is full, or if newer ones need the space;
+the diff then says that it is missing. Every content that is returned has been checked against its hash.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Final
 from strictwire.packs.workspace.content import sha256_of
 
 MAX_KEPT: Final = 4 * 1024 * 1024
-"""Bytes of one file: a diff of more is for no reader."""
+"""Largest content that is kept, in bytes. A diff of a larger file is too long to read."""
 
 
 class Archive:
-    """See the module. `limit` is for all bytes together; 0 keeps nothing."""
+    """See the module docstring. `limit` is the total size in bytes; 0 keeps nothing."""
 
     def __init__(self, folder: Path, *, limit: int) -> None:
         self._folder = folder
@@ -31,7 +31,7 @@ class Archive:
         self._size = sum(size for _, size, _ in self._listed())
 
     def put(self, data: bytes | None) -> None:
-        """Keep some bytes, if they can be kept."""
+        """Keep a content if possible. Does nothing if it is too large or the disk fails."""
         if data is None or not self._limit or len(data) > min(MAX_KEPT, self._limit):
             return
         path = self._path(sha256_of(data))
@@ -48,7 +48,7 @@ class Archive:
                 self._drop_oldest()
 
     def maybe_get(self, sha256: str) -> bytes | None:
-        """The bytes with this hash; None if they are not here, or are not those any more."""
+        """Return the content with this hash; None if it is not kept or has been damaged."""
         try:
             data = self._path(sha256).read_bytes()
         except OSError:
@@ -59,16 +59,16 @@ class Archive:
         return self._folder / sha256[:2] / sha256
 
     def _listed(self) -> list[tuple[float, int, Path]]:
-        """Time of last use, size, path."""
+        """Return the time of the last use, the size and the path of each content."""
         found = []
         for path in self._folder.glob("??/*"):
             with suppress(OSError):
-                look = path.stat()
-                found.append((look.st_mtime, look.st_size, path))
+                status = path.stat()
+                found.append((status.st_mtime, status.st_size, path))
         return found
 
     def _drop_oldest(self) -> None:
-        """Down to nine tenths, so that it is not done for every change."""
+        """Delete the least recently used contents until nine tenths of the limit are used, so that it happens seldom."""
         kept = sorted(self._listed())
         self._size = sum(size for _, size, _ in kept)
         for _, size, path in kept:

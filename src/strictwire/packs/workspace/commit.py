@@ -1,4 +1,4 @@
-"""commit_phase: the files that one phase of a plan changed, as one git commit, after its gates have passed once more."""
+"""The tool commit_phase: commits the files that one phase of a plan changed to git, after running its commands again."""
 
 from __future__ import annotations
 
@@ -6,43 +6,47 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from strictwire.canon.json import JsonObject
-from strictwire.packs.workspace.book import Session
 from strictwire.packs.workspace.content import MAX_FILE, sha256_of
 from strictwire.packs.workspace.git import Author, Blob, Repository, clean_name
 from strictwire.packs.workspace.journal import maybe_hash
-from strictwire.packs.workspace.latch import Latches
-from strictwire.packs.workspace.ledger import STOOD, Change, Ledger, settle
+from strictwire.packs.workspace.ledger import APPLIED, Change, Ledger, resolve_unfinished
+from strictwire.packs.workspace.path_locks import PathLocks
 from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.plans.approval import Approval
 from strictwire.packs.workspace.plans.scope import workspace_id
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.refusal import refuse
+from strictwire.packs.workspace.session_store import Session
 
 _MAX_SUBJECT = 200
+"""Longest subject line, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commits:
-    """The tool."""
+    """The tool commit_phase."""
 
     permits: Permits
     ledger: Ledger
-    latches: Latches
+    path_locks: PathLocks
     preflight: Preflight
     now: Callable[[], float]
 
     def commit(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """commit_phase. Raises Refused: INVALID_INPUT_VALUE the message; the codes of Permits; PATH_NOT_FOUND no
-        repository; HASH_MISMATCH a file was changed since by someone else; PREFLIGHT_FAILED; FILE_WRITE_FAILED git."""
+        """Run the commands of the phase and commit its files.
+
+        Raises Refused: INVALID_INPUT_VALUE for the message; the codes of Permits; PATH_NOT_FOUND if there is no repository;
+        HASH_MISMATCH if a file was changed by someone else; PREFLIGHT_FAILED; FILE_WRITE_FAILED if git fails.
+        """
         plan_hash, phase_id = arguments["plan_hash"], arguments["phase_id"]
         subject = _subject(arguments["message"])
         gates, approval = self.permits.gates(session, plan_hash, phase_id)
         repository = Repository(session.root, session.jail)
-        noted = self.ledger.read(workspace_id(session.root), plan_hash)
-        left = _left(settle(noted, lambda path: maybe_hash(session.jail, path)), phase_id)
-        with self.latches.hold(session.identity, *left):
+        recorded = self.ledger.read(workspace_id(session.root), plan_hash)
+        expected = _expected_files(resolve_unfinished(recorded, lambda path: maybe_hash(session.jail, path)), phase_id)
+        with self.path_locks.hold(session.identity, *expected):
             checked = self.preflight.check(gates, folder=session.root)
-            blobs = [_blob(session, path, expected) for path, expected in left.items()]
+            blobs = [_blob(session, path, sha256) for path, sha256 in expected.items()]
             message = _message(subject, arguments, approval)
             author = Author(name=clean_name(session.principal), seconds=self.now())
             made = repository.commit(blobs, message=message, author=author) if blobs else None
@@ -50,27 +54,27 @@ class Commits:
             "plan_hash": plan_hash,
             "phase_id": phase_id,
             "commit": made,
-            "files": [{"path": path, "sha256": expected} for path, expected in left.items()] if made else [],
+            "files": [{"path": path, "sha256": sha256} for path, sha256 in expected.items()] if made else [],
             "preflight": checked,
         }
 
 
-def _left(changes: tuple[Change, ...], phase_id: str) -> dict[str, str | None]:
-    """What the plan left of each path that the phase touched; a later phase may have changed it again."""
-    stood = [change for change in changes if change.ended == STOOD]
-    touched = {each.path for change in stood if change.phase_id == phase_id for each in change.files}
-    left = {each.path: each.after for change in stood for each in change.files if each.path in touched}
-    return dict(sorted(left.items()))
+def _expected_files(changes: tuple[Change, ...], phase_id: str) -> dict[str, str | None]:
+    """Return the last hash that the plan wrote for each path that the phase changed, also if a later phase changed it."""
+    applied = [change for change in changes if change.ended == APPLIED]
+    touched = {each.path for change in applied if change.phase_id == phase_id for each in change.files}
+    expected = {each.path: each.after for change in applied for each in change.files if each.path in touched}
+    return dict(sorted(expected.items()))
 
 
 def _blob(session: Session, path: str, expected: str | None) -> Blob:
-    """Raises Refused: HASH_MISMATCH."""
+    """Read a file for the commit. Raises Refused: HASH_MISMATCH."""
     if expected is None:
         if maybe_hash(session.jail, path) is not None:
-            raise refuse("HASH_MISMATCH", f"{path} is there again since the plan took it away", "changed", path=path)
+            raise refuse("HASH_MISMATCH", f"{path} exists again since the plan deleted it", "changed", path=path)
         return Blob(path=path, data=None)
     if maybe_hash(session.jail, path) is None:
-        raise refuse("HASH_MISMATCH", f"{path} is gone since the plan wrote it", "changed", path=path)
+        raise refuse("HASH_MISMATCH", f"{path} was deleted since the plan wrote it", "changed", path=path)
     data = session.jail.read(path, limit=MAX_FILE)
     if sha256_of(data) != expected:
         raise refuse("HASH_MISMATCH", f"{path} was changed since the plan wrote it", "changed", path=path)
@@ -78,10 +82,10 @@ def _blob(session: Session, path: str, expected: str | None) -> Blob:
 
 
 def _subject(message: str) -> str:
-    """Raises Refused: INVALID_INPUT_VALUE more than one line."""
+    """Return the subject line. Raises Refused: INVALID_INPUT_VALUE if it has more than one line."""
     text = message.strip()
     if not text or len(text) > _MAX_SUBJECT or not text.isprintable():
-        raise refuse("INVALID_INPUT_VALUE", f"message is one line of at most {_MAX_SUBJECT} characters", "message")
+        raise refuse("INVALID_INPUT_VALUE", f"message must be one line of at most {_MAX_SUBJECT} characters", "message")
     return text
 
 

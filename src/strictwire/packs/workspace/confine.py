@@ -1,12 +1,13 @@
-"""Runs one program with less than the rights of its starter: `python -I -S confine.py ORDER PROGRAM [ARGUMENT...]`.
+"""Runs a program with reduced privileges: `python -I -S confine.py ORDER PROGRAM [ARGUMENT...]`.
 
-A program of its own, without imports of ours, so that nothing runs between fork and exec in a server with threads. ORDER is
-JSON: `writable` folders, `hidden` folders, `frozen` folders inside the writable ones, `limits` by name of the resource.
+It is a separate program that imports nothing of strictwire, because running Python code between fork and exec is unsafe in
+a server with threads. ORDER is JSON: `writable` folders, `hidden` folders, `frozen` folders inside the writable ones, and
+`limits` by resource name.
 
-limits -> new namespaces (user, network, processes, mounts) -> no more privileges -> Landlock -> seccomp -> exec
+resource limits -> new namespaces (user, network, PID, mount) -> no new privileges -> Landlock -> seccomp -> exec
 
-Each measure is taken where the kernel lets an unprivileged process take it; one that is not there is left out, and
-`measures` says which are there. Below is the kernel; above is `preflight`, which decides what a program gets.
+Each measure is used where the kernel permits it to an unprivileged process, and skipped where it does not. `measures`
+reports which are available. Below is the kernel; above is `preflight`, which decides what a program may access.
 """
 
 from __future__ import annotations
@@ -34,24 +35,25 @@ _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 32, 4096, 16384, 1 << 18
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
 _LAST_CAPABILITY: Final = 63
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
-"""Numbers that are the same on every architecture."""
+"""System call numbers; Landlock's are the same on every architecture. The other constants are from the Linux headers."""
 
 _EXECUTE, _WRITE, _READ, _READ_FOLDER = 1, 2, 4, 8
-_LOOK: Final = _EXECUTE | _READ | _READ_FOLDER
+_READ_ONLY: Final = _EXECUTE | _READ | _READ_FOLDER
 _ON_FILES: Final = _EXECUTE | _WRITE | _READ | (1 << 14) | (1 << 15)
-"""Rights that a rule about a file may give; 14 is truncate, 15 ioctl of devices."""
+"""Landlock rights that a rule for a file may grant; bit 14 is truncate, bit 15 is device ioctl."""
 
 _RIGHTS: Final = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
-"""Version of Landlock to the rights over files that it knows."""
+"""Landlock ABI version to the mask of file rights that it supports."""
 
 _SCOPES: Final = 3
-"""No signals to processes outside, no sockets without a name in the file system (from version 6)."""
+"""Landlock scopes (ABI 6): no signals to processes outside, no abstract Unix sockets."""
 
 _DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm")  # noqa: S108
 
 _CALLS: Final = {"x86_64": (0xC000003E, 41, 425), "aarch64": (0xC00000B7, 198, 425)}
-"""Machine to how it names itself to filters, and its numbers of `socket` and `io_uring_setup`."""
+"""Machine to its audit architecture in seccomp filters, and the numbers of `socket` and `io_uring_setup`."""
 
+# Opcodes of classic BPF, and return values of a seccomp filter (13 is EACCES).
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050000 | 13, 0x80000000
 
@@ -63,7 +65,7 @@ def _checked(result: int) -> int:
 
 
 def set_limits(limits: dict[str, int]) -> None:
-    """Resources by name, soft and hard. A limit that is already lower stays."""
+    """Set soft and hard resource limits by name. A hard limit that is already lower is kept."""
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(kind)[1]
@@ -72,7 +74,7 @@ def set_limits(limits: dict[str, int]) -> None:
 
 
 def enter_namespaces() -> bool:
-    """A network with nobody in it, processes and mounts of its own. False where the system does not grant it."""
+    """Enter a network namespace without interfaces, and own PID and mount namespaces. Returns False if not permitted."""
     user, group = os.geteuid(), os.getegid()
     if _LIBC.unshare(_NEW_USER | _NEW_NET | _NEW_PIDS | _NEW_MOUNTS | _NEW_IPC) != 0:
         return False
@@ -84,13 +86,14 @@ def enter_namespaces() -> bool:
 
 
 def _raise_loopback() -> None:
-    """Tests that talk to themselves can; there is nobody else to talk to."""
+    """Bring up the loopback interface, so that tests can connect to themselves. There is nothing else to connect to."""
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        # SIOCSIFFLAGS with IFF_UP | IFF_RUNNING.
         ioctl(probe, 0x8914, struct.pack("16sH14x", b"lo", 0x1 | 0x40))
 
 
 def freeze(folders: list[str]) -> None:
-    """Folders that cannot be changed by anyone in these mounts."""
+    """Remount folders read-only in this mount namespace."""
     _LIBC.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
     for folder in folders:
         if os.path.isdir(folder) and not os.path.islink(folder):
@@ -100,14 +103,14 @@ def freeze(folders: list[str]) -> None:
 
 
 def drop_privileges() -> None:
-    """Nothing that is started can have more than its starter, and the powers of root are gone for good."""
+    """Drop all capabilities for good, and prevent gaining any through setuid programs."""
     for capability in range(_LAST_CAPABILITY + 1):
         _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     _checked(_LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
 def restrict_files(writable: list[str], hidden: list[str]) -> bool:
-    """Only the folders that are named can be changed, and the hidden not even read. False without Landlock."""
+    """Restrict writing to the given folders, and forbid even reading the hidden ones. Returns False without Landlock."""
     version = int(_LIBC.syscall(_LANDLOCK_CREATE, None, 0, 1))
     if version < 1:
         return False
@@ -116,9 +119,9 @@ def restrict_files(writable: list[str], hidden: list[str]) -> bool:
         : 24 if version >= 6 else 16 if version >= 4 else 8
     ]
     rules = _checked(_LIBC.syscall(_LANDLOCK_CREATE, handled, len(handled), 0))
-    for path in _beside(hidden):
-        # A link may lead to what is hidden; what it leads to has a rule of its own where it lies.
-        _permit(rules, path, _LOOK & rights, os.O_NOFOLLOW)
+    for path in _outside(hidden):
+        # O_NOFOLLOW: a link may lead into a hidden folder. Its target has its own rule if it is elsewhere.
+        _permit(rules, path, _READ_ONLY & rights, os.O_NOFOLLOW)
     for path in (*writable, *_DEVICES):
         _permit(rules, path, rights)
     _checked(_LIBC.syscall(_LANDLOCK_RESTRICT, rules, 0))
@@ -136,22 +139,24 @@ def _permit(rules: int, path: str, rights: int, follow: int = 0) -> None:
     os.close(handle)
 
 
-def _beside(hidden: list[str]) -> Iterator[str]:
-    """Everything that is not on the way to a hidden folder: rights can be given, but not taken away below."""
+def _outside(hidden: list[str]) -> Iterator[str]:
+    """Yield every path that does not contain a hidden folder. Landlock can grant rights but not revoke them below."""
     avoided = [os.path.realpath(each) for each in hidden]
-    waiting = ["/"]
-    while waiting:
-        folder = waiting.pop()
+    pending = ["/"]
+    while pending:
+        folder = pending.pop()
         inside = [each for each in avoided if each == folder or each.startswith(folder.rstrip("/") + "/")]
         if not inside:
             yield folder
         elif folder not in inside:
             with suppress(OSError):
-                waiting += [os.path.join(folder, name) for name in os.listdir(folder)]
+                pending += [os.path.join(folder, name) for name in os.listdir(folder)]
 
 
 def refuse_sockets(families: tuple[int, ...]) -> bool:
-    """No sockets but of these families, and no way around it. False on a machine whose calls are not known here."""
+    """Permit only sockets of these families, and forbid io_uring, which could bypass it. False on an unknown machine.
+    The filter kills the process on a foreign architecture, and denies x32 calls (numbers from 0x40000000).
+    """
     known = _CALLS.get(platform.machine())
     if known is None:
         return False
@@ -169,10 +174,10 @@ def refuse_sockets(families: tuple[int, ...]) -> bool:
     ]
     size = len(program)
     lines = [
-        (code, _hop(at, yes, allow, deny, size), _hop(at, no, allow, deny, size), k)
+        (code, _offset(at, yes, allow, deny, size), _offset(at, no, allow, deny, size), k)
         for at, (code, yes, no, k) in enumerate(program)
     ]
-    # In the order of their distance: deny, allow, kill.
+    # Jump targets in the order that `_offset` expects: deny, allow, kill.
     lines += [(_RETURN, 0, 0, _DENY), (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
     packed = b"".join(struct.pack("HBBI", *line) for line in lines)
     buffer = ctypes.create_string_buffer(packed, len(packed))
@@ -180,14 +185,14 @@ def refuse_sockets(families: tuple[int, ...]) -> bool:
     return int(_LIBC.prctl(_PR_SET_SECCOMP, 2, header, 0, 0)) == 0
 
 
-def _hop(at: int, target: int, allow: int, deny: int, size: int) -> int:
-    """How many lines to skip to reach an end; 0 goes on."""
+def _offset(at: int, target: int, allow: int, deny: int, size: int) -> int:
+    """Return the number of instructions to skip to reach a target; 0 continues with the next instruction."""
     ends = {deny: size, allow: size + 1, -1: size + 2}
     return ends[target] - at - 1 if target in ends else 0
 
 
 def measures() -> dict[str, bool]:
-    """What this kernel grants an unprivileged process, tried in a child."""
+    """Return which measures this kernel permits to an unprivileged process. Each is tried in a child process."""
     found = {}
     for name, attempt in (("namespaces", enter_namespaces), ("landlock", _try_landlock), ("seccomp", _try_seccomp)):
         child = os.fork()
@@ -209,23 +214,23 @@ def _try_seccomp() -> bool:
     return refuse_sockets(())
 
 
-def _run(program: list[str], order: dict[str, Any], *, is_apart: bool) -> None:
-    """Become the program. Returns never."""
+def _run(program: list[str], order: dict[str, Any], *, has_own_network: bool) -> None:
+    """Replace this process with the program. Does not return."""
     drop_privileges()
     restrict_files([*order["writable"]], [*order["hidden"]])
-    refuse_sockets((socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK) if is_apart else ())
-    os.execv(program[0], program)  # noqa: S606 - that no shell is between is the point
+    refuse_sockets((socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK) if has_own_network else ())
+    os.execv(program[0], program)  # noqa: S606 - on purpose without a shell
 
 
-def _forked(work: Callable[[], None]) -> int:
-    """The status of a child that does the work; whoever else ends meanwhile is collected."""
+def _fork(work: Callable[[], None]) -> int:
+    """Run the work in a child and return its exit status. Other children that end in the meantime are reaped."""
     child = os.fork()
     if child == 0:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         try:
             work()
         except OSError as exc:
-            sys.stderr.write(f"cannot be started: {exc.strerror}\n")
+            sys.stderr.write(f"cannot start the program: {exc.strerror}\n")
         finally:
             os._exit(126)
     while True:
@@ -235,19 +240,19 @@ def _forked(work: Callable[[], None]) -> int:
 
 
 def main(order: dict[str, Any], program: list[str]) -> int:
-    """The exit code of the program; 128 and the signal that ended it."""
+    """Return the exit code of the program, or 128 plus the number of the signal that ended it."""
     set_limits(order["limits"])
     if not enter_namespaces():
-        _run(program, order, is_apart=False)
+        _run(program, order, has_own_network=False)
 
-    def first() -> None:
-        # The first process of the namespace: when it ends, the kernel ends all the others, wherever they hide.
+    def init() -> None:
+        # PID 1 of the new namespace: when it ends, the kernel kills all other processes in the namespace.
         freeze(order["frozen"])
         _LIBC.mount(b"proc", b"/proc", b"proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, None)
-        code = _forked(lambda: _run(program, order, is_apart=True))
+        code = _fork(lambda: _run(program, order, has_own_network=True))
         os._exit(code if code >= 0 else 128 - code)
 
-    code = _forked(first)
+    code = _fork(init)
     return code if code >= 0 else 128 - code
 
 

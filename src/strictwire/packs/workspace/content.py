@@ -1,4 +1,4 @@
-"""What a change is made of: its arguments read, the old content compared, the new content made."""
+"""The content of a change: reads the arguments, checks the old content, and makes the new content."""
 
 from __future__ import annotations
 
@@ -12,38 +12,41 @@ from strictwire.canon.json import JsonObject
 from strictwire.packs.kit.jail import Jail
 from strictwire.packs.kit.path import JailPath
 from strictwire.packs.kit.text import NotText, decode
-from strictwire.packs.workspace.latch import fold
 from strictwire.packs.workspace.patch import PatchInvalid, PatchRejected, apply_patch, parse_patch
+from strictwire.packs.workspace.path_locks import fold
 from strictwire.packs.workspace.plans.model import Operation
 from strictwire.packs.workspace.refusal import refuse
 
 MAX_FILE: Final = 16 * 1024 * 1024
-"""Bytes of a file that can be changed."""
+"""Largest file that can be changed, in bytes."""
 
 _MAX_NAMES: Final = 100_000
+"""Most names in a folder that are compared by case."""
 
 
-def needed(arguments: JsonObject, name: str) -> str:
-    """An argument that only some calls need. Raises Refused: MISSING_REQUIRED_FIELD."""
+def require_argument(arguments: JsonObject, name: str) -> str:
+    """Return an argument that only some calls require. Raises Refused: MISSING_REQUIRED_FIELD."""
     if name not in arguments:
         raise refuse("MISSING_REQUIRED_FIELD", f"{name} is required here", name)
     return str(arguments[name])
 
 
 def make_content(arguments: JsonObject) -> Callable[[bytes | None], bytes]:
-    """How the new content is made from the old; what is wrong with the arguments or the patch is told before any file
-    is looked at."""
+    """Return a function from old to new content. Errors in the arguments or the patch are raised here, before any file is
+    read."""
     if ("content" in arguments) == ("patch" in arguments):
-        raise refuse("MISSING_REQUIRED_FIELD", "Give content or patch, one of them", "content_or_patch")
+        raise refuse("MISSING_REQUIRED_FIELD", "Give either content or patch", "content_or_patch")
     if "content" in arguments:
         data = _decoded(arguments["content"], arguments.get("encoding", "utf-8"))
         return lambda _old: data
     if "previousHash" not in arguments:
-        raise refuse("MISSING_REQUIRED_FIELD", "A patch needs the previousHash of the file it was made from", "previousHash")
+        raise refuse(
+            "MISSING_REQUIRED_FIELD", "A patch needs previousHash, the hash of the file it applies to", "previousHash"
+        )
     try:
         hunks = parse_patch(arguments["patch"])
     except PatchInvalid as exc:
-        raise refuse("PATCH_INVALID", f"The patch cannot be read: {exc}", "malformed", line=exc.line) from exc
+        raise refuse("PATCH_INVALID", f"The patch is malformed: {exc}", "malformed", line=exc.line) from exc
 
     def apply(old: bytes | None) -> bytes:
         try:
@@ -51,7 +54,7 @@ def make_content(arguments: JsonObject) -> Callable[[bytes | None], bytes]:
         except PatchRejected as exc:
             raise refuse("PATCH_APPLY_FAILED", f"The patch does not apply: {exc}", "rejected", hunk=exc.hunk) from exc
         except NotText as exc:
-            raise refuse("PATCH_APPLY_FAILED", "The file is not text", "not_utf8") from exc
+            raise refuse("PATCH_APPLY_FAILED", "The file is not UTF-8 text", "not_utf8") from exc
 
     return apply
 
@@ -62,11 +65,11 @@ def _decoded(content: str, encoding: str) -> bytes:
     try:
         return b64decode(content, validate=True)
     except (NotBase64, ValueError) as exc:
-        raise refuse("INVALID_INPUT_FORMAT", "content is not base64", "base64") from exc
+        raise refuse("INVALID_INPUT_FORMAT", "content is not valid base64", "base64") from exc
 
 
-def read_seen(jail: Jail, path: JailPath, previous: str) -> bytes:
-    """What the file holds, if it is what the caller has seen. Read while the path is held."""
+def read_expected(jail: Jail, path: JailPath, previous: str) -> bytes:
+    """Read a file and check that it has the hash the client expects. Call it while the path is locked."""
     data = jail.read(path.text, limit=MAX_FILE)
     if sha256_of(data) != previous:
         text = "The file has changed since it was read; read it again and repeat the change"
@@ -75,15 +78,16 @@ def read_seen(jail: Jail, path: JailPath, previous: str) -> bytes:
 
 
 def check_case(jail: Jail, path: JailPath, *, besides: JailPath | None = None) -> None:
-    """Raises Refused: FILE_ALREADY_EXISTS, a name that differs in case alone is taken: elsewhere they are one file."""
+    """Raises Refused: FILE_ALREADY_EXISTS if another name differs only in case: some file systems treat both as one file."""
     taken = jail.list(path.parent.text, limit=_MAX_NAMES).entries
     own = besides.name if besides is not None and besides.parent == path.parent else None
     if any(fold(name) == fold(path.name) and name not in (path.name, own) for name, _ in taken):
-        raise refuse("FILE_ALREADY_EXISTS", "A file whose name differs in case alone is there", "case")
+        raise refuse("FILE_ALREADY_EXISTS", "A file whose name differs only in case exists", "case")
 
 
-def told_of(arguments: JsonObject, operation: Operation, path: JailPath, old: bytes | None = None) -> JsonObject:
-    """What every answer about a change tells. Its digest is in the audit trail, and so are both hashes by it."""
+def change_answer(arguments: JsonObject, operation: Operation, path: JailPath, old: bytes | None = None) -> JsonObject:
+    """Return the members common to all answers about a change. The audit trail holds a digest of the answer, and so of both
+    hashes."""
     return {
         "operation": operation.value,
         "path": path.text,
@@ -94,5 +98,5 @@ def told_of(arguments: JsonObject, operation: Operation, path: JailPath, old: by
 
 
 def sha256_of(data: bytes) -> str:
-    """The hash by which content is compared."""
+    """Return the hash by which contents are compared."""
     return hashlib.sha256(data).hexdigest()

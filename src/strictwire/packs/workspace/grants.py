@@ -1,22 +1,22 @@
-"""What the settings grant: which roots, who may take which role, who may approve, which programs may verify.
+"""The settings of the workspace pack: allowed roots, roles, approvers, and programs for verification.
 
 [packs.workspace]
-roots = ["/srv/projects"]          required: sessions may be opened here and below
+roots = ["/srv/projects"]          required: sessions may be opened in these folders and below
 approvers = ["reviewer"]           principals that may approve plans of others; none by default
 commands = ["python3", "cargo"]    programs that verification commands may start; none by default
-session_seconds = 28800            how long a session lives
-auditors = ["reviewer"]            principals that may read everyone's records of a workspace; none by default
-history_bytes = 268435456          old and new contents kept for `strictwire plan diff`; 0 keeps none
-require_prompt = false             whether plans and changes wait until the session has called read_prompt
+session_seconds = 28800            lifetime of a session
+auditors = ["reviewer"]            principals that may read all records of a workspace; none by default
+history_bytes = 268435456          size of the contents kept for `strictwire plan diff`; 0 keeps none
+require_prompt = false             true: a session must call read_prompt before it plans or changes anything
 
 [packs.workspace.roles]            principals of each role; "local" by default
 ANTIGRAVITY = ["planner"]
 WINDSURF = ["builder"]
 
-[packs.workspace.prompts]          text files that take the place of the prompts that read_prompt gives
+[packs.workspace.prompts]          text files that replace the built-in prompts of read_prompt
 WINDSURF = "/etc/strictwire/windsurf.md"
 
-"local" stands for everyone who needs no token: over HTTP on this machine, and the user of the operating system on stdio, who
+"local" stands for every caller that needs no token: over HTTP on this machine, and over stdio the operating system user, who
 can also be named: WINDSURF = ["ada"].
 """
 
@@ -35,14 +35,14 @@ from strictwire.packs.workspace.policy.rules import RULES
 from strictwire.packs.workspace.roles import Role
 
 SESSION_SECONDS: Final = 8 * 3600
-"""A working day: long enough not to end in the middle of work, short enough that a lost handle is soon worthless."""
+"""A working day: long enough not to expire during work, short enough that a leaked session id soon becomes useless."""
 
 HISTORY_BYTES: Final = 256 * 1024 * 1024
-"""Some thousand files of code in two versions each."""
+"""Enough for old and new contents of a few thousand source files."""
 
 _MAX_HISTORY: Final = 1 << 40
 _MAX_PROMPT: Final = 64 * 1024
-"""Bytes of a prompt: a model has to read it."""
+"""Largest prompt, in bytes. It takes space in the context window of a model."""
 
 _KNOWN: Final = frozenset(
     {
@@ -62,15 +62,15 @@ _KNOWN: Final = frozenset(
 
 
 class GrantsRefused(ValueError):
-    """The settings cannot be used; a sentence that says what to write."""
+    """The settings cannot be used. The message says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grants:
-    """See the module."""
+    """See the module docstring."""
 
     roots: tuple[str, ...]
-    """Resolved."""
+    """Absolute paths with links resolved."""
     roles: Mapping[Role, frozenset[str]]
     approvers: frozenset[str] = frozenset()
     auditors: frozenset[str] = frozenset()
@@ -81,21 +81,21 @@ class Grants:
     history_bytes: int = HISTORY_BYTES
     require_prompt: bool = False
     prompts: Mapping[Role, str] = field(default_factory=dict)
-    """Texts that take the place of ours."""
+    """Texts that replace the built-in prompts."""
 
     def covers(self, root: str) -> bool:
-        """Whether a resolved folder is one of the roots, or lies below one."""
+        """Return whether a resolved folder is one of the roots or below one."""
         return any(root == each or root.startswith(each.rstrip("/") + "/") for each in self.roots)
 
 
 def read_grants(settings: Mapping[str, JsonValue], *, local: frozenset[str] = frozenset({LOCAL})) -> Grants:
-    """The grants of a settings table; `local` are the principals that need no token. Raises GrantsRefused."""
+    """Read the settings; `local` are the principals that need no token. Raises GrantsRefused."""
     unknown = sorted(settings.keys() - _KNOWN)
     if unknown:
-        raise GrantsRefused(f"unknown setting {unknown[0]!r}; known: {', '.join(sorted(_KNOWN))}")
+        raise GrantsRefused(f"unknown setting {unknown[0]!r}; known settings: {', '.join(sorted(_KNOWN))}")
     roots = _names(settings, "roots")
     if not roots or not all(map(os.path.isabs, roots)):
-        raise GrantsRefused("expected `roots`, a list of absolute folders in which sessions may be opened")
+        raise GrantsRefused("expected `roots` to be a list of absolute folders in which sessions may be opened")
     return Grants(
         roots=tuple(str(Path(each).resolve()) for each in roots),
         roles=_roles(settings.get("roles", {}), local),
@@ -114,7 +114,7 @@ def read_grants(settings: Mapping[str, JsonValue], *, local: frozenset[str] = fr
 def _names(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     given = table.get(name, ())
     if not isinstance(given, list | tuple) or not all(isinstance(each, str) and each for each in given):
-        raise GrantsRefused(f"expected `{name}` to be a list of texts")
+        raise GrantsRefused(f"expected `{name}` to be a list of non-empty strings")
     return tuple(given)
 
 
@@ -125,7 +125,7 @@ def _principals(table: Mapping[str, Any], name: str, local: frozenset[str]) -> f
 
 def _roles(given: Any, local: frozenset[str]) -> Mapping[Role, frozenset[str]]:
     if not isinstance(given, Mapping) or not given.keys() <= set(Role):
-        raise GrantsRefused(f"expected `roles` to be a table with {' and '.join(Role)}")
+        raise GrantsRefused(f"expected `roles` to be a table with the keys {' and '.join(Role)}")
     return {role: _principals(given, role, local) if role in given else local for role in Role}
 
 
@@ -139,7 +139,7 @@ def _severities(given: Any) -> Mapping[str, Severity]:
     known = {rule.id for rule in RULES}
     if not isinstance(given, Mapping) or not given.keys() <= known or not set(given.values()) <= set(Severity):
         raise GrantsRefused(
-            f"expected `rules` to give each rule one of {', '.join(Severity)}; rules: {', '.join(sorted(known))}"
+            f"expected `rules` to map each rule to one of {', '.join(Severity)}; rules: {', '.join(sorted(known))}"
         )
     return {name: Severity(value) for name, value in given.items()}
 
@@ -164,7 +164,7 @@ def _switch(given: Any) -> bool:
 
 def _prompts(given: Any) -> Mapping[Role, str]:
     if not isinstance(given, Mapping) or not given.keys() <= set(Role):
-        raise GrantsRefused(f"expected `prompts` to be a table with {' and '.join(Role)}")
+        raise GrantsRefused(f"expected `prompts` to be a table with the keys {' and '.join(Role)}")
     return {Role(role): _prompt(path) for role, path in given.items()}
 
 
@@ -174,7 +174,7 @@ def _prompt(path: Any) -> str:
             raw = file.read(_MAX_PROMPT + 1)
         text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as exc:
-        raise GrantsRefused(f"the prompt {path!s} cannot be read as UTF-8 text") from exc
+        raise GrantsRefused(f"the prompt file {path!s} cannot be read as UTF-8 text") from exc
     if not text.strip() or len(raw) > _MAX_PROMPT:
-        raise GrantsRefused(f"expected the prompt {path!s} to hold text of at most {_MAX_PROMPT} bytes")
+        raise GrantsRefused(f"expected the prompt file {path!s} to hold text of at most {_MAX_PROMPT} bytes")
     return text

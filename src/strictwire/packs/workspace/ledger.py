@@ -1,8 +1,8 @@
-"""What was changed under each plan, by hash: one file a plan in the state folder, appended to and never rewritten.
+"""The ledger: what was changed under each plan, by hash. One append-only file per plan in the state folder.
 
-A change has two lines: `begin` before the first byte is changed, `end` when it stands or was undone. The second holds the
-answer of the tool to the byte, and its digest is in the audit trail: an entry that was altered shows. A change without an
-end was cut off by a death; what its files hold says what became of it.
+A change has two lines: `begin` before the first byte is changed, and `end` after it was applied or undone. The second line
+holds the exact answer of the tool. The audit trail has the digest of that answer, so tampering with an entry is detected.
+If the process died in between, the `end` line is missing; the current content of the files then shows the outcome.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from strictwire.canon.digest import digest, digest_bytes
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.fault.failure import Refused
 from strictwire.packs.workspace.archive import Archive
-from strictwire.packs.workspace.book import Session
 from strictwire.packs.workspace.content import sha256_of
-from strictwire.packs.workspace.moments import render_moment
 from strictwire.packs.workspace.plans.model import Operation
 from strictwire.packs.workspace.plans.scope import workspace_id
 from strictwire.packs.workspace.refusal import refuse
+from strictwire.packs.workspace.session_store import Session
+from strictwire.packs.workspace.timestamps import render_timestamp
 
 MAX_CHANGES: Final = 20_000
-"""Changes of one plan that are read; a plan that needs more is several plans."""
+"""Most changes of one plan that are read. Work that needs more should be split into several plans."""
 
-STOOD: Final = "stood"
+APPLIED: Final = "stood"
 UNDONE: Final = "undone"
+"""Values of `ended`. They are stored in ledgers and appear in answers, so they must not change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touch:
-    """What becomes of one path; None where there is no file."""
+class FileChange:
+    """What a change does to one path; None if there is no file."""
 
     path: str
     operation: Operation
@@ -45,8 +46,8 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Traced:
-    """The same, by hash."""
+class FileRecord:
+    """The same by hash, as the ledger stores it."""
 
     path: str
     operation: str
@@ -56,10 +57,10 @@ class Traced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change as it was noted."""
+    """One change in the ledger."""
 
     change: str
-    """Its name here."""
+    """Its id in the ledger."""
     at: str
     session_id: str
     principal: str
@@ -68,33 +69,33 @@ class Change:
     plan_hash: str
     phase_id: str
     args_digest: str
-    """Of the call's arguments, as its records have it."""
-    files: tuple[Traced, ...]
+    """Digest of the arguments of the call, as in its audit records."""
+    files: tuple[FileRecord, ...]
     ended: str | None = None
-    """`stood`, `undone`, or None: cut off."""
+    """APPLIED, UNDONE, or None if the process died."""
     answer: str | None = None
-    """What the tool answered, to the byte."""
+    """The exact answer of the tool."""
 
     @property
     def digest(self) -> str | None:
-        """The digest of the answer, as the audit trail has it."""
+        """The digest of the answer, as in the audit trail."""
         return None if self.answer is None else digest_bytes(self.answer.encode())
 
 
-class Pen:
-    """In the hand of whoever makes a change."""
+class LedgerEntry:
+    """An open entry of the ledger, while its change is being made."""
 
     def __init__(self) -> None:
         self.answer: bytes | None = None
 
-    def stood(self, answer: JsonObject) -> JsonObject:
-        """The change stands, and this is what its caller is told; returned as it is."""
+    def complete(self, answer: JsonObject) -> JsonObject:
+        """Set the answer of the tool and mark the change as applied. Returns the answer."""
         self.answer = render(answer)
         return answer
 
 
 class Ledger:
-    """See the module. `now` gives seconds since 1970."""
+    """See the module docstring. `now` returns seconds since 1970."""
 
     def __init__(self, folder: Path, archive: Archive, *, now: Callable[[], float]) -> None:
         self._folder = folder
@@ -103,14 +104,17 @@ class Ledger:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @contextmanager
-    def noting(self, session: Session, arguments: JsonObject, tool: str, touches: list[Touch]) -> Iterator[Pen]:
-        """Note a change before it is made, and how it ended. Raises OSError: it cannot be noted; then it is not made."""
-        for touch in touches:
-            self.archive.put(touch.old)
-            self.archive.put(touch.new)
+    def record(self, session: Session, arguments: JsonObject, tool: str, changes: list[FileChange]) -> Iterator[LedgerEntry]:
+        """Record a change before the block makes it, and its outcome afterwards.
+
+        Raises OSError if it cannot be recorded beforehand; the block then does not run.
+        """
+        for each in changes:
+            self.archive.put(each.old)
+            self.archive.put(each.new)
         begin = Change(
             change=secrets.token_hex(16),
-            at=render_moment(self._now()),
+            at=render_timestamp(self._now()),
             session_id=session.id,
             principal=session.principal,
             role=session.role.value,
@@ -118,26 +122,26 @@ class Ledger:
             plan_hash=str(arguments["plan_hash"]),
             phase_id=str(arguments["phase_id"]),
             args_digest=digest(arguments),
-            files=tuple(_traced(touch) for touch in touches),
+            files=tuple(_file_record(each) for each in changes),
         )
         path = self._path(workspace_id(session.root), begin.plan_hash)
         path.parent.mkdir(exist_ok=True, mode=0o700)
         members = asdict(begin)
         _append(path, {name: members[name] for name in _BEGIN} | {"kind": "begin"})
-        pen = Pen()
+        entry = LedgerEntry()
         try:
-            yield pen
+            yield entry
         except BaseException as exc:
-            if not _is_left_half(exc):
-                # What is raised says more than that its note could not be kept.
+            if not _is_half_done(exc):
+                # The original exception says more than a failure to write this line.
                 with suppress(OSError):
                     _append(path, {"change": begin.change, "ended": UNDONE, "answer": None, "kind": "end"})
             raise
-        answer = None if pen.answer is None else pen.answer.decode()
-        _append_durably(path, {"change": begin.change, "ended": STOOD, "answer": answer, "kind": "end"})
+        answer = None if entry.answer is None else entry.answer.decode()
+        _append_durably(path, {"change": begin.change, "ended": APPLIED, "answer": answer, "kind": "end"})
 
     def read(self, workspace: str, plan_hash: str) -> tuple[Change, ...]:
-        """The changes under a plan, in the order they began. Raises Refused: CAP_EXCEEDED; OSError."""
+        """Return the changes under a plan in the order they began. Raises Refused: CAP_EXCEEDED; OSError."""
         found: dict[str, Change] = {}
         for line in _lines(self._path(workspace, plan_hash)):
             name = str(line.get("change"))
@@ -151,62 +155,63 @@ class Ledger:
         return tuple(found.values())
 
     def plans(self, workspace: str) -> list[str]:
-        """The hashes of the plans under which something was changed, sorted."""
+        """Return the hashes of all plans with changes, sorted."""
         return sorted(path.stem for path in (self._folder / workspace).glob("*.jsonl"))
 
     def _path(self, workspace: str, plan_hash: str) -> Path:
         return self._folder / workspace / f"{plan_hash}.jsonl"
 
 
-def settle(changes: tuple[Change, ...], now: Callable[[str], str | None]) -> tuple[Change, ...]:
-    """The same changes, those that were cut off with what became of them, where that can be told.
+def resolve_unfinished(changes: tuple[Change, ...], now: Callable[[str], str | None]) -> tuple[Change, ...]:
+    """Return the changes with the outcome of unfinished ones filled in, as far as it can be determined.
 
-    A later change of a path has seen what was left of it; where there is none, `now` gives the hash of the file.
+    A later change of the same path has recorded what it found. If there is none, `now` returns the current hash of the file.
     """
     seen: dict[str, str | None] = {}
-    settled: list[Change] = []
+    resolved: list[Change] = []
     for each in reversed(changes):
-        found = [seen[traced.path] if traced.path in seen else now(traced.path) for traced in each.files]
+        found = [seen[file.path] if file.path in seen else now(file.path) for file in each.files]
         change = each if each.ended is not None else replace(each, ended=_maybe_end(each, found))
         if change.ended != UNDONE:
-            seen |= {traced.path: traced.before for traced in change.files}
-        settled.append(change)
-    return tuple(reversed(settled))
+            seen |= {file.path: file.before for file in change.files}
+        resolved.append(change)
+    return tuple(reversed(resolved))
 
 
 def _maybe_end(change: Change, found: list[str | None]) -> str | None:
     if found == [each.after for each in change.files]:
-        return STOOD
+        return APPLIED
     return UNDONE if found == [each.before for each in change.files] else None
 
 
 _BEGIN: Final = tuple(name for name in Change.__slots__ if name not in ("ended", "answer"))
+"""Members of a `begin` line."""
 
 
-def _traced(touch: Touch) -> Traced:
-    return Traced(
-        path=touch.path,
-        operation=touch.operation.value,
-        before=None if touch.old is None else sha256_of(touch.old),
-        after=None if touch.new is None else sha256_of(touch.new),
+def _file_record(change: FileChange) -> FileRecord:
+    return FileRecord(
+        path=change.path,
+        operation=change.operation.value,
+        before=None if change.old is None else sha256_of(change.old),
+        after=None if change.new is None else sha256_of(change.new),
     )
 
 
-def _is_left_half(exc: BaseException) -> bool:
-    """Whether a change could not be undone: then nobody knows yet what its files hold."""
+def _is_half_done(exc: BaseException) -> bool:
+    """Return whether a change could not be undone. Its outcome is then unknown, so no `end` line is written."""
     return isinstance(exc, Refused) and exc.failure.code == "INVARIANT_VIOLATION"
 
 
 def _maybe_change(line: dict[str, Any]) -> Change | None:
     try:
-        files = tuple(Traced(**each) for each in line["files"])
+        files = tuple(FileRecord(**each) for each in line["files"])
         return Change(**({name: line[name] for name in _BEGIN} | {"files": files}))
     except (KeyError, TypeError):
         return None
 
 
 def _append(path: Path, members: JsonObject) -> None:
-    """A power cut before the next `_append_durably` may lose it; then the trail's intent tells that a call was cut off."""
+    """Append without a sync. A power failure may lose the line; the intent in the audit trail still shows the call."""
     with _opened(path) as handle:
         _write(handle, members)
 
@@ -228,7 +233,7 @@ def _opened(path: Path) -> Iterator[int]:
 
 def _write(handle: int, members: JsonObject) -> None:
     size = os.fstat(handle).st_size
-    # A death may have left a line without its end; the next one does not become part of it.
+    # If the process died during a write, the last line has no newline. Start a new line then.
     is_torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
     line = (b"\n" if is_torn else b"") + render(members) + b"\n"
     if os.write(handle, line) < len(line):
@@ -236,7 +241,7 @@ def _write(handle: int, members: JsonObject) -> None:
 
 
 def _lines(path: Path) -> Iterator[JsonObject]:
-    """What is not a line of ours is passed over: the audit trail tells that it is missing."""
+    """Yield the lines that parse. Damaged lines are skipped; the audit trail shows that they are missing."""
     try:
         file = path.open("rb")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The pack itself: its tools, what they work with, and how long that lives. Settings: see `grants`."""
+"""The pack object: its tools, their dependencies, and their lifetimes. `grants` describes the settings."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from strictwire.packs.kit.paging import Pages
 from strictwire.packs.pack import Environment, PackRefused
 from strictwire.packs.workspace.archive import Archive
 from strictwire.packs.workspace.attest.tools import Attestation
-from strictwire.packs.workspace.book import SessionBook
 from strictwire.packs.workspace.changeset import ChangeSets
 from strictwire.packs.workspace.commit import Commits
-from strictwire.packs.workspace.gate import Gate, SessionTool, never
 from strictwire.packs.workspace.grants import Grants, GrantsRefused, read_grants
 from strictwire.packs.workspace.integrity import Integrity
 from strictwire.packs.workspace.journal import Journals
-from strictwire.packs.workspace.latch import Latches
 from strictwire.packs.workspace.ledger import Ledger
+from strictwire.packs.workspace.path_locks import PathLocks
 from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.planning import Planning
-from strictwire.packs.workspace.plans.approval import KeyRefused, Sealing, open_sealing
-from strictwire.packs.workspace.plans.shelf import Shelf
-from strictwire.packs.workspace.policy.judges import Judges
+from strictwire.packs.workspace.plans.approval import KeyRefused, Signer, open_signer
+from strictwire.packs.workspace.plans.plan_files import PlanFiles
+from strictwire.packs.workspace.policy.worker_pool import WorkerPool
 from strictwire.packs.workspace.preflight import Preflight
+from strictwire.packs.workspace.presence import PresenceFile
 from strictwire.packs.workspace.prompts import Prompts
 from strictwire.packs.workspace.reading import Reading
 from strictwire.packs.workspace.records import Records
 from strictwire.packs.workspace.replay import Replay
 from strictwire.packs.workspace.report import is_report_path
-from strictwire.packs.workspace.roster import Roster
+from strictwire.packs.workspace.session_guard import SessionGuard, SessionTool, never
+from strictwire.packs.workspace.session_store import SessionStore
 from strictwire.packs.workspace.sessions import Sessions
 from strictwire.packs.workspace.writing import Writing
 
 KEY: Final = Path("workspace") / "keys" / "approval.key"
-"""Below the state folder of packs."""
+"""Path of the approval key. This and the paths below are relative to the state folder of packs."""
 
 LOCKS: Final = Path("workspace") / "locks"
 
@@ -51,7 +51,8 @@ CHANGES: Final = Path("workspace") / "changes"
 
 CONTENTS: Final = Path("workspace") / "contents"
 
-ROSTER: Final = Path("workspace") / "roster"
+PRESENCE: Final = Path("workspace") / "roster"
+"""Files of `presence`. The folder name is kept for existing installations."""
 
 
 class WorkspacePack:
@@ -87,74 +88,86 @@ class WorkspacePack:
 
     def __init__(self, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
-        self._book: SessionBook | None = None
-        self._roster: Roster | None = None
-        self._judges: Judges | None = None
+        self._store: SessionStore | None = None
+        self._presence: PresenceFile | None = None
+        self._policy_workers: WorkerPool | None = None
 
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
-        """See Pack. Raises PackRefused: settings that cannot be used, no state folder, a key that is not safe."""
+        """See Pack.open. Raises PackRefused for invalid settings, a missing state folder, or an unsafe key file."""
         if not environment.alone:
-            raise PackRefused(self.name, "its sessions live in one process; serve it with --workers 1")
+            raise PackRefused(self.name, "its sessions are kept in one process; serve it with --workers 1")
         if environment.state is None:
-            raise PackRefused(self.name, "expected a state folder for its key and its locks")
+            raise PackRefused(self.name, "it needs a state folder for its key and its locks")
         try:
             grants = read_grants(environment.settings, local=environment.local)
             _check_parsers(grants)
             return self._handlers(grants, environment.state, environment.trail)
         except Refused as exc:
-            raise PackRefused(self.name, f"a change set that was cut off cannot be undone ({exc.failure.text})") from exc
+            raise PackRefused(self.name, f"an interrupted change set cannot be undone ({exc.failure.text})") from exc
         except (GrantsRefused, KeyRefused) as exc:
             raise PackRefused(self.name, str(exc)) from exc
         except OSError as exc:
             raise PackRefused(self.name, f"its state folder cannot be used ({exc.strerror})") from exc
 
     async def close(self) -> None:
-        """See Pack."""
-        if self._judges is not None:
-            self._judges.close()
-        if self._book is not None:
-            self._book.close()
-        if self._roster is not None:
-            self._roster.close()
+        """See Pack.close."""
+        if self._policy_workers is not None:
+            self._policy_workers.close()
+        if self._store is not None:
+            self._store.close()
+        if self._presence is not None:
+            self._presence.close()
 
     def _handlers(self, grants: Grants, state: Path, trail: TrailView | None) -> Mapping[str, Handler]:
-        roster = self._roster = Roster(state / ROSTER)
-        book = self._book = SessionBook(grants, now=self._now, tell=roster.tell)
-        sealing = open_sealing(state / KEY)
-        shelf = Shelf(sealing, now=self._now)
+        presence = self._presence = PresenceFile(state / PRESENCE)
+        store = self._store = SessionStore(grants, now=self._now, on_change=presence.write)
+        signer = open_signer(state / KEY)
+        plan_files = PlanFiles(signer, now=self._now)
         ledger = Ledger(state / CHANGES, Archive(state / CONTENTS, limit=grants.history_bytes), now=self._now)
-        sessions = Sessions(book)
-        behind = {
+        sessions = Sessions(store)
+        session_tools = {
             "end_session": sessions.end,
             "session_status": sessions.status,
-            "read_prompt": Prompts(book, grants).read,
+            "read_prompt": Prompts(store, grants).read,
             **_reading(),
-            **_planning(shelf, grants),
-            **self._changing(grants, state, shelf=shelf, ledger=ledger, book=book),
-            **_evidence(grants, trail, shelf=shelf, ledger=ledger, sealing=sealing),
+            **_planning(plan_files, grants),
+            **self._changing(grants, state, plan_files=plan_files, ledger=ledger, store=store),
+            **_evidence(grants, trail, plan_files=plan_files, ledger=ledger, signer=signer),
         }
-        gates = {
-            tool: Gate(tool=tool, run=run, book=book, is_report=_writes_report if tool == "write_file" else never)
-            for tool, run in behind.items()
+        guards = {
+            tool: SessionGuard(tool=tool, run=run, store=store, is_report=_writes_report if tool == "write_file" else never)
+            for tool, run in session_tools.items()
         }
-        return {"begin_session": sessions.begin, **gates}
+        return {"begin_session": sessions.begin, **guards}
 
     def _changing(
-        self, grants: Grants, state: Path, *, shelf: Shelf, ledger: Ledger, book: SessionBook
+        self, grants: Grants, state: Path, *, plan_files: PlanFiles, ledger: Ledger, store: SessionStore
     ) -> Mapping[str, SessionTool]:
         journals = Journals(state / JOURNALS)
-        permits, latches = Permits(shelf), Latches(state / LOCKS)
-        # The folder of the product with its keys and logs, where this pack has its own in it.
+        permits, path_locks = Permits(plan_files), PathLocks(state / LOCKS)
+        # The state folder of the whole server, with its keys and logs, if the pack's folder is inside it.
         hidden = str(state.parent if state.name == "packs" else state)
         preflight = Preflight(programs=grants.commands, hidden=(hidden,))
-        # Before anyone can see a set that a death cut in half.
-        journals.recover(latches)
-        judges = self._judges = Judges(grants.severities) if grants.policy else None
-        writing = Writing(permits=permits, latches=latches, preflight=preflight, judges=judges, book=book, ledger=ledger)
-        sets = ChangeSets(
-            permits=permits, latches=latches, preflight=preflight, judges=judges, journals=journals, ledger=ledger
+        # Before any client can see an interrupted change set.
+        journals.recover(path_locks)
+        policy_workers = self._policy_workers = WorkerPool(grants.severities) if grants.policy else None
+        writing = Writing(
+            permits=permits,
+            path_locks=path_locks,
+            preflight=preflight,
+            policy_workers=policy_workers,
+            store=store,
+            ledger=ledger,
         )
-        commits = Commits(permits=permits, ledger=ledger, latches=latches, preflight=preflight, now=self._now)
+        sets = ChangeSets(
+            permits=permits,
+            path_locks=path_locks,
+            preflight=preflight,
+            policy_workers=policy_workers,
+            journals=journals,
+            ledger=ledger,
+        )
+        commits = Commits(permits=permits, ledger=ledger, path_locks=path_locks, preflight=preflight, now=self._now)
         return {
             "write_file": writing.write_file,
             "move_file": writing.move_file,
@@ -169,8 +182,8 @@ def _reading() -> Mapping[str, SessionTool]:
     return {"read_file": reading.read_file, "list_files": reading.list_files, "search_text": reading.search_text}
 
 
-def _planning(shelf: Shelf, grants: Grants) -> Mapping[str, SessionTool]:
-    planning = Planning(shelf, grants)
+def _planning(plan_files: PlanFiles, grants: Grants) -> Mapping[str, SessionTool]:
+    planning = Planning(plan_files, grants)
     return {
         "create_plan": planning.create,
         "lint_plan": planning.lint,
@@ -181,14 +194,14 @@ def _planning(shelf: Shelf, grants: Grants) -> Mapping[str, SessionTool]:
 
 
 def _evidence(
-    grants: Grants, trail: TrailView | None, *, shelf: Shelf, ledger: Ledger, sealing: Sealing
+    grants: Grants, trail: TrailView | None, *, plan_files: PlanFiles, ledger: Ledger, signer: Signer
 ) -> Mapping[str, SessionTool]:
     records = Records(trail, grants)
-    replay = Replay(trail=trail, ledger=ledger, shelf=shelf, records=records)
-    attestation = Attestation(trail=trail, replay=replay, shelf=shelf, sealing=sealing)
+    replay = Replay(trail=trail, ledger=ledger, plan_files=plan_files, records=records)
+    attestation = Attestation(trail=trail, replay=replay, plan_files=plan_files, signer=signer)
     return {
         "read_audit_log": records.read,
-        "verify_workspace_integrity": Integrity(trail=trail, shelf=shelf, ledger=ledger).verify,
+        "verify_workspace_integrity": Integrity(trail=trail, plan_files=plan_files, ledger=ledger).verify,
         "replay_execution": replay.run,
         "generate_attestation_bundle": attestation.generate,
         "verify_attestation_bundle": attestation.verify,
@@ -197,14 +210,14 @@ def _evidence(
 
 
 def _check_parsers(grants: Grants) -> None:
-    """Raises GrantsRefused: content is to be judged, and the parsers are not there. What cannot be judged is not passed."""
+    """Raises GrantsRefused if the policy is on without its parsers. Content that cannot be checked must not be accepted."""
     missing = find_missing() if grants.policy else None
     if missing is not None:
         raise GrantsRefused(f"{missing} is not installed: pip install 'strictwire[workspace]', or set policy = \"off\"")
 
 
 def _writes_report(arguments: JsonObject) -> bool:
-    """A path that cannot be read is not a report's; the tool will say what is wrong with it."""
+    """Return whether a call writes a report. A malformed path is not a report; the tool reports what is wrong with it."""
     try:
         return is_report_path(arguments["path"])
     except Refused:
@@ -212,5 +225,5 @@ def _writes_report(arguments: JsonObject) -> bool:
 
 
 def pack() -> WorkspacePack:
-    """The entry point."""
+    """Entry point of the pack."""
     return WorkspacePack()

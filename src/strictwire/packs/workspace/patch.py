@@ -1,7 +1,7 @@
-"""Unified diffs of one file: read strictly, applied exactly where they say, or not at all. Pure.
+"""Unified diffs of one file: parsed strictly, and applied exactly at the given lines or not at all. Pure.
 
-No fuzz and no offsets: a patch made from another text than the one that is there does not apply. Lines end with LF; a CR
-before it belongs to the line.
+There is no fuzz and no offset search: a patch that was made from another text does not apply. Lines end with LF; a CR before
+it is part of the line.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_LINES: Final = 100_000
-"""Lines of one patch."""
+"""Most lines in one patch."""
 
 _HUNK: Final = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(?: .*)?", re.ASCII)
 _NO_END: Final = "\\ No newline at end of file"
 
 
 class PatchInvalid(ValueError):
-    """The text is not a patch. Carries the line, counted from 1, and what was expected there."""
+    """The text is not a valid patch. Carries the line number, counted from 1, and what was expected there."""
 
     def __init__(self, line: int, expected: str) -> None:
         super().__init__(line, expected)
@@ -30,29 +30,29 @@ class PatchInvalid(ValueError):
 
 
 class PatchRejected(ValueError):
-    """The patch does not fit the text. Carries the number of the hunk, counted from 1."""
+    """The patch does not apply to the text. Carries the number of the hunk, counted from 1."""
 
     def __init__(self, hunk: int) -> None:
         super().__init__(hunk)
         self.hunk = hunk
 
     def __str__(self) -> str:
-        return f"hunk {self.hunk} does not fit what the file holds"
+        return f"hunk {self.hunk} does not match the content of the file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunk:
-    """One change: these lines, from this line on, become those."""
+    """One change: the old lines at a position are replaced by the new lines."""
 
     start: int
-    """Lines before it in the old text."""
+    """Number of lines before it in the old text."""
     old: tuple[str, ...]
     new: tuple[str, ...]
-    """Both with their ends."""
+    """Lines with their line ends."""
 
 
 def parse_patch(text: str) -> tuple[Hunk, ...]:
-    """The hunks of a patch. Raises PatchInvalid: malformed, of more than one file, or it changes nothing."""
+    """Parse a patch. Raises PatchInvalid if it is malformed, has more than one file, or changes nothing."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -69,7 +69,7 @@ def parse_patch(text: str) -> tuple[Hunk, ...]:
 
 
 def apply_patch(text: str, hunks: tuple[Hunk, ...]) -> str:
-    """The new text. Raises PatchRejected: a hunk does not stand exactly where it says."""
+    """Apply hunks to a text. Raises PatchRejected if a hunk does not match exactly at its position."""
     lines = _keep_ends(text)
     made: list[str] = []
     done = 0
@@ -80,7 +80,7 @@ def apply_patch(text: str, hunks: tuple[Hunk, ...]) -> str:
         made += [*lines[done : hunk.start], *hunk.new]
         done = end
     result = [*made, *lines[done:]]
-    # Only the last line of a text can be without an end.
+    # Only the last line of a text may lack a line end.
     if any(not line.endswith("\n") for line in result[:-1]):
         raise PatchRejected(len(hunks))
     return "".join(result)
@@ -93,7 +93,7 @@ def _keep_ends(text: str) -> list[str]:
 
 
 def _skip_header(lines: list[str]) -> int:
-    """The index of the first hunk: a patch may begin with its two lines of names, and with those git puts before."""
+    """Return the index of the first hunk. The two file name lines and git's lines before them are optional."""
     at = 0
     while at < len(lines) and lines[at].startswith(("diff --git ", "index ", "new file mode ", "old mode ", "new mode ")):
         at += 1
@@ -105,7 +105,7 @@ def _skip_header(lines: list[str]) -> int:
 def _hunk(lines: list[str], at: int) -> tuple[Hunk, int]:
     head = _HUNK.fullmatch(lines[at])
     if head is None:
-        raise PatchInvalid(at + 1, "a hunk, '@@ -line,count +line,count @@'")
+        raise PatchInvalid(at + 1, "a hunk header, '@@ -line,count +line,count @@'")
     want = {"-": _count(head[2]), "+": _count(head[4])}
     sides: dict[str, list[str]] = {"-": [], "+": []}
     last = ""
@@ -119,11 +119,11 @@ def _hunk(lines: list[str], at: int) -> tuple[Hunk, int]:
             last = _take(line, sides, at)
         at += 1
     if any(len(sides[side]) != want[side] for side in sides):
-        raise PatchInvalid(at, "as many lines as the hunk says")
-    # A hunk without old lines names the line after which it stands, any other the line at which it begins.
+        raise PatchInvalid(at, "as many lines as the hunk header says")
+    # With no old lines, the header gives the line after which to insert; otherwise the first old line.
     start = int(head[1]) - (1 if sides["-"] else 0)
     if start < 0:
-        raise PatchInvalid(at, "lines counted from 1")
+        raise PatchInvalid(at, "line numbers counted from 1")
     return Hunk(start=start, old=tuple(sides["-"]), new=tuple(sides["+"])), at
 
 
@@ -131,10 +131,10 @@ _SIDES: Final = {" ": "-+", "-": "-", "+": "+"}
 
 
 def _take(line: str, sides: dict[str, list[str]], at: int) -> str:
-    """Puts a line of a hunk on its sides, which are returned."""
+    """Add a line of a hunk to its sides. Returns these sides."""
     on = _SIDES.get(line[:1])
     if on is None:
-        raise PatchInvalid(at + 1, "a line of the hunk, which begins with a space, '-' or '+'")
+        raise PatchInvalid(at + 1, "a line of the hunk that begins with a space, '-' or '+'")
     for side in on:
         sides[side].append(line[1:] + "\n")
     return on

@@ -1,4 +1,4 @@
-"""read_prompt: what an agent in each role has to know before it begins."""
+"""The tool read_prompt: the instructions for an agent in each role."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Final
 
 from strictwire.canon.json import JsonObject
-from strictwire.packs.workspace.book import Session, SessionBook
 from strictwire.packs.workspace.grants import Grants
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import Role
+from strictwire.packs.workspace.session_store import Session, SessionStore
 
 _COMMON: Final = """
 Every failure is an envelope with an `error_code`. Act on the code, not on the sentence. After a failure that locks the
@@ -47,23 +47,24 @@ is wrong, stop and say so.
 {_COMMON}""",
     }
 )
-"""Role to text. Settings may put other texts in their place."""
+"""Role to instructions. The settings may replace them."""
 
 SUFFIX: Final = "_CANONICAL"
+"""Ending of the prompt names."""
 
 
 class Prompts:
-    """The tool."""
+    """The tool read_prompt."""
 
-    def __init__(self, book: SessionBook, grants: Grants) -> None:
-        self._book = book
+    def __init__(self, store: SessionStore, grants: Grants) -> None:
+        self._store = store
         self._texts = {**PROMPTS, **grants.prompts}
 
     def read(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """read_prompt: of the session's own role. Raises Refused: UNAUTHORIZED_ACTION the prompt of another role."""
+        """Return the prompt of the session's role. Raises Refused: UNAUTHORIZED_ACTION for the prompt of another role."""
         name = f"{session.role}{SUFFIX}"
         if arguments.get("name", name) != name:
             raise refuse("UNAUTHORIZED_ACTION", f"This session is {session.role}; its prompt is {name}", "role")
         text = self._texts[session.role]
-        self._book.note_prompt(session)
+        self._store.mark_prompt_read(session)
         return {"name": name, "sha256": hashlib.sha256(text.encode()).hexdigest(), "content": text}

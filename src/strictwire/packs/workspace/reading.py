@@ -1,4 +1,4 @@
-"""read_file, list_files, search_text: what is there, within bounds. Nothing here changes anything."""
+"""The tools read_file, list_files and search_text. They are bounded and change nothing."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ from strictwire.packs.kit.jail import Jail, Kind
 from strictwire.packs.kit.paging import Pages, page_key
 from strictwire.packs.kit.path import parse_path
 from strictwire.packs.kit.text import NotText, cut_characters, decode, split_lines, take_lines
-from strictwire.packs.workspace.book import Session
 from strictwire.packs.workspace.refusal import refuse
+from strictwire.packs.workspace.session_store import Session
 
 MAX_CONTENT: Final = 1024 * 1024
-"""Bytes of one answer: more does not help a model, and a range gives the rest."""
+"""Most bytes in one answer: more does not help a model, and the client can ask for a range."""
 
 MAX_LINED: Final = 16 * 1024 * 1024
-"""Bytes of a file whose lines can be counted; beyond it only ranges of bytes are given."""
+"""Largest file that can be read by lines; a larger one can only be read by byte ranges."""
 
 MAX_NAMES: Final = 100_000
-"""Names of one folder."""
+"""Most names in one folder."""
 
 PAGE_SIZE: Final = 100
+"""Items per page if the client gives no size."""
 
 _UNSEARCHED: Final = frozenset({".git"})
-"""Folders that search_text passes over: packed objects of version control hold no text that anyone looks for."""
+"""Folders that search_text skips: packed git objects contain no searchable text."""
 
 MAX_SEARCHED_FILE: Final = 4 * 1024 * 1024
 MAX_SEARCHED: Final = 256 * 1024 * 1024
-"""Bytes of one file, and of all files of one search; what is passed over is counted in the answer."""
+"""Bytes that one search reads in one file and in total. The answer counts the files that it skips."""
 
 MAX_MATCHES: Final = 5000
+"""Most matches of one search."""
 
 _SHOWN: Final = 400
-"""Characters of a line that is shown."""
+"""Most characters of a line in a match."""
 
 
 class Reading:
-    """The reading tools of one server."""
+    """The tools of one server that read."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
 
     def read_file(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """read_file. Raises Refused: the codes of Jail.open; FILE_READ_FAILED not text though asked for as text;
-        INVALID_INPUT_VALUE two kinds of range at once; CAP_EXCEEDED."""
+        """The tool read_file. Raises Refused: the codes of Jail.open; FILE_READ_FAILED if text was requested and it is not
+        text; INVALID_INPUT_VALUE if both kinds of range are given; CAP_EXCEEDED."""
         by_bytes, by_lines = {"offset", "count"} & arguments.keys(), {"start_line", "line_count"} & arguments.keys()
         if by_bytes and by_lines:
-            raise refuse(
-                "INVALID_INPUT_VALUE", "Give offset and count, or start_line and line_count, not both", "two_ranges"
-            )
+            raise refuse("INVALID_INPUT_VALUE", "Give either offset and count, or start_line and line_count", "two_ranges")
         if by_lines:
             return _read_lines(session.jail, arguments)
         return _read_bytes(session.jail, arguments)
 
     def list_files(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """list_files. Raises Refused: the codes of Jail.list, CURSOR_INVALID, CURSOR_STALE, CAP_EXCEEDED."""
+        """The tool list_files. Raises Refused: the codes of Jail.list, CURSOR_INVALID, CURSOR_STALE, CAP_EXCEEDED."""
         path = arguments.get("path", ".")
         walk = _Walk(session.jail)
         if arguments.get("recursive", False):
@@ -72,15 +72,15 @@ class Reading:
         return page | {"unnameable": walk.unnameable}
 
     def search_text(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """search_text. Raises Refused: the codes of Jail.list, CURSOR_INVALID, CURSOR_STALE, CAP_EXCEEDED."""
+        """The tool search_text. Raises Refused: the codes of Jail.list, CURSOR_INVALID, CURSOR_STALE, CAP_EXCEEDED."""
         search = _Search(session.jail, query=arguments["query"], fold=arguments.get("ignore_case", False))
         items = search.run(arguments.get("path", "."))
         page = self._page("search_text", arguments, items)
         return page | {"skipped": search.skipped, "complete": search.is_complete}
 
     def _page(self, tool: str, arguments: JsonObject, items: list[Any]) -> JsonObject:
-        """The set is gathered for every page, so that a page is never of an older state than the call: a set that has
-        changed since the cursor was given is told as stale."""
+        """Return a page. The set is collected again for every page, so that a page never shows an older state: if the set
+        has changed since the cursor was issued, the cursor is stale."""
         inputs = {name: value for name, value in arguments.items() if name not in ("cursor", "pageSize")}
         state = hashlib.sha256(render(items)).hexdigest()
         key = page_key(tool, [inputs], state)
@@ -96,7 +96,7 @@ def _read_bytes(jail: Jail, arguments: JsonObject) -> JsonObject:
     part = jail.read_part(arguments["path"], offset=offset, count=min(count, MAX_CONTENT))
     is_whole = offset == 0 and len(part.data) >= part.size
     if "count" not in arguments and not is_whole and offset + len(part.data) < part.size:
-        text = f"The file has more than {MAX_CONTENT} bytes; ask for parts with offset and count"
+        text = f"The file has more than {MAX_CONTENT} bytes; read it in parts with offset and count"
         raise refuse("CAP_EXCEEDED", text, "too_large", limitBytes=MAX_CONTENT)
     encoding, content = _encode(part.data, arguments.get("encoding"))
     return {
@@ -119,7 +119,7 @@ def _read_lines(jail: Jail, arguments: JsonObject) -> JsonObject:
     start, count = int(arguments.get("start_line", 0)), int(arguments.get("line_count", 2000))
     lines = take_lines(text, start, count)
     if len(lines.text.encode()) > MAX_CONTENT:
-        raise refuse("CAP_EXCEEDED", f"These lines have more than {MAX_CONTENT} bytes; ask for fewer", "too_large")
+        raise refuse("CAP_EXCEEDED", f"These lines have more than {MAX_CONTENT} bytes; request fewer", "too_large")
     before = take_lines(text, 0, start).text
     return {
         "path": parse_path(arguments["path"]).text,
@@ -136,7 +136,7 @@ def _read_lines(jail: Jail, arguments: JsonObject) -> JsonObject:
 
 
 def _encode(data: bytes, asked: str | None) -> tuple[str, str]:
-    """Encoding and content; text where it is text, unless the caller decides."""
+    """Return encoding and content: text if it is valid UTF-8, unless the client requested an encoding."""
     if asked != "base64":
         try:
             return "utf-8", decode(data)
@@ -152,7 +152,7 @@ def _entry(jail: Jail, path: str, kind: Kind) -> JsonObject:
 
 
 def _maybe_size(jail: Jail, path: str) -> int | None:
-    """None for a file that went away, or that may not be looked at."""
+    """Return the size; None if the file has been deleted or its status cannot be read."""
     try:
         return jail.stat(path).size
     except Refused:
@@ -161,36 +161,36 @@ def _maybe_size(jail: Jail, path: str) -> int | None:
 
 @dataclass(slots=True)
 class _Walk:
-    """Names in order, depth first. Links are named and never followed."""
+    """Lists names in order, depth first. Links are listed and never followed."""
 
     jail: Jail
     unnameable: int = 0
 
     def folder(self, path: str) -> Iterator[tuple[str, Kind]]:
-        """The names of one folder."""
+        """Return the names in one folder."""
         prefix = "/".join(parse_path(path).segments)
         listing = self.jail.list(path, limit=MAX_NAMES)
         self.unnameable += listing.unnameable
         return ((f"{prefix}/{name}" if prefix else name, kind) for name, kind in listing.entries)
 
     def everything(self, path: str, *, without: frozenset[str] = frozenset()) -> Iterator[tuple[str, Kind]]:
-        """The names of a folder and of all below. A folder below that cannot be read is named and passed over."""
-        waiting = [self.folder(path)]
-        while waiting:
-            found = next(waiting[-1], None)
+        """Return the names in a folder and below. A folder below that cannot be read is listed but not entered."""
+        pending = [self.folder(path)]
+        while pending:
+            found = next(pending[-1], None)
             if found is None:
-                waiting.pop()
+                pending.pop()
                 continue
             yield found
             if found[1] is Kind.FOLDER and found[0].rpartition("/")[2] not in without:
                 try:
-                    waiting.append(self.folder(found[0]))
+                    pending.append(self.folder(found[0]))
                 except Refused:
                     continue
 
 
 class _Search:
-    """One search for a text as it stands: no patterns, so no query can take long on purpose."""
+    """One search for a literal text. There are no patterns, so no query can be made slow on purpose."""
 
     def __init__(self, jail: Jail, *, query: str, fold: bool) -> None:
         self._jail = jail
@@ -200,7 +200,7 @@ class _Search:
         self._read = 0
 
     def run(self, path: str) -> list[JsonObject]:
-        """The matches in the order of paths and lines."""
+        """Return the matches in the order of paths and lines."""
         found: list[JsonObject] = []
         for name in self._files(path):
             found += self._matches(name)

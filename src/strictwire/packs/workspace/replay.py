@@ -1,4 +1,4 @@
-"""replay_execution: what the records say happened, against what the files are now. Changes nothing."""
+"""The tool replay_execution: what the records say happened, compared with the current files. Changes nothing."""
 
 from __future__ import annotations
 
@@ -9,46 +9,51 @@ from typing import Final
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
-from strictwire.packs.workspace.book import Session
 from strictwire.packs.workspace.journal import maybe_hash
-from strictwire.packs.workspace.ledger import Change, Ledger, settle
+from strictwire.packs.workspace.ledger import Change, Ledger, resolve_unfinished
 from strictwire.packs.workspace.plans.model import Plan
+from strictwire.packs.workspace.plans.plan_files import PlanFiles, WorkspaceFolder
 from strictwire.packs.workspace.plans.scope import workspace_id
-from strictwire.packs.workspace.plans.shelf import Home, Shelf
-from strictwire.packs.workspace.records import Gathered, Recorded, Records, gather, needed_trail
+from strictwire.packs.workspace.reconcile import Evidence, Reconciliation, ReplayFinding, reconcile
+from strictwire.packs.workspace.records import AuditRecord, GatheredRecords, Records, gather, require_trail
 from strictwire.packs.workspace.refusal import refuse
-from strictwire.packs.workspace.retrace import Evidence, Found, Retraced, retrace
+from strictwire.packs.workspace.session_store import Session
 
-MAX_TOLD: Final = 200
-"""Steps, files and findings of one answer; how many there are is told too."""
+MAX_SHOWN: Final = 200
+"""Most steps, files and findings in one answer. The answer also gives their numbers."""
 
-_OF_NO_PHASE: Final = frozenset({"create_plan", "approve_plan"})
+_WHOLE_PLAN: Final = frozenset({"create_plan", "approve_plan"})
+"""Tools whose records belong to all phases of a plan."""
 
 
 class Replay:
-    """The tool, and the evidence it works with."""
+    """The tool replay_execution, and the collection of evidence for attestations."""
 
-    def __init__(self, *, trail: TrailView | None, ledger: Ledger, shelf: Shelf, records: Records) -> None:
+    def __init__(self, *, trail: TrailView | None, ledger: Ledger, plan_files: PlanFiles, records: Records) -> None:
         self._trail = trail
         self._ledger = ledger
-        self._shelf = shelf
+        self._plan_files = plan_files
         self._records = records
 
     def run(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """replay_execution. Raises Refused: MISSING_REQUIRED_FIELD, INSUFFICIENT_PERMISSIONS, PLAN_NOT_FOUND,
-        CAP_EXCEEDED, AUDIT_LOG_FAILED."""
+        """Replay a plan, one of its phases, or a session.
+
+        Raises Refused: MISSING_REQUIRED_FIELD, INSUFFICIENT_PERMISSIONS, PLAN_NOT_FOUND, CAP_EXCEEDED, AUDIT_LOG_FAILED.
+        """
         plan_hash, phase_id, of_session = (arguments.get(name) for name in ("plan_hash", "phase_id", "of_session"))
         if plan_hash is None and of_session is None:
             raise refuse("MISSING_REQUIRED_FIELD", "Give plan_hash or of_session", "plan_hash_or_of_session")
         if of_session is not None:
             self._records.check_session(session, of_session)
         if plan_hash is not None:
-            self._shelf.read(session, plan_hash)
+            self._plan_files.read(session, plan_hash)
         gathered = self.gather(session, plan_hash=plan_hash, phase_id=phase_id, of_session=of_session)
-        done = self.judge(session, gathered, phase_id=phase_id, of_session=of_session)
+        done = self.reconcile(session, gathered, phase_id=phase_id, of_session=of_session)
         files = [_file(session, path, expected) for path, expected in done.last.items()]
-        changed = tuple(Found(code="CHANGED_SINCE", subject=str(each["path"])) for each in files if each["state"] != "same")
-        altered = find_altered(needed_trail(self._trail), gathered.records)
+        changed = tuple(
+            ReplayFinding(code="CHANGED_SINCE", subject=str(each["path"])) for each in files if each["state"] != "same"
+        )
+        altered = find_altered(require_trail(self._trail), gathered.records)
         done = replace(done, findings=(*altered, *done.findings, *changed))
         return {
             "plan_hash": plan_hash,
@@ -57,56 +62,62 @@ class Replay:
             "verdict": "PASS" if done.passed else "FAIL",
             "complete": gathered.is_complete,
             "counts": {"steps": len(done.steps), "files": len(files), "findings": len(done.findings)},
-            "steps": [each.as_json() for each in done.steps[-MAX_TOLD:]],
-            "files": files[:MAX_TOLD],
-            "findings": [each.as_json() for each in done.findings[:MAX_TOLD]],
+            "steps": [each.as_json() for each in done.steps[-MAX_SHOWN:]],
+            "files": files[:MAX_SHOWN],
+            "findings": [each.as_json() for each in done.findings[:MAX_SHOWN]],
         }
 
     def gather(
         self, session: Session, *, plan_hash: str | None, phase_id: str | None = None, of_session: str | None = None
-    ) -> Gathered:
-        """The records of a plan, of one of its phases, or of a session."""
+    ) -> GatheredRecords:
+        """Return the records of a plan, of one of its phases, or of a session."""
 
         def is_wanted(record: JsonObject) -> bool:
-            # Making and approving a plan belong to all of its phases.
-            phase = None if record.get("tool_name") in _OF_NO_PHASE else phase_id
-            asked = {"plan_hash": plan_hash, "phase_id": phase, "session_id": of_session}
+            phase = None if record.get("tool_name") in _WHOLE_PLAN else phase_id
+            expected = {"plan_hash": plan_hash, "phase_id": phase, "session_id": of_session}
             is_here = record.get("workspace_root") in (session.root, None)
-            return is_here and all(record.get(name) == value for name, value in asked.items() if value is not None)
+            return is_here and all(record.get(name) == value for name, value in expected.items() if value is not None)
 
         needle = plan_hash or of_session or ""
-        return gather(needed_trail(self._trail), is_wanted, needle=needle, until=plan_hash)
+        return gather(require_trail(self._trail), is_wanted, needle=needle, until=plan_hash)
 
-    def judge(
-        self, home: Home, gathered: Gathered, *, phase_id: str | None = None, of_session: str | None = None
-    ) -> Retraced:
-        """What the records, the ledger and the plans say together."""
+    def reconcile(
+        self,
+        folder: WorkspaceFolder,
+        gathered: GatheredRecords,
+        *,
+        phase_id: str | None = None,
+        of_session: str | None = None,
+    ) -> Reconciliation:
+        """Compare the records with the ledger and the plans."""
         named = [each.record.get("plan_hash") for each in gathered.records]
         hashes = sorted({each for each in named if isinstance(each, str)})
-        changes = [change for each in hashes for change in self._changes(home, each) if _is_of(change, phase_id, of_session)]
-        return retrace(
+        changes = [
+            change for each in hashes for change in self._changes(folder, each) if _is_of(change, phase_id, of_session)
+        ]
+        return reconcile(
             Evidence(
                 records=gathered.records,
                 changes=tuple(changes),
-                plans={each: self._maybe_plan(home, each) for each in hashes},
-                approvals={each: self._shelf.maybe_approval(home, each) for each in hashes},
+                plans={each: self._maybe_plan(folder, each) for each in hashes},
+                approvals={each: self._plan_files.maybe_approval(folder, each) for each in hashes},
                 has_intents=of_session is None,
             )
         )
 
-    def _changes(self, home: Home, plan_hash: str) -> Iterable[Change]:
-        noted = self._ledger.read(workspace_id(home.root), plan_hash)
-        return settle(noted, lambda path: maybe_hash(home.jail, path))
+    def _changes(self, folder: WorkspaceFolder, plan_hash: str) -> Iterable[Change]:
+        recorded = self._ledger.read(workspace_id(folder.root), plan_hash)
+        return resolve_unfinished(recorded, lambda path: maybe_hash(folder.jail, path))
 
-    def _maybe_plan(self, home: Home, plan_hash: str) -> Plan | None:
+    def _maybe_plan(self, folder: WorkspaceFolder, plan_hash: str) -> Plan | None:
         try:
-            return self._shelf.whole(home, plan_hash)
+            return self._plan_files.read_verified(folder, plan_hash)
         except Refused:
             return None
 
 
-def find_altered(trail: TrailView, records: tuple[Recorded, ...]) -> tuple[Found, ...]:
-    """The first record that is not the one that was signed for. Raises Refused: the trail cannot be read."""
+def find_altered(trail: TrailView, records: tuple[AuditRecord, ...]) -> tuple[ReplayFinding, ...]:
+    """Return the first record that differs from the signed one. Raises Refused if the trail cannot be read."""
     if not records:
         return ()
     try:
@@ -115,7 +126,7 @@ def find_altered(trail: TrailView, records: tuple[Recorded, ...]) -> tuple[Found
         cause = exc.failure.cause
         if not isinstance(cause, dict) or cause.get("reason") not in ("damaged", "no_such_record"):
             raise
-        return (Found(code="RECORD_ALTERED", subject=str(cause.get("record", "checkpoint"))),)
+        return (ReplayFinding(code="RECORD_ALTERED", subject=str(cause.get("record", "checkpoint"))),)
     return ()
 
 
@@ -123,7 +134,7 @@ def _is_of(change: Change, phase_id: str | None, of_session: str | None) -> bool
     return phase_id in (None, change.phase_id) and of_session in (None, change.session_id)
 
 
-def _file(home: Home, path: str, recorded: str | None) -> JsonObject:
-    now = maybe_hash(home.jail, path)
+def _file(folder: WorkspaceFolder, path: str, recorded: str | None) -> JsonObject:
+    now = maybe_hash(folder.jail, path)
     state = "same" if now == recorded else "gone" if now is None else "changed"
     return {"path": path, "recorded": recorded, "now": now, "state": state}

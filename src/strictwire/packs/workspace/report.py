@@ -1,4 +1,4 @@
-"""What a failure report must hold. Pure.
+"""The required form of a failure report. Pure.
 
 # Failure report
 Session: <session_id>
@@ -17,21 +17,22 @@ from typing import Final
 from strictwire.packs.kit.path import parse_path
 
 FOLDER: Final = ("docs", "reports")
+"""Folder of the reports, below the root."""
 
 MAX_BYTES: Final = 64 * 1024
-"""A report is read by a person."""
+"""Largest report: a person has to read it."""
 
 _SECTIONS: Final = ("What happened", "Cause", "Next step")
 
 
 def is_report_path(path: str) -> bool:
-    """Whether a path is that of a report: a Markdown file directly in docs/reports. Raises Refused: malformed."""
+    """Return whether a path is that of a report: a Markdown file directly in docs/reports. Raises Refused if malformed."""
     asked = parse_path(path)
     return asked.segments[:-1] == FOLDER and asked.name.endswith(".md") and not asked.folder
 
 
 def find_report_problem(text: str, *, session_id: str, code: str | None) -> str | None:
-    """What is missing from a report, as a sentence; None if it is valid. Without a code any code will do."""
+    """Return what is wrong with a report, as a sentence; None if it is valid. Without a code, any code is accepted."""
     lines = [line.strip() for line in text.splitlines()]
     if not lines or lines[0] != "# Failure report":
         return "the first line must be '# Failure report'"

@@ -1,4 +1,4 @@
-"""Who may use which tool, in which state of the session. Pure tables and one decision (S10, S11)."""
+"""Which role may use which tool, and in which state of the session. Pure tables and one decision (clauses S10, S11)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Role(StrEnum):
-    """What a session is for. No role both plans and executes."""
+    """The purpose of a session. No role both plans and executes."""
 
     ANTIGRAVITY = "ANTIGRAVITY"
     """Plans and reads."""
@@ -59,14 +59,14 @@ RULES: Final[Mapping[str, ToolRule]] = MappingProxyType(
         "commit_phase": _EXECUTOR,
     }
 )
-"""Every tool that needs a session. Reading and leaving are always open, so that no state is a trap."""
+"""Every tool that needs a session. Reading and ending are always possible, so that no state is a dead end."""
 
 LOCKING: Final = frozenset({"PATH_TRAVERSAL_BLOCKED", "OUTSIDE_WORKSPACE", "INVARIANT_VIOLATION"})
-"""Failures that demand a report of whatever tool: the caller tried to leave its bounds, or something is broken."""
+"""Failures of any tool that require a report: the client tried to leave the workspace, or an invariant is broken."""
 
 LOCKING_CHANGES: Final = frozenset({"PLAN_SCOPE_VIOLATION", "PLAN_ENFORCEMENT_FAILED", "PREFLIGHT_FAILED"})
-"""Failures that demand a report of a tool that changes files. A slip that the caller can mend alone (a stale hash, a
-missing file, a patch that does not apply, a plan still being written) locks nothing."""
+"""Failures of a tool that changes files that require a report. Mistakes that a client can correct by itself (an outdated
+hash, a missing file, a patch that does not apply, an unfinished plan) do not lock the session."""
 
 INVARIANTS_OF: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -82,20 +82,20 @@ INVARIANTS_OF: Final[Mapping[str, str]] = MappingProxyType(
         "HASH_MISMATCH": "HASH_BEFORE_WRITE",
     }
 )
-"""The invariant that a refusal protects, where the refusal does not name one itself."""
+"""Failure code to the invariant it protects, if the failure does not name one itself."""
 
 
-def demands_report(tool: str, code: str) -> bool:
-    """Whether a session locks after this failure of this tool."""
+def requires_report(tool: str, code: str) -> bool:
+    """Return whether this failure of this tool locks the session."""
     return code in LOCKING or (code in LOCKING_CHANGES and RULES[tool] is _EXECUTOR)
 
 
 def find_refusal(tool: str, *, role: Role, is_locked: bool, is_report: bool) -> str | None:
-    """The code why this tool may not be used now; None if it may. Raises KeyError: not a tool that needs a session.
+    """Return the code that refuses this tool in this state, or None. Raises KeyError if the tool does not need a session.
 
-    1. a failure report may be written by either role, locked or not: it is the way out of a lock;
+    1. a failure report may be written by either role, locked or not: it is how a session is unlocked;
     2. UNAUTHORIZED_ACTION: the role may never use the tool;
-    3. SESSION_LOCKED: the role may, but not before a report.
+    3. SESSION_LOCKED: the role may use it, but only after a report.
     """
     rule = RULES[tool]
     if is_report:

@@ -1,6 +1,7 @@
-"""The verbs for people as plain functions: parsed options in, exit code and text out. Prints nothing, asks nothing.
+"""The commands of `strictwire plan` and `strictwire workspace` as plain functions: parsed options in, result out. They print
+nothing and ask nothing.
 
-Exit codes: 0 fine, 100 findings, 1 could not run.
+Exit codes: 0 ok, 100 findings, 1 the command failed.
 """
 
 from __future__ import annotations
@@ -19,37 +20,39 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.staging import TEMPORARY
 from strictwire.packs.workspace.archive import Archive
-from strictwire.packs.workspace.attest.check import Trusted, check_bundle
+from strictwire.packs.workspace.attest.check import TrustedKeys, check_bundle
 from strictwire.packs.workspace.content import MAX_FILE
 from strictwire.packs.workspace.diff import FindBytes, render_each, render_net
 from strictwire.packs.workspace.journal import maybe_hash
 from strictwire.packs.workspace.ledger import Change, Ledger
-from strictwire.packs.workspace.moments import render_moment
-from strictwire.packs.workspace.pack import CHANGES, CONTENTS, ROSTER
+from strictwire.packs.workspace.pack import CHANGES, CONTENTS, PRESENCE
 from strictwire.packs.workspace.planning import HOURS
-from strictwire.packs.workspace.plans.approval import KeyRefused, open_sealing
+from strictwire.packs.workspace.plans.approval import KeyRefused, open_signer
 from strictwire.packs.workspace.plans.lint import Linted, lint
 from strictwire.packs.workspace.plans.model import Operation, Phase, Plan
+from strictwire.packs.workspace.plans.plan_files import PlanFiles, plan_path
+from strictwire.packs.workspace.plans.plan_markdown import body_hash, render_plan, split_hash
 from strictwire.packs.workspace.plans.scope import workspace_id
-from strictwire.packs.workspace.plans.shelf import Shelf, plan_path
-from strictwire.packs.workspace.plans.text import body_hash, render_plan, split_hash
+from strictwire.packs.workspace.presence import read_presence
 from strictwire.packs.workspace.records import last_records
 from strictwire.packs.workspace.roles import Role
-from strictwire.packs.workspace.roster import read_roster
+from strictwire.packs.workspace.timestamps import render_timestamp
 
 FINDINGS: Final = 100
-COULD_NOT: Final = 1
+FAILED: Final = 1
 
 _OPEN: Final = frozenset({"approved", "proposed"})
+"""States of plans that `workspace status` lists."""
+
 _LAST: Final = 10
-"""Records that a status shows."""
+"""Records that `workspace status` shows."""
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a verb gives."""
+class CommandResult:
+    """The result of a command: its exit code and its output."""
 
     exit_code: int = 0
     stdout: str = ""
@@ -57,44 +60,46 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
-    """A workspace that a person named."""
+class OpenedWorkspace:
+    """A workspace folder that was opened for a command."""
 
     root: str
     jail: Jail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a verb works: the workspace, the key with which the server signs, and the time."""
+class CommandContext:
+    """What a command works with: the workspace, the signing key of the server, and a clock."""
 
     root: Path
     key: Path
     now: Callable[[], float]
     state: Path | None = None
-    """Where the server's packs keep their files; without it nothing is known of changes and sessions."""
+    """State folder of the server's packs. Without it, changes and sessions are unknown."""
     trail: TrailView | None = None
 
 
-def run_new(place: Place, *, author: str, draft: str | None) -> Answer:
-    """Without a draft a plan to fill in, on stdout; with one the plan is kept and its hash told."""
+def run_new(context: CommandContext, *, author: str, draft: str | None) -> CommandResult:
+    """Without a draft, print a plan template on stdout. With a draft, save it as a plan and print its hash."""
     if draft is None:
-        return Answer(stdout=split_hash(render_plan(_template(place, author)))[1])
+        return CommandResult(stdout=split_hash(render_plan(_template(context, author)))[1])
     text = _with_hash(draft)
     linted = lint(text)
     if not linted.passed:
         return _findings(linted)
-    with _opened(place) as (shelf, home):
-        plan_hash = shelf.put(home, text)
-        return Answer(stdout=f"{plan_hash}\n", stderr=f"wrote {plan_path(plan_hash)}; have it approved by someone else\n")
+    with _opened(context) as (plan_files, folder):
+        plan_hash = plan_files.save(folder, text)
+        return CommandResult(
+            stdout=f"{plan_hash}\n", stderr=f"wrote {plan_path(plan_hash)}; have it approved by someone else\n"
+        )
 
 
-def run_lint(place: Place, *, text: str | None, plan_hash: str | None) -> Answer:
+def run_lint(context: CommandContext, *, text: str | None, plan_hash: str | None) -> CommandResult:
     """Lint a text, with or without a hash line, or a plan of the workspace by its hash."""
     if text is not None:
         return _findings(lint(text if split_hash(text)[0] else _with_hash(text)))
-    with _opened(place) as (shelf, home):
-        found = shelf.read(home, plan_hash or "")
+    with _opened(context) as (plan_files, folder):
+        found = plan_files.read(folder, plan_hash or "")
         return _findings(lint(found, expected_hash=plan_hash))
 
 
@@ -103,86 +108,88 @@ def _with_hash(draft: str) -> str:
     return f"PLAN_HASH: {body_hash(body)}\n{body}"
 
 
-def run_approve(place: Place, *, plan_hash: str, approver: str) -> Answer:
-    """Vouch for a plan as a person at the terminal."""
-    with _opened(place) as (shelf, home):
-        approval = shelf.approve(home, plan_hash, approver=approver)
-        return Answer(stderr=f"approved {plan_hash} as {approval.approver}\n")
+def run_approve(context: CommandContext, *, plan_hash: str, approver: str) -> CommandResult:
+    """Approve a plan as a person at the terminal."""
+    with _opened(context) as (plan_files, folder):
+        approval = plan_files.approve(folder, plan_hash, approver=approver)
+        return CommandResult(stderr=f"approved {plan_hash} as {approval.approver}\n")
 
 
-def run_list(place: Place) -> Answer:
-    """One line a plan: hash, state, end, title."""
-    with _opened(place) as (shelf, home):
-        plans = [shelf.summary(home, name) for name in shelf.names(home)]
-    return Answer(stdout="".join(map(_line, plans)))
+def run_list(context: CommandContext) -> CommandResult:
+    """One line per plan: hash, state, expiry, title."""
+    with _opened(context) as (plan_files, folder):
+        plans = [plan_files.summary(folder, name) for name in plan_files.hashes(folder)]
+    return CommandResult(stdout="".join(map(_line, plans)))
 
 
 def _line(plan: JsonObject) -> str:
     return f"{plan['plan_hash']}  {plan['state']:<15} {plan['expires_at'] or '-':<20} {plan['title'] or '-'}\n"
 
 
-def run_diff(place: Place, *, plan_hash: str, phase_id: str | None = None, is_each: bool = False) -> Answer:
-    """What a plan changed: one diff a path, or one for each change."""
-    with _opened(place) as (shelf, home):
-        ledger = _ledger(place)
-        changes = ledger.read(workspace_id(home.root), plan_hash)
+def run_diff(
+    context: CommandContext, *, plan_hash: str, phase_id: str | None = None, is_each: bool = False
+) -> CommandResult:
+    """Print what a plan changed: one diff per path, or one per change."""
+    with _opened(context) as (plan_files, folder):
+        ledger = _ledger(context)
+        changes = ledger.read(workspace_id(folder.root), plan_hash)
         if not changes:
-            # A plan that is not there is told as such.
-            shelf.read(home, plan_hash)
-            return Answer(stderr="nothing was changed under this plan\n")
+            # Raises PLAN_NOT_FOUND if there is no such plan.
+            plan_files.read(folder, plan_hash)
+            return CommandResult(stderr="no files were changed under this plan\n")
         shown = [each for each in changes if phase_id in (None, each.phase_id)]
         render = render_each if is_each else render_net
-        return Answer(stdout=render(shown, _finder(ledger, home, shown)))
+        return CommandResult(stdout=render(shown, _finder(ledger, folder, shown)))
 
 
-def _ledger(place: Place) -> Ledger:
-    """The server's, to read."""
-    state = place.state or place.key.parent
-    return Ledger(state / CHANGES, Archive(state / CONTENTS, limit=0), now=place.now)
+def _ledger(context: CommandContext) -> Ledger:
+    """Return the ledger of the server, for reading."""
+    state = context.state or context.key.parent
+    return Ledger(state / CHANGES, Archive(state / CONTENTS, limit=0), now=context.now)
 
 
-def _finder(ledger: Ledger, home: Folder, changes: list[Change]) -> FindBytes:
-    """Bytes by hash: from the archive, or from a file that still holds them."""
+def _finder(ledger: Ledger, folder: OpenedWorkspace, changes: list[Change]) -> FindBytes:
+    """Return a function from hash to bytes, which looks in the archive and in the current files."""
     paths = {each.after: each.path for change in changes for each in change.files if each.after is not None}
 
     def find(sha256: str) -> bytes | None:
         kept = ledger.archive.maybe_get(sha256)
-        if kept is not None or sha256 not in paths or maybe_hash(home.jail, paths[sha256]) != sha256:
+        if kept is not None or sha256 not in paths or maybe_hash(folder.jail, paths[sha256]) != sha256:
             return kept
-        return home.jail.read(paths[sha256], limit=MAX_FILE)
+        return folder.jail.read(paths[sha256], limit=MAX_FILE)
 
     return find
 
 
-def run_show(place: Place, *, plan_hash: str) -> Answer:
-    """The text of a plan on stdout; on stderr who made it, who approved it, and whether it can be used."""
-    with _opened(place) as (shelf, home):
-        each = shelf.summary(home, plan_hash)
+def run_show(context: CommandContext, *, plan_hash: str) -> CommandResult:
+    """Print the text of a plan on stdout, and on stderr its state, author and approver."""
+    with _opened(context) as (plan_files, folder):
+        each = plan_files.summary(folder, plan_hash)
         about = f"state: {each['state']}; author: {each['author'] or '-'}; approved by: {each['approver'] or 'nobody'}\n"
-        return Answer(stdout=shelf.read(home, plan_hash), stderr=about)
+        return CommandResult(stdout=plan_files.read(folder, plan_hash), stderr=about)
 
 
-def run_status(place: Place) -> Answer:
-    """What there is to know of a workspace; exit 100 if a crash has left files behind."""
-    root = place.root.resolve()
-    with _opened(place) as (shelf, home):
-        plans = [shelf.summary(home, name) for name in shelf.names(home)]
-        keys = [f"key      {shelf.checking.text} (workspace)"]
+def run_status(context: CommandContext) -> CommandResult:
+    """Print the state of a workspace. Exit 100 if a crash has left files behind."""
+    root = context.root.resolve()
+    with _opened(context) as (plan_files, folder):
+        plans = [plan_files.summary(folder, name) for name in plan_files.hashes(folder)]
+        keys = [f"key      {plan_files.verifier.text} (workspace)"]
     left = sorted(str(path.relative_to(root)) for path in root.rglob(f"{TEMPORARY}*"))
     states = Counter(str(each["state"]) for each in plans)
-    told = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
+    counts = ", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none"
     reports = len(list(root.glob("docs/reports/*.md")))
-    lines = [f"root     {root}", f"id       {workspace_id(str(root))}", *keys, f"plans    {told}", f"reports  {reports}"]
+    lines = [f"root     {root}", f"id       {workspace_id(str(root))}", *keys, f"plans    {counts}", f"reports  {reports}"]
     lines += [f"open     {_line(each).rstrip()}" for each in plans if each["state"] in _OPEN]
-    lines += [*_present(place, str(root)), *_last_records(place, str(root))]
-    lines += [f"left     {path} (of a write that was cut off; compare it and remove it)" for path in left]
-    return Answer(exit_code=FINDINGS if left else 0, stdout="".join(f"{line}\n" for line in lines))
+    lines += [*_present(context, str(root)), *_last_records(context, str(root))]
+    lines += [f"left     {path} (left by an interrupted write; compare it and remove it)" for path in left]
+    return CommandResult(exit_code=FINDINGS if left else 0, stdout="".join(f"{line}\n" for line in lines))
 
 
-def _present(place: Place, root: str) -> list[str]:
-    if place.state is None:
+def _present(context: CommandContext, root: str) -> list[str]:
+    if context.state is None:
         return []
-    present = read_roster(place.state / ROSTER, root)
+    present = read_presence(context.state / PRESENCE, root)
     sessions = [
         f"session  {each['session']}… {each['role']:<11} {each['principal']}, until {each['expires_at']}, pid {each['pid']}"
         for each in present.sessions
@@ -194,12 +201,12 @@ def _present(place: Place, root: str) -> list[str]:
     return [*(sessions or ["session  none"]), *locks]
 
 
-def _last_records(place: Place, root: str) -> list[str]:
-    """The newest records of the workspace, newest first; a trail that cannot be read is told, not raised."""
-    if place.trail is None:
+def _last_records(context: CommandContext, root: str) -> list[str]:
+    """Return the newest records of the workspace. A trail that cannot be read is reported in the output, not raised."""
+    if context.trail is None:
         return []
     try:
-        records = last_records(place.trail, root, count=_LAST)
+        records = last_records(context.trail, root, count=_LAST)
     except Refused as exc:
         reason = exc.failure.details.get("reason", exc.failure.code)
         return ["record   none" if reason == "folder_missing" else f"record   the trail cannot be read: {reason}"]
@@ -210,67 +217,69 @@ def _last_records(place: Place, root: str) -> list[str]:
     ] or ["record   none"]
 
 
-def run_check(raw: bytes, trusted: Trusted) -> Answer:
-    """Judge an attestation bundle without a server. Exit 100 with the first thing that does not hold."""
+def run_check(raw: bytes, trusted: TrustedKeys) -> CommandResult:
+    """Check an attestation bundle without a server. Exit 100 with the first problem."""
     checked = check_bundle(raw, trusted)
     if checked.problem is not None:
-        told = checked.problem
-        return Answer(exit_code=FINDINGS, stdout=f"BROKEN: {told.check} {told.subject[:200]}: {told.message}\n")
+        problem = checked.problem
+        return CommandResult(
+            exit_code=FINDINGS, stdout=f"BROKEN: {problem.check} {problem.subject[:200]}: {problem.message}\n"
+        )
     bundle = checked.bundle or {}
     lines = [f"ok: bundle {bundle['bundle_id']} of plan {bundle['plan']['hash']}, {len(bundle['records'])} records"]
     if not checked.is_trusted:
-        lines += [f"signed with the keys in it, which were not compared: {key}" for key in bundle["keys"].values()]
-    return Answer(stdout="".join(f"{line}\n" for line in lines))
+        lines += [f"signed with a key from the bundle, which was not verified: {key}" for key in bundle["keys"].values()]
+    return CommandResult(stdout="".join(f"{line}\n" for line in lines))
 
 
-def guarded(verb: Callable[[], Answer]) -> Answer:
-    """The answer of a verb, or the sentence why it could not run."""
+def run_command(verb: Callable[[], CommandResult]) -> CommandResult:
+    """Run a command. An expected failure becomes a result with exit code 1 and an error message."""
     try:
         return verb()
     except Refused as exc:
-        return Answer(exit_code=COULD_NOT, stderr=f"error: {exc.failure.text} ({exc.failure.code})\n")
+        return CommandResult(exit_code=FAILED, stderr=f"error: {exc.failure.text} ({exc.failure.code})\n")
     except (RootRefused, KeyRefused) as exc:
-        return Answer(exit_code=COULD_NOT, stderr=f"error: {exc}\n")
+        return CommandResult(exit_code=FAILED, stderr=f"error: {exc}\n")
     except OSError as exc:
-        return Answer(exit_code=COULD_NOT, stderr=f"error: {exc.strerror}\n")
+        return CommandResult(exit_code=FAILED, stderr=f"error: {exc.strerror}\n")
 
 
 def is_hash(text: str) -> bool:
-    """Whether a text is the hash of a plan."""
+    """Return whether a text has the form of a plan hash."""
     return bool(_HASH.fullmatch(text))
 
 
 @contextmanager
-def _opened(place: Place) -> Iterator[tuple[Shelf, Folder]]:
-    root = str(place.root.resolve())
+def _opened(context: CommandContext) -> Iterator[tuple[PlanFiles, OpenedWorkspace]]:
+    root = str(context.root.resolve())
     with Jail(root) as jail:
-        yield Shelf(open_sealing(place.key), now=place.now), Folder(root=root, jail=jail)
+        yield PlanFiles(open_signer(context.key), now=context.now), OpenedWorkspace(root=root, jail=jail)
 
 
-def _findings(linted: Linted) -> Answer:
+def _findings(linted: Linted) -> CommandResult:
     lines = [f"{each.line}: {each.code}: {each.message}\n" for each in linted.findings]
-    return Answer(exit_code=FINDINGS if lines else 0, stdout="".join(lines) or f"{linted.hash}\n")
+    return CommandResult(exit_code=FINDINGS if lines else 0, stdout="".join(lines) or f"{linted.hash}\n")
 
 
-def _template(place: Place, author: str) -> Plan:
-    created = place.now()
+def _template(context: CommandContext, author: str) -> Plan:
+    created = context.now()
     phase = Phase(
         title="First phase",
         id="PHASE_1",
-        objective="Say in words what this phase reaches",
+        objective="Describe in words what this phase achieves",
         allowed=(Operation.CREATE, Operation.MODIFY),
-        outcomes="Say how success is recognised",
-        stops="Say when work stops",
+        outcomes="Describe how success is recognised",
+        stops="Describe when work must stop",
     )
     return Plan(
-        title="Say what this plan is for",
+        title="Describe the purpose of this plan",
         role=Role.WINDSURF.value,
         author=author,
-        workspace=workspace_id(str(place.root.resolve())),
-        created=render_moment(created),
-        expires=render_moment(created + HOURS * 3600),
-        scope="Say what is part of this plan and what is not.",
+        workspace=workspace_id(str(context.root.resolve())),
+        created=render_timestamp(created),
+        expires=render_timestamp(created + HOURS * 3600),
+        scope="Describe what is part of this plan and what is not.",
         phases=(phase,),
         paths=("src/**",),
-        rollback="Say what happens when a phase fails.",
+        rollback="Describe what happens if a phase fails.",
     )

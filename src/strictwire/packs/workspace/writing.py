@@ -1,6 +1,6 @@
-"""write_file, move_file, delete_file: one change of one file, under a plan, against the content its author has seen.
+"""The tools write_file, move_file and delete_file: one change to one file, under a plan, against the expected content.
 
-permit -> hold the path -> compare the hash -> make the new content -> put it there in one step -> verify -> or undo
+permit -> lock the path -> compare the hash -> make the new content -> replace the file atomically -> verify, or undo
 """
 
 from __future__ import annotations
@@ -12,19 +12,26 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail
 from strictwire.packs.kit.path import JailPath, parse_path
 from strictwire.packs.kit.staging import Existing
-from strictwire.packs.workspace.book import Session, SessionBook
-from strictwire.packs.workspace.content import check_case, make_content, needed, read_seen, sha256_of, told_of
-from strictwire.packs.workspace.latch import Latches
-from strictwire.packs.workspace.ledger import Ledger, Touch
-from strictwire.packs.workspace.names import make_folders, move_file, put_aside, remove_file, remove_folders
-from strictwire.packs.workspace.permit import Permits, Request
+from strictwire.packs.workspace.content import (
+    change_answer,
+    check_case,
+    make_content,
+    read_expected,
+    require_argument,
+    sha256_of,
+)
+from strictwire.packs.workspace.file_operations import make_folders, move_file, remove_file, remove_folders, set_aside
+from strictwire.packs.workspace.ledger import FileChange, Ledger
+from strictwire.packs.workspace.path_locks import PathLocks
+from strictwire.packs.workspace.permit import ChangeRequest, Permits
 from strictwire.packs.workspace.plans.model import Command, Operation
-from strictwire.packs.workspace.policy.judges import Judges
 from strictwire.packs.workspace.policy.worker import Draft
+from strictwire.packs.workspace.policy.worker_pool import WorkerPool
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.report import MAX_BYTES as MAX_REPORT
 from strictwire.packs.workspace.report import find_report_problem, is_report_path
+from strictwire.packs.workspace.session_store import Session, SessionStore
 
 
 class Writing:
@@ -34,25 +41,25 @@ class Writing:
         self,
         *,
         permits: Permits,
-        latches: Latches,
+        path_locks: PathLocks,
         preflight: Preflight,
-        judges: Judges | None,
-        book: SessionBook,
+        policy_workers: WorkerPool | None,
+        store: SessionStore,
         ledger: Ledger,
     ) -> None:
         self._ledger = ledger
         self._permits = permits
-        self._latches = latches
+        self._path_locks = path_locks
         self._preflight = preflight
-        self._judges = judges
-        self._book = book
+        self._policy_workers = policy_workers
+        self._store = store
 
     def write_file(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """write_file: without previousHash it makes a file, with it, it changes the file that has that hash.
+        """The tool write_file: without previousHash it creates a file, with it, it changes the file that has this hash.
 
         Raises Refused: MISSING_REQUIRED_FIELD, INVALID_INPUT_VALUE; the codes of Permits and Jail; FILE_ALREADY_EXISTS,
-        FILE_NOT_FOUND, HASH_MISMATCH, PATCH_INVALID, PATCH_APPLY_FAILED, PREFLIGHT_FAILED,
-        and those of Judges: POLICY_VIOLATION, RUST_POLICY_VIOLATION, OVERLOADED, INTERNAL_ERROR.
+        FILE_NOT_FOUND, HASH_MISMATCH, PATCH_INVALID, PATCH_APPLY_FAILED, PREFLIGHT_FAILED;
+        the codes of WorkerPool: POLICY_VIOLATION, RUST_POLICY_VIOLATION, OVERLOADED, INTERNAL_ERROR.
         """
         path = parse_path(arguments["path"])
         if is_report_path(path.text):
@@ -61,71 +68,71 @@ class Writing:
         operation = Operation.CREATE if previous is None else Operation.MODIFY
         make = make_content(arguments)
         commands = self._permit(session, arguments, operation, path)
-        with self._latches.hold(session.identity, path.text):
-            old = None if previous is None else read_seen(session.jail, path, previous)
+        with self._path_locks.hold(session.identity, path.text):
+            old = None if previous is None else read_expected(session.jail, path, previous)
             new = make(old)
-            warnings = self._judge(path, old, new)
-            touch = Touch(path=path.text, operation=operation, old=old, new=new)
-            with self._ledger.noting(session, arguments, "write_file", [touch]) as pen:
+            warnings = self._check_policy(path, old, new)
+            change = FileChange(path=path.text, operation=operation, old=old, new=new)
+            with self._ledger.record(session, arguments, "write_file", [change]) as entry:
                 undo = (
                     _modify(session.jail, path, old, new) if old is not None else _create(session.jail, path, new, arguments)
                 )
                 checked = self._verify(session, commands, undo)
-                told = told_of(arguments, operation, path, old) | {"sha256": sha256_of(new), "size": len(new)}
-                return pen.stood(told | {"preflight": checked, "warnings": warnings})
+                answer = change_answer(arguments, operation, path, old) | {"sha256": sha256_of(new), "size": len(new)}
+                return entry.complete(answer | {"preflight": checked, "warnings": warnings})
 
     def move_file(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """move_file. Raises Refused: the codes of write_file."""
+        """The tool move_file. Raises Refused: the codes of write_file."""
         old, new = parse_path(arguments["path"]), parse_path(arguments["new_path"])
         commands = self._permit(session, arguments, Operation.MOVE, old, new)
-        with self._latches.hold(session.identity, old.text, new.text):
-            data = read_seen(session.jail, old, arguments["previousHash"])
+        with self._path_locks.hold(session.identity, old.text, new.text):
+            data = read_expected(session.jail, old, arguments["previousHash"])
             check_case(session.jail, new, besides=old)
-            touches = [
-                Touch(path=old.text, operation=Operation.MOVE, old=data, new=None),
-                Touch(path=new.text, operation=Operation.MOVE, old=None, new=data),
+            changes = [
+                FileChange(path=old.text, operation=Operation.MOVE, old=data, new=None),
+                FileChange(path=new.text, operation=Operation.MOVE, old=None, new=data),
             ]
-            with self._ledger.noting(session, arguments, "move_file", touches) as pen:
+            with self._ledger.record(session, arguments, "move_file", changes) as entry:
                 move_file(session.jail, old, new)
                 checked = self._verify(session, commands, lambda: move_file(session.jail, new, old))
-                told = told_of(arguments, Operation.MOVE, old, data) | {"new_path": new.text}
-                return pen.stood(told | {"sha256": sha256_of(data), "size": len(data), "preflight": checked})
+                answer = change_answer(arguments, Operation.MOVE, old, data) | {"new_path": new.text}
+                return entry.complete(answer | {"sha256": sha256_of(data), "size": len(data), "preflight": checked})
 
     def delete_file(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """delete_file. Raises Refused: the codes of write_file."""
+        """The tool delete_file. Raises Refused: the codes of write_file."""
         path = parse_path(arguments["path"])
         commands = self._permit(session, arguments, Operation.DELETE, path)
-        with self._latches.hold(session.identity, path.text):
-            data = read_seen(session.jail, path, arguments["previousHash"])
-            touch = Touch(path=path.text, operation=Operation.DELETE, old=data, new=None)
-            with self._ledger.noting(session, arguments, "delete_file", [touch]) as pen:
-                aside = put_aside(session.jail, path)
+        with self._path_locks.hold(session.identity, path.text):
+            data = read_expected(session.jail, path, arguments["previousHash"])
+            change = FileChange(path=path.text, operation=Operation.DELETE, old=data, new=None)
+            with self._ledger.record(session, arguments, "delete_file", [change]) as entry:
+                aside = set_aside(session.jail, path)
                 checked = self._verify(session, commands, lambda: move_file(session.jail, aside, path))
                 remove_file(session.jail, aside)
-                return pen.stood(told_of(arguments, Operation.DELETE, path, data) | {"preflight": checked})
+                return entry.complete(change_answer(arguments, Operation.DELETE, path, data) | {"preflight": checked})
 
     def _permit(
         self, session: Session, arguments: JsonObject, operation: Operation, *paths: JailPath
     ) -> tuple[Command, ...]:
-        plan_hash, phase_id = (needed(arguments, name) for name in ("plan_hash", "phase_id"))
-        request = Request(plan_hash=plan_hash, phase_id=phase_id, operation=operation, paths=paths)
+        plan_hash, phase_id = (require_argument(arguments, name) for name in ("plan_hash", "phase_id"))
+        request = ChangeRequest(plan_hash=plan_hash, phase_id=phase_id, operation=operation, paths=paths)
         return self._permits.commands(session, request)
 
     def _verify(self, session: Session, commands: tuple[Command, ...], undo: Callable[[], None]) -> list[JsonObject]:
         try:
             return self._preflight.check(commands, folder=session.root)
         except BaseException:
-            # Whatever ended the verification, an unverified change does not stay.
+            # BaseException: a change must not stay unverified, whatever ended the verification.
             restore(undo)
             raise
 
-    def _judge(self, path: JailPath, old: bytes | None, new: bytes) -> list[JsonObject]:
-        return self._judges.check(Draft(path=path.text, old=old, new=new)) if self._judges else []
+    def _check_policy(self, path: JailPath, old: bytes | None, new: bytes) -> list[JsonObject]:
+        return self._policy_workers.check(Draft(path=path.text, old=old, new=new)) if self._policy_workers else []
 
     def _report(self, session: Session, arguments: JsonObject, path: JailPath) -> JsonObject:
-        """A failure report: needs no plan, is never replaced, and unlocks."""
-        lock = self._book.maybe_lock(session)
-        text = needed(arguments, "content")
+        """Write a failure report. It needs no plan, is never replaced, and unlocks the session."""
+        lock = self._store.maybe_lock(session)
+        text = require_argument(arguments, "content")
         problem = find_report_problem(
             text, session_id=lock.session_id if lock else session.id, code=lock.code if lock else None
         )
@@ -133,11 +140,11 @@ class Writing:
             problem = f"a report has at most {MAX_REPORT} bytes"
         if problem is not None:
             raise refuse("INVALID_INPUT_VALUE", f"Not a valid failure report: {problem}", "report")
-        with self._latches.hold(session.identity, path.text):
+        with self._path_locks.hold(session.identity, path.text):
             _create(session.jail, path, text.encode(), {"make_folders": True})
-        self._book.unlock(session)
-        told = told_of(arguments, Operation.CREATE, path)
-        return told | {"sha256": sha256_of(text.encode()), "size": len(text.encode()), "preflight": [], "warnings": []}
+        self._store.unlock(session)
+        answer = change_answer(arguments, Operation.CREATE, path)
+        return answer | {"sha256": sha256_of(text.encode()), "size": len(text.encode()), "preflight": [], "warnings": []}
 
 
 def _modify(jail: Jail, path: JailPath, old: bytes, new: bytes) -> Callable[[], None]:

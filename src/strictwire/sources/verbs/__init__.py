@@ -1,4 +1,5 @@
-"""The verbs of governance as plain functions: a frozen options value in, an exit code and text out.
+"""The CLI commands about contracts, as plain functions: an options value in, an exit code and text out.
 
-The command line parses arguments and prints; everything else is here. Exit codes: 0 clean, 100 findings, 1 could not run.
+`cli` parses arguments and prints; everything else is here. Exit codes: 0 no findings, 100 findings, 1 could not run,
+2 invalid policy.
 """

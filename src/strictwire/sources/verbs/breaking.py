@@ -1,4 +1,4 @@
-"""`strictwire breaking --against SOURCE`: what the change of a contract does to callers and models."""
+"""`strictwire breaking --against SOURCE`: reports contract changes that affect callers or models."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from dataclasses import dataclass, field
 
 from strictwire.check.breaking import RULES
 from strictwire.check.breaking.judge import breaking
-from strictwire.check.engine import Progress, silent
+from strictwire.check.engine import Progress, no_progress
 from strictwire.check.policy import Policy, PolicyRefused
-from strictwire.sources.place import DEFAULT_SOURCE, read_source
+from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
 from strictwire.sources.verbs.lint import choose_ruleset
-from strictwire.sources.verbs.outcome import Outcome, of_report, runs
+from strictwire.sources.verbs.result import VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakingOptions:
-    """What to compare with what."""
+    """The sources to compare, and how to report."""
 
     against: str
-    """The contracts that callers know."""
+    """The source of the old contracts, which callers rely on."""
     source: str = DEFAULT_SOURCE
     policy: Policy = field(default_factory=Policy)
-    style: str = "text"
+    output_format: str = "text"
 
 
-@runs
-def run_breaking(options: BreakingOptions, progress: Progress = silent) -> Outcome:
-    """Compare; see the module."""
+@verb
+def run_breaking(options: BreakingOptions, progress: Progress = no_progress) -> VerbResult:
+    """Compare `options.source` with `options.against`."""
     ruleset = choose_ruleset(options.policy)
     known = {rule.id: rule for rule in RULES}
     named = [*options.policy.without, *(waiver.rule for waiver in options.policy.waivers)]
     unknown = [name for name in named if name not in known]
     if unknown:
-        raise PolicyRefused(f"there is no breaking rule {unknown[0]!r} in ruleset {ruleset.version}")
+        raise PolicyRefused(f"ruleset {ruleset.version} has no breaking rule {unknown[0]!r}; docs/RULES.md lists the rules")
     rules = {name: known[name] for name in ruleset.breaking if name not in options.policy.without}
-    old, new = read_source(options.against, beside=options.source), read_source(options.source)
+    old, new = read_source(options.against, git_path=options.source), read_source(options.source)
     report = breaking(old, new, rules, options.policy, version=ruleset.version, progress=progress)
-    return of_report(report, options.style)
+    return report_result(report, options.output_format)

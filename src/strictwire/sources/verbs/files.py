@@ -1,4 +1,4 @@
-"""Verbs that write files from contracts: `freeze`, `bundle` and `docs`."""
+"""The commands that write files from contracts: `freeze`, `bundle` and `docs`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from strictwire.contract.registry import ContractRefused, check_name
 from strictwire.contract.schema import DIALECT
 from strictwire.contract.tool import ToolContract
 from strictwire.sources.folder import CONTRACT, INPUT, OUTPUT
-from strictwire.sources.lock import write_whole
-from strictwire.sources.place import DEFAULT_SOURCE, read_source
 from strictwire.sources.refused import SourceRefused
-from strictwire.sources.verbs.outcome import CLEAN, Outcome, runs
+from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
+from strictwire.sources.verbs.result import CLEAN, VerbResult, verb
+from strictwire.sources.whole_file import write_whole
 
 
 def freeze_contracts(contracts: Iterable[ToolContract], folder: Path) -> tuple[Path, ...]:
-    """Write the schema files of code-first tools; gives the files that changed. Raises SourceRefused."""
+    """Write the schema files of contracts. Returns the files that changed. Raises SourceRefused."""
     texts: dict[str, bytes] = {}
     for contract in contracts:
         _check_name(contract.name, folder)
@@ -34,7 +34,7 @@ def freeze_contracts(contracts: Iterable[ToolContract], folder: Path) -> tuple[P
 
 
 def _check_name(name: str, folder: Path) -> None:
-    """A name is about to be a file name; one from a server may be anything."""
+    """Validate a tool name before it becomes a file name: a name from a server is untrusted input."""
     try:
         check_name(name)
     except ContractRefused as exc:
@@ -56,54 +56,58 @@ def _text(value: JsonObject) -> bytes:
 def _write_changed(folder: Path, texts: Mapping[str, bytes]) -> tuple[Path, ...]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        changed = [name for name, raw in texts.items() if _now(folder / name) != raw]
+        changed = [name for name, raw in texts.items() if _maybe_read(folder / name) != raw]
     except OSError as exc:
-        raise SourceRefused(str(folder), f"cannot be written ({exc.strerror})") from exc
+        raise SourceRefused(str(folder), f"cannot write to the folder ({exc.strerror})") from exc
     for name in changed:
         write_whole(folder / name, texts[name])
     return tuple(folder / name for name in changed)
 
 
-def _now(path: Path) -> bytes | None:
+def _maybe_read(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreezeOptions:
-    """Where the contracts come from and where the files go."""
+    """The source of the contracts and the folder for the files."""
 
     source: str
-    """A live server, a dump or a lock. Code-first servers are frozen through `freeze_contracts`."""
+    """A running server, a dump or a lock file. For code-first servers, the CLI calls `freeze_contracts`."""
     out: str = "schemas/tools"
 
 
-@runs
-def run_freeze(options: FreezeOptions) -> Outcome:
-    """Write schema files of every tool of a source."""
-    tools = _whole(read_source(options.source))
+@verb
+def run_freeze(options: FreezeOptions) -> VerbResult:
+    """Write the schema files of every tool of a source."""
+    tools = _read_fully(options.source)
     written = freeze_contracts((each.contract for each in tools.subjects), Path(options.out))
-    return Outcome(exit_code=CLEAN, text=f"wrote {count(len(written), 'file')} of {count(len(tools.subjects), 'tool')}\n")
+    return VerbResult(
+        exit_code=CLEAN, text=f"wrote {count(len(written), 'file')} for {count(len(tools.subjects), 'tool')}\n"
+    )
 
 
-def _whole(tools: ToolSet) -> ToolSet:
-    if tools.flaws:
-        flaw = tools.flaws[0]
-        raise SourceRefused(flaw.origin.file or tools.label, f"{flaw.message}; nothing was written")
+def _read_fully(source: str) -> ToolSet:
+    """The tools of a source. Raises SourceRefused if any part cannot be read: partial output would look complete."""
+    tools = read_source(source)
+    if tools.read_problems:
+        problem = tools.read_problems[0]
+        raise SourceRefused(problem.origin.file or tools.label, f"{problem.message}; nothing was written")
     return tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleOptions:
-    """A folder of schema files, and where the self-contained ones go."""
+    """The folder of schema files and the folder for the bundled files."""
 
     source: str = DEFAULT_SOURCE
     out: str = "build/schemas/tools"
 
 
-@runs
-def run_bundle(options: BundleOptions) -> Outcome:
-    """Write every schema of a folder with what it refers to inside it."""
-    tools = _whole(read_source(options.source))
+@verb
+def run_bundle(options: BundleOptions) -> VerbResult:
+    """Write every schema of a folder as a self-contained file, with the definitions it references."""
+    tools = _read_fully(options.source)
     texts: dict[str, bytes] = {}
     for subject in tools.subjects:
         for origin, schema in (
@@ -116,28 +120,28 @@ def run_bundle(options: BundleOptions) -> Outcome:
         if subject.has_terms:
             texts[subject.contract.name + CONTRACT] = _text(render_contract(subject.contract))
     written = _write_changed(Path(options.out), texts)
-    return Outcome(exit_code=CLEAN, text=f"wrote {count(len(written), 'file')} to {options.out}\n")
+    return VerbResult(exit_code=CLEAN, text=f"wrote {count(len(written), 'file')} to {options.out}\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsOptions:
-    """What to document; without `out` the page is the text of the outcome."""
+    """What to document. Without `out`, the page is the text of the result."""
 
     source: str = DEFAULT_SOURCE
-    style: str = "markdown"
+    output_format: str = "markdown"
     """`markdown` or `html`."""
     title: str = "Tools"
     out: str | None = None
 
 
-@runs
-def run_docs(options: DocsOptions) -> Outcome:
-    """Render a reference of the tools of a source."""
-    tools = _whole(read_source(options.source))
+@verb
+def run_docs(options: DocsOptions) -> VerbResult:
+    """Render a reference page for the tools of a source."""
+    tools = _read_fully(options.source)
     contracts = [each.contract for each in tools.subjects]
     pages = {"markdown": render_reference, "html": render_reference_html}
-    page = pages[options.style](contracts, options.title)
+    page = pages[options.output_format](contracts, options.title)
     if options.out is None:
-        return Outcome(exit_code=CLEAN, text=page)
+        return VerbResult(exit_code=CLEAN, text=page)
     write_whole(Path(options.out), page.encode())
-    return Outcome(exit_code=CLEAN, text=f"wrote {options.out}\n")
+    return VerbResult(exit_code=CLEAN, text=f"wrote {options.out}\n")

@@ -1,56 +1,57 @@
-"""`strictwire lint`: judge the tools of a source, and with a ref, whether their change is complete (G16)."""
+"""`strictwire lint`: checks the tools of a source and, with `--changed-since REF`, the completeness of a change (G16)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from strictwire.check.engine import Progress, lint, make_finding, plan_rules, silent
+from strictwire.check.engine import Progress, lint, make_finding, no_progress, select_rules
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES
-from strictwire.check.lint.gate import Change, change_in_contract, change_tested
+from strictwire.check.lint.changes import Change, change_in_contract, change_tested
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.check.rulesets import RULESETS, Ruleset
 from strictwire.check.subject import ToolSet
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.sources.git import changed_files
-from strictwire.sources.place import DEFAULT_SOURCE, read_source
-from strictwire.sources.refused import SourceRefused
-from strictwire.sources.verbs.outcome import Outcome, of_report, runs
+from strictwire.sources.refused import NoSchemaFiles
+from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
+from strictwire.sources.verbs.result import VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintOptions:
-    """What to judge and how."""
+    """What to check, and how to report."""
 
     source: str = DEFAULT_SOURCE
     policy: Policy = field(default_factory=Policy)
-    style: str = "text"
+    output_format: str = "text"
     """A key of `check.render.FORMATS`."""
     changed_since: str | None = None
-    """A git ref: schemas that differ from it must come with a contract row and a test."""
+    """A git ref: a schema that differs from it needs a change of the contract document and of a test."""
 
 
-@runs
-def run_lint(options: LintOptions, progress: Progress = silent) -> Outcome:
-    """Judge; see the module."""
+@verb
+def run_lint(options: LintOptions, progress: Progress = no_progress) -> VerbResult:
+    """Check the tools of a source."""
     ruleset = choose_ruleset(options.policy)
-    plan = plan_rules(RULES, ruleset, options.policy)
+    selection = select_rules(RULES, ruleset, options.policy)
     tools = read_source(options.source)
-    gate = None if options.changed_since is None else _gate(tools, options.changed_since, options.source)
-    report = lint(tools, plan, options.policy, version=ruleset.version, progress=progress, gate=gate)
-    return of_report(report, options.style)
+    ref = options.changed_since
+    changes = None if ref is None else _change_findings(tools, ref, options.source)
+    report = lint(tools, selection, options.policy, version=ruleset.version, progress=progress, change_findings=changes)
+    return report_result(report, options.output_format)
 
 
 def choose_ruleset(policy: Policy) -> Ruleset:
-    """Raises PolicyRefused: no such ruleset."""
+    """The ruleset that a policy names. Raises PolicyRefused if it does not exist."""
     if policy.ruleset not in RULESETS:
-        raise PolicyRefused(f"there is no ruleset {policy.ruleset!r}; known: {', '.join(RULESETS)}")
+        raise PolicyRefused(f"unknown ruleset {policy.ruleset!r}; known: {', '.join(RULESETS)}")
     return RULESETS[policy.ruleset]
 
 
-def _gate(tools: ToolSet, ref: str, source: str) -> tuple[Finding, ...]:
-    """What the change gate finds. It was asked for by name, so it runs in every category."""
+def _change_findings(tools: ToolSet, ref: str, source: str) -> tuple[Finding, ...]:
+    """The findings of the change rules. The user asked for them with a ref, so they run in every category."""
     root = Path(source) if Path(source).is_dir() else Path()
     change = _change(tools, ref, source, changed_files(ref, root))
     return tuple(
@@ -62,18 +63,16 @@ def _gate(tools: ToolSet, ref: str, source: str) -> tuple[Finding, ...]:
 
 def _change(tools: ToolSet, ref: str, source: str, touched: frozenset[str]) -> Change:
     try:
-        before = read_source(f"git:{ref}", beside=source).by_name()
-    except SourceRefused as exc:
-        if "no schema files" not in exc.reason:
-            raise
+        before = read_source(f"git:{ref}", git_path=source).by_name()
+    except NoSchemaFiles:
         before = {}
     changed = [
         (each.contract.name, each.input.file)
         for each in tools.subjects
         if each.contract.name not in before or fingerprint(before[each.contract.name].contract) != fingerprint(each.contract)
     ]
-    now = tools.by_name()
-    changed += [(name, each.input.file) for name, each in before.items() if name not in now]
-    plain = Change(tools=(), touched=touched)
-    texts = [Path(name).read_text("utf-8") for name in plain.contract_documents if Path(name).is_file()]
-    return replace(plain, tools=tuple(changed), contract_text="\n".join(texts))
+    after = tools.by_name()
+    changed += [(name, each.input.file) for name, each in before.items() if name not in after]
+    change = Change(tools=tuple(changed), touched=touched)
+    texts = [Path(name).read_text("utf-8") for name in change.contract_documents if Path(name).is_file()]
+    return replace(change, contract_text="\n".join(texts))

@@ -1,4 +1,4 @@
-"""`strictwire pin` writes the lock file; `strictwire pin --check` says what is no longer as it was pinned."""
+"""`strictwire pin` writes the lock file; `strictwire pin --check` reports tools that differ from it."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from pathlib import Path
 from strictwire.check.pin import check_pins
 from strictwire.check.render.text import count
 from strictwire.sources.lock import LOCK_NAME, pins_of, read_lock, write_lock
-from strictwire.sources.place import DEFAULT_SOURCE, read_source
 from strictwire.sources.refused import SourceRefused
-from strictwire.sources.verbs.outcome import CLEAN, Outcome, of_report, runs
+from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
+from strictwire.sources.verbs.result import CLEAN, VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinOptions:
-    """What to pin, and where."""
+    """The source to pin, the lock file, and how to report."""
 
     source: str = DEFAULT_SOURCE
     lock: str = LOCK_NAME
-    style: str = "text"
+    output_format: str = "text"
 
 
-@runs
-def run_pin(options: PinOptions) -> Outcome:
-    """Write the lock file. A source with flaws is not pinned: half a lock would pass for a whole one."""
+@verb
+def run_pin(options: PinOptions) -> VerbResult:
+    """Write the lock file. Refuses a source with read problems: a partial lock file would look complete."""
     tools = read_source(options.source)
-    if tools.flaws:
-        flaw = tools.flaws[0]
-        raise SourceRefused(flaw.origin.file or tools.label, f"{flaw.message}; nothing was pinned")
+    if tools.read_problems:
+        problem = tools.read_problems[0]
+        raise SourceRefused(problem.origin.file or tools.label, f"{problem.message}; nothing was pinned")
     write_lock(Path(options.lock), tools.subjects)
-    return Outcome(exit_code=CLEAN, text=f"pinned {count(len(tools.subjects), 'tool')} in {options.lock}\n")
+    return VerbResult(exit_code=CLEAN, text=f"pinned {count(len(tools.subjects), 'tool')} in {options.lock}\n")
 
 
-@runs
-def run_pin_check(options: PinOptions) -> Outcome:
+@verb
+def run_pin_check(options: PinOptions) -> VerbResult:
     """Compare a source with the lock file."""
     pinned = pins_of(read_lock(Path(options.lock)))
     report = check_pins(pinned.pins, read_source(options.source), against=options.lock)
-    return of_report(report, options.style)
+    return report_result(report, options.output_format)

@@ -1,4 +1,4 @@
-"""Documents cut into passages: every line in exactly one, under the right headings."""
+"""Splitting documents into passages: every line is in exactly one, under the right headings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strictwire.packs.context.extract import KINDS
-from strictwire.packs.context.search.passages import HARD_WORDS, MAX_WORDS, Passage, cut, title_of
+from strictwire.packs.context.search.passages import HARD_WORDS, MAX_WORDS, Passage, split_passages, title_of
 
 LINES = st.lists(
     st.sampled_from(["# A", "## B", "text here", "", "====", "----", "```", "def f():", "    class C:", "@dec", "* x"]),
@@ -17,17 +17,17 @@ LINES = st.lists(
 
 @given(LINES, st.sampled_from(sorted(KINDS)))
 def test_passages_follow_each_other_and_lose_no_text(lines: list[str], kind: str) -> None:
-    passages = cut("\n".join(lines), kind)
+    passages = split_passages("\n".join(lines), kind)
     covered = [at for passage in passages for at in range(passage.first, passage.last)]
 
     assert covered == sorted(set(covered))
     assert all(not lines[at].strip() for at in range(len(lines)) if at not in covered)
 
 
-def test_markdown_is_cut_at_headings_outside_of_code() -> None:
+def test_markdown_is_split_at_headings_outside_of_code() -> None:
     text = "intro\n\n# One #\nbody\n```\n# not a heading\n```\n## Two\nmore\n\nThree\n=====\nend\n"
 
-    assert cut(text) == [
+    assert split_passages(text) == [
         Passage(0, 2, ()),
         Passage(2, 7, ("One",)),
         Passage(7, 10, ("One", "Two")),
@@ -35,14 +35,14 @@ def test_markdown_is_cut_at_headings_outside_of_code() -> None:
     ]
 
 
-def test_a_rule_under_a_table_or_list_is_no_heading() -> None:
-    assert cut("| a | b |\n---\n- item\n---\n") == [Passage(0, 4, ())]
+def test_a_rule_under_a_table_or_list_is_not_a_heading() -> None:
+    assert split_passages("| a | b |\n---\n- item\n---\n") == [Passage(0, 4, ())]
 
 
 def test_restructured_text_levels_follow_their_first_use() -> None:
     text = "=====\nTitle\n=====\n\nPart\n----\ntext\n\nDeep\n~~~~\nx\n\nPart 2\n------\ny"
 
-    assert [passage.headings for passage in cut(text, "rst")] == [
+    assert [passage.headings for passage in split_passages(text, "rst")] == [
         ("Title",),
         ("Title", "Part"),
         ("Title", "Part", "Deep"),
@@ -50,10 +50,10 @@ def test_restructured_text_levels_follow_their_first_use() -> None:
     ]
 
 
-def test_code_is_cut_at_definitions_with_what_stands_above_them() -> None:
+def test_code_is_split_at_definitions_including_comments_above_them() -> None:
     text = "import x\n\n# about C\n@final\nclass C:\n    def m(self):\n        pass\n\nasync def f():\n    pass\n"
 
-    assert cut(text, "code") == [
+    assert split_passages(text, "code") == [
         Passage(0, 2, ()),
         Passage(2, 5, ("C",)),
         Passage(5, 8, ("C", "m")),
@@ -71,25 +71,25 @@ def test_code_is_cut_at_definitions_with_what_stands_above_them() -> None:
         ("interface Shape {", "Shape"),
     ],
 )
-def test_definitions_of_many_languages_are_known(line: str, name: str) -> None:
-    assert cut(f"{line}\nbody", "code")[0].headings == (name,)
+def test_definitions_of_many_languages_are_found(line: str, name: str) -> None:
+    assert split_passages(f"{line}\nbody", "code")[0].headings == (name,)
 
 
-def test_a_long_section_is_cut_at_a_blank_line_and_a_wall_of_text_anywhere() -> None:
+def test_a_long_section_is_split_at_a_blank_line_or_else_at_any_line() -> None:
     paragraph = "word " * 50
-    paragraphs = cut("\n\n".join([paragraph] * 12))
-    wall = cut("\n".join([paragraph] * 30))
+    paragraphs = split_passages("\n\n".join([paragraph] * 12))
+    wall = split_passages("\n".join([paragraph] * 30))
 
     assert len(paragraphs) == 3
     assert MAX_WORDS <= HARD_WORDS
     assert all((passage.last - passage.first) * 50 <= HARD_WORDS for passage in wall)
 
 
-def test_a_source_file_is_called_by_its_name() -> None:
+def test_the_title_of_a_source_file_is_its_name() -> None:
     assert title_of("net.py", [Passage(0, 1, ("C",))], "code") == "net"
 
 
-def test_an_empty_document_has_no_passage_and_the_name_of_its_file() -> None:
-    assert cut("") == cut("\n \n") == []
+def test_an_empty_document_has_no_passage_and_its_title_is_its_file_name() -> None:
+    assert split_passages("") == split_passages("\n \n") == []
     assert title_of("guide/Intro.md", []) == "Intro"
     assert title_of("x.md", [Passage(0, 1, ()), Passage(1, 2, ("Head", "Sub"))]) == "Head"

@@ -45,16 +45,16 @@ def test_text_becomes_terms(text: str, expected: list[str]) -> None:
         ("call", "calls", "called", "calling"),
     ],
 )
-def test_forms_of_one_word_meet(forms: tuple[str, ...]) -> None:
+def test_forms_of_one_word_have_the_same_stem(forms: tuple[str, ...]) -> None:
     assert len({stem(form) for form in forms}) == 1
 
 
 @pytest.mark.parametrize("word", ["class", "status", "this", "red", "string", "bed", "is", "abc1s"])
-def test_other_words_stay(word: str) -> None:
+def test_other_words_are_not_changed(word: str) -> None:
     assert stem(word) == word
 
 
-def test_spellings_of_one_identifier_share_its_whole() -> None:
+def test_spellings_of_one_identifier_share_its_terms() -> None:
     assert {parse_terms(name)[0] for name in ("getUserName", "get_user_name", "GetUserName", "GET_USER_NAME")} == {
         "getusernam"
     }

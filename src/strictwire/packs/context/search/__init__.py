@@ -1,1 +1,1 @@
-"""The better ranking beside v0: real terms, passages, BM25F, a counted budget. Shares documents with v0 and nothing else."""
+"""The ranking of `context.search`: real terms, passages, BM25F and a token budget. It shares only documents with v0."""

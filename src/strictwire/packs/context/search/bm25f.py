@@ -1,7 +1,7 @@
-"""BM25F over title, headings and body of passages: an index that is built once and asked many times. Pure.
+"""BM25F ranking over the title, headings and body of passages. The index is built once and queried many times. Pure.
 
-Each field's frequency is normalised by that field's length before the fields are weighted and added; saturation comes
-after. Weights and bounds are the textbook's; they are not fitted to any collection.
+The frequency of a term in a field is normalised by the length of the field, weighted, and summed over the fields; the sum
+is then saturated. The weights are textbook values, not fitted to any collection.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ from strictwire.packs.context.search.passages import Passage
 from strictwire.packs.context.search.terms import find_words, word_terms
 
 SATURATION: Final = 1.2
-"""k1: how fast repetitions stop counting."""
+"""k1: controls how quickly further occurrences of a term stop adding to the score."""
 
 FIELDS: Final = (("title", 2.0, 0.5), ("headings", 2.0, 0.5), ("body", 1.0, 0.75))
-"""Name, weight and length normalisation (b) of each field. Short fields vary little in length for a reason: less b."""
+"""Name, weight and length normalisation (b) of each field. The lengths of short fields say little, so their b is lower."""
 
 _FIELD_BITS: Final = (8, 8, 16)
+"""Bits for the frequency in each field: the three are packed into one 32-bit number."""
+
 _MAX_KNOWN_WORDS: Final = 1 << 20
+"""Most words whose terms are cached while an index is built."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """The fields of one passage."""
+class PassageFields:
+    """The searchable fields of one passage."""
 
     title: str
     headings: str
@@ -37,12 +40,12 @@ class Text:
 
 @dataclass(slots=True)
 class PassageIndex:
-    """Postings of terms to passages, numbered as they were added."""
+    """Postings from terms to passages, which are numbered in the order they were added."""
 
     postings: defaultdict[str, tuple[array[int], array[int]]] = field(
         default_factory=lambda: defaultdict(lambda: (array("I"), array("I")))
     )
-    """Term to passages and, packed in one number each, the frequencies in the three fields."""
+    """Term to passage numbers and, packed into one number for each passage, the frequencies in the three fields."""
     lengths: tuple[array[int], ...] = field(default_factory=lambda: tuple(array("I") for _ in FIELDS))
     _known: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _impacts: dict[str, array[float]] = field(default_factory=dict)
@@ -51,8 +54,8 @@ class PassageIndex:
     def __len__(self) -> int:
         return len(self.lengths[0])
 
-    def add(self, text: Text) -> None:
-        """Take the next passage."""
+    def add(self, text: PassageFields) -> None:
+        """Add the next passage."""
         number = len(self)
         packed: Counter[str] = Counter()
         shift = 0
@@ -69,17 +72,20 @@ class PassageIndex:
             frequencies.append(counts)
 
     def finish(self) -> None:
-        """Fix the averages. Nothing may be added after."""
+        """Compute the average lengths. Nothing may be added afterwards."""
         self._averages = tuple(sum(length) / max(len(length), 1) or 1.0 for length in self.lengths)
         self._known.clear()
 
     def documents_with(self, term: str) -> int:
-        """How many passages have the term."""
+        """Return the number of passages that contain the term."""
         found = self.postings.get(term)
         return len(found[0]) if found else 0
 
     def score(self, weights: Mapping[str, float]) -> dict[int, float]:
-        """The score of each passage that has any of the terms. Terms are added in one order: the same sums each time."""
+        """Return the score of each passage that contains any of the terms.
+
+        Terms are added in sorted order, so that floating-point sums are the same each time.
+        """
         scores: dict[int, float] = {}
         for term in sorted(weights):
             if term in self.postings:
@@ -100,7 +106,7 @@ class PassageIndex:
         return terms
 
     def _impact(self, term: str) -> array[float]:
-        """The saturated, weighted frequency of a term in each of its passages; worked out when it is first asked for."""
+        """Return the saturated, weighted frequency of a term in each of its passages; computed on first use."""
         found = self._impacts.get(term)
         if found is None:
             numbers, packed = self.postings[term]
@@ -119,12 +125,12 @@ class PassageIndex:
 
 
 def inverse_frequency(passages: int, having: int) -> float:
-    """How much a term tells: never negative, nothing for a term that is everywhere."""
+    """Return the weight of a term by its rarity (IDF): never negative, and close to zero for a term in every passage."""
     return math.log(1 + (passages - having + 0.5) / (having + 0.5))
 
 
-def weigh(terms: Iterable[str], indexes: Sequence[PassageIndex]) -> dict[str, float]:
-    """The weight of each query term over several indexes taken as one; a term asked for twice weighs twice."""
+def term_weights(terms: Iterable[str], indexes: Sequence[PassageIndex]) -> dict[str, float]:
+    """Return the weight of each query term over several indexes as one collection. A repeated term weighs more."""
     passages = sum(map(len, indexes))
     return {
         term: count * inverse_frequency(passages, sum(index.documents_with(term) for index in indexes))
@@ -132,6 +138,7 @@ def weigh(terms: Iterable[str], indexes: Sequence[PassageIndex]) -> dict[str, fl
     }
 
 
-def fields_of(title: str, passage: Passage, lines: Sequence[str]) -> Text:
-    """The fields of a passage of a document with this title."""
-    return Text(title=title, headings=" ".join(passage.headings[-3:]), body="\n".join(lines[passage.first : passage.last]))
+def passage_fields(title: str, passage: Passage, lines: Sequence[str]) -> PassageFields:
+    """Return the searchable fields of a passage in a document with this title."""
+    body = "\n".join(lines[passage.first : passage.last])
+    return PassageFields(title=title, headings=" ".join(passage.headings[-3:]), body=body)

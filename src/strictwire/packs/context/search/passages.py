@@ -1,6 +1,6 @@
-"""A document cut into passages: sections of a page, definitions of a source file, paragraphs of a text. Pure.
+"""Splits a document into passages: sections of a page, definitions of a source file, paragraphs of a text. Pure.
 
-Every line of a document is in exactly one passage, so a passage is named by its lines and nothing is lost or repeated.
+Every line with text is in exactly one passage, so a passage is identified by its lines, and nothing is lost or repeated.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from types import MappingProxyType
 from typing import Final
 
 MAX_WORDS: Final = 240
-"""Words after which a section is cut at its next blank line: a screenful, and a few hundred tokens."""
+"""Words after which a section is split at its next blank line: about one screen of text, a few hundred tokens."""
 
 HARD_WORDS: Final = 2 * MAX_WORDS
-"""Words after which it is cut at the next line, blank or not."""
+"""Words after which it is split at the next line, blank or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines `first` up to, not including, `last` (0-based), and the headings they stand under, outermost first."""
+    """Lines `first` up to but not including `last`, counted from 0, and the headings above them, outermost first."""
 
     first: int
     last: int
@@ -29,7 +29,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading found at a line: how deep it is, and what it says."""
+    """A heading: its line, its nesting level and its text."""
 
     line: int
     level: int
@@ -49,8 +49,8 @@ _DEFINITION: Final = re.compile(
 _TAB: Final = 4
 
 
-def cut(content: str, kind: str = "markdown") -> list[Passage]:
-    """The passages of a content of this kind; unknown kinds are cut as text."""
+def split_passages(content: str, kind: str = "markdown") -> list[Passage]:
+    """Split a content of this kind. An unknown kind is split as plain text."""
     lines = content.split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -59,7 +59,7 @@ def cut(content: str, kind: str = "markdown") -> list[Passage]:
 
 
 def title_of(source: str, passages: Sequence[Passage], kind: str = "markdown") -> str:
-    """What the document is called: its first outermost heading, else, and for code, the name of its file."""
+    """Return the title of a document: its first outermost heading; for code, or without headings, its file name."""
     for passage in passages:
         if passage.headings and kind != "code":
             return passage.headings[0]
@@ -108,7 +108,7 @@ def _find_markdown(lines: Sequence[str]) -> list[Heading]:
 
 
 def _is_underlined(lines: Sequence[str], at: int, found: Sequence[Heading]) -> bool:
-    """Whether the line above is a paragraph of one line: not blank, not a heading, list, quote or table, after a blank."""
+    """Return whether the line above is a one-line paragraph: after a blank line, and not a heading, list, quote or table."""
     text = lines[at - 1].strip()
     taken = bool(found) and found[-1].line == at - 1
     starts = at == 1 or not lines[at - 2].strip()
@@ -116,7 +116,7 @@ def _is_underlined(lines: Sequence[str], at: int, found: Sequence[Heading]) -> b
 
 
 def _find_rst(lines: Sequence[str]) -> list[Heading]:
-    """reStructuredText has no fixed marks: levels follow the order in which underlines appear."""
+    """Find headings of reStructuredText. It has no fixed marks: levels follow the order in which underlines first appear."""
     found: list[Heading] = []
     levels: dict[tuple[str, bool], int] = {}
     for at in range(1, len(lines)):
@@ -130,7 +130,7 @@ def _find_rst(lines: Sequence[str]) -> list[Heading]:
 
 
 def _find_code(lines: Sequence[str]) -> list[Heading]:
-    """Definitions, the deeper the more indented. Decorators and comments above one belong to it."""
+    """Find definitions; more indentation is a deeper level. Decorators and comments directly above belong to one."""
     found: list[Heading] = []
     for at, line in enumerate(lines):
         definition = _DEFINITION.match(line)
@@ -161,4 +161,4 @@ _FINDERS: Final[Mapping[str, Callable[[Sequence[str]], list[Heading]]]] = Mappin
         "code": _find_code,
     }
 )
-"""Kind to how its headings are found. Extracted kinds are written as Markdown."""
+"""Kind to heading finder. HTML, notebooks and PDF have been converted to Markdown."""

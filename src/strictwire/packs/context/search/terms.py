@@ -1,6 +1,7 @@
-"""Text to search terms: Unicode words, folded, with identifiers whole and in parts, and scripts without spaces in pairs.
+"""Converts text to search terms: Unicode words, case-folded; identifiers as a whole and in parts; bigrams for scripts
+without spaces.
 
-Pure and deterministic. Not the words of v0 (`context.words`), which are frozen.
+Pure and deterministic. These are not the words of v0 (`context.words`), which are frozen.
 """
 
 from __future__ import annotations
@@ -12,36 +13,37 @@ from itertools import pairwise
 from typing import Final
 
 MAX_TERM: Final = 64
-"""Characters of a term; what is longer is data in the text, not a word anyone looks for."""
+"""Longest term, in characters. A longer one is data in the text and not a word to search for."""
 
 _MARKS: Final = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
     "\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
 )
-"""Marks that belong to the word they stand in and that `\\w` leaves out."""
+"""Combining marks that are part of a word but that `\\w` does not match."""
 
-_PAIRED: Final = (
+_BIGRAM: Final = (
     "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0ec0-\u0ec6\u1000-\u102a\u1780-\u17b3"
     "\u3005\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003134f"
 )
-"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han; and Hangul, whose particles stick to words."""
+"""Scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han; and Hangul, where particles join words."""
 
 _WORD: Final = re.compile(rf"[\w{_MARKS}]+")
-_RUN: Final = re.compile(rf"[{_PAIRED}]+|[^{_PAIRED}]+")
-_IS_PAIRED: Final = re.compile(rf"[{_PAIRED}]")
+_RUN: Final = re.compile(rf"[{_BIGRAM}]+|[^{_BIGRAM}]+")
+_IS_BIGRAM: Final = re.compile(rf"[{_BIGRAM}]")
 _PART: Final = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-"""Parts of an ASCII identifier; the plural of an acronym (`IDs`) keeps its capitals together."""
+"""Parts of an ASCII identifier. The plural of an acronym (`IDs`) keeps its capitals together."""
 
 _EDGE: Final = re.compile(r"(?<=l)(?=u)|(?<=u)(?=ul)|(?<=[lu])(?=d)|(?<=d)(?=[lu])|_+")
-"""Where an identifier of another alphabet is cut, in terms of lower, upper, digit and underscore."""
+"""Split points of an identifier in another alphabet, given as a string of l (lower), u (upper), d (digit) and _."""
+
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _VOWEL: Final = re.compile("[aeiouy]")
 _KEEPS_S: Final = ("ss", "us", "is")
 
 
 def parse_terms(text: str) -> list[str]:
-    """The terms of a text, in order, with repetitions."""
+    """Return the terms of a text in order, including repetitions."""
     found: list[str] = []
     for word in find_words(text):
         found.extend(word_terms(word))
@@ -49,32 +51,32 @@ def parse_terms(text: str) -> list[str]:
 
 
 def find_words(text: str) -> list[str]:
-    """The words of a text as they are written."""
+    """Return the words of a text in their original spelling."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return _WORD.findall(text)
 
 
 def word_terms(word: str) -> tuple[str, ...]:
-    """The terms of one word: itself folded, and its parts where it is an identifier.
+    """Return the terms of one word: the folded word and, for an identifier, its parts.
 
-    `getUserIDs`, `get_user_ids` and `GetUserIds` share all of theirs: `getuserid`, `get`, `user`, `id`.
+    `getUserIDs`, `get_user_ids` and `GetUserIds` have the same terms: `getuserid`, `get`, `user`, `id`.
     """
     if word.isascii():
         return tuple(_bounded(_identifier_terms(_PART.findall(word))))
     word = _without_accents(word)
-    if not _IS_PAIRED.search(word):
+    if not _IS_BIGRAM.search(word):
         return tuple(_bounded(_identifier_terms(_parts(word))))
     terms: list[str] = []
     for run in _RUN.findall(word):
-        terms.extend(_pairs(run) if _IS_PAIRED.match(run) else _identifier_terms(_parts(run)))
+        terms.extend(_bigrams(run) if _IS_BIGRAM.match(run) else _identifier_terms(_parts(run)))
     return tuple(_bounded(terms))
 
 
 def stem(term: str) -> str:
-    """Plural, past and running forms of an English word to one form. Mild: of a short word it takes the plural alone.
+    """Reduce plural, past and -ing forms of an English word to one form. A light stemmer: short words lose only a plural s.
 
-    `queries` and `query`, `files` and `file`, `parsing` and `parse` meet; `class` and `status` stay.
+    `queries` and `query`, `files` and `file`, `parsing` and `parse` become equal; `class` and `status` do not change.
     """
     if len(term) < 3 or not term.isascii() or not term.isalpha():
         return term
@@ -82,7 +84,7 @@ def stem(term: str) -> str:
     for ending in ("ing", "ed"):
         left = term.removesuffix(ending)
         if left != term and len(left) >= 3 and _VOWEL.search(left):
-            return _tidy(left)
+            return _undouble(left)
     return term.removesuffix("e") if len(term) > 3 else term
 
 
@@ -94,8 +96,8 @@ def _without_plural(term: str) -> str:
     return term[:-1] if term.endswith("s") and not term.endswith(_KEEPS_S) else term
 
 
-def _tidy(left: str) -> str:
-    """`running` to `run`, `parsing` and `parsed` to `pars`, as `parse` becomes."""
+def _undouble(left: str) -> str:
+    """Reduce a doubled consonant: `runn` to `run`. `pars`, from `parsing` and `parsed`, equals the stem of `parse`."""
     doubled = len(left) > 3 and left[-1] == left[-2] and left[-1] not in "lsz"
     return left[:-1] if doubled else left
 
@@ -109,7 +111,7 @@ def _identifier_terms(parts: list[str]) -> Iterator[str]:
 
 
 def _parts(word: str) -> list[str]:
-    """Parts of an identifier of any alphabet: case says where a word begins, digits stand alone."""
+    """Split an identifier of any alphabet: at a change of case, and before and after digits."""
     shape = "".join(map(_shape, word))
     cuts = [0, *(edge for found in _EDGE.finditer(shape) for edge in found.span()), len(word)]
     return [part for start, end in pairwise(cuts) if (part := word[start:end].strip("_"))]
@@ -122,7 +124,7 @@ def _shape(character: str) -> str:
 
 
 def _without_accents(word: str) -> str:
-    """`café` and `cafe` meet. Other marks carry meaning and stay."""
+    """Remove accents, so that `café` equals `cafe`. Other marks carry meaning and are kept."""
     return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", word)))
 
 
@@ -130,7 +132,7 @@ def _bounded(terms: Iterable[str]) -> Iterator[str]:
     return (term[:MAX_TERM] for term in terms if term)
 
 
-def _pairs(run: str) -> Iterator[str]:
+def _bigrams(run: str) -> Iterator[str]:
     if len(run) == 1:
         yield run
     for at in range(len(run) - 1):

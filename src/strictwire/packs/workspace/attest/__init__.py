@@ -1,1 +1,1 @@
-"""Attestation: a signed bundle of what was planned, approved, done and recorded, which others check without this server."""
+"""Attestation: a signed bundle of what was planned, approved, done and recorded. It can be verified without this server."""

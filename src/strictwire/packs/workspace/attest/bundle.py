@@ -1,22 +1,22 @@
-"""A bundle as JSON, and as a page for people. Pure.
+"""The format of a bundle as JSON, and its rendering as a page for people. Pure.
 
 {
   "format":     "strictwire/attestation@v1",
-  "bundle_id":  SHA-256 of the evidence: the same evidence has the same id, whenever the bundle is made,
-  "workspace":  which folder, as plans name it,
-  "phase_id":   the phase it is about, or null for the whole plan,
+  "bundle_id":  SHA-256 of the evidence: the same evidence always has the same id,
+  "workspace":  id of the workspace folder, as in plans,
+  "phase_id":   the phase it covers, or null for the whole plan,
   "plan":       {"hash", "text"},
   "approval":   the approval file, or null,
-  "records":    [{"index", "line", "proof": [base64, ...]}], every line to the byte,
-  "complete":   whether the search for records came to the making of the plan or to the beginning of the trail,
+  "records":    [{"index", "line", "proof": [base64, ...]}], each line exactly as in the trail,
+  "complete":   whether the search for records reached the creation of the plan or the start of the trail,
   "changes":    [{"record", "answer"}], the answer whose digest the record holds,
   "files":      [{"path", "recorded", "now"}], hashes,
-  "checkpoint": the signed note that the proofs lead to,
-  "keys":       {"workspace", "audit"}, public halves,
+  "checkpoint": the signed checkpoint that the proofs lead to,
+  "keys":       {"workspace", "audit"}, public keys,
   "signature":  by the workspace key, over all other members
 }
 
-Evidence is everything but `bundle_id`, `checkpoint`, the proofs, `keys` and `signature`, which change as the trail grows.
+The evidence is everything except `bundle_id`, `checkpoint`, the proofs, `keys` and `signature`; those change with the trail.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ _EVIDENCE: Final = ("format", "workspace", "phase_id", "plan", "approval", "comp
 
 
 def bundle_id(bundle: JsonObject) -> str:
-    """The id of the evidence in a bundle."""
+    """Return the id of the evidence in a bundle."""
     lines = [[each["index"], each["line"]] for each in bundle["records"]]
     return hashlib.sha256(render_canonical({name: bundle[name] for name in _EVIDENCE} | {"records": lines})).hexdigest()
 
 
 def signed_part(bundle: JsonObject) -> JsonObject:
-    """What the signature is over."""
+    """Return the part of a bundle that is signed."""
     return {name: value for name, value in bundle.items() if name != "signature"}
 
 
 def render_page(bundle: JsonObject) -> str:
-    """A bundle for people, in Markdown. What it says can be checked in the JSON alone."""
+    """Render a bundle for people, in Markdown. Only the JSON form can be verified."""
     approval: Any = bundle["approval"] or {}
     head = [
         f"# Attestation {bundle['bundle_id']}",
         "",
         f"- Plan: {bundle['plan']['hash']}" + (f", phase {bundle['phase_id']}" if bundle["phase_id"] else ""),
         f"- Approved by: {_cell(approval.get('approver', 'nobody'))} {approval.get('approved_at', '')}".rstrip(),
-        f"- Records: {len(bundle['records'])}" + ("" if bundle["complete"] else " (older ones were not looked for)"),
+        f"- Records: {len(bundle['records'])}" + ("" if bundle["complete"] else " (the search did not reach older ones)"),
         f"- Workspace key: {bundle['keys']['workspace']}",
         f"- Audit key: {bundle['keys']['audit']}",
         "",
     ]
     rows = [_row(each) for each in bundle["records"]]
     records = ["| record | time | tool | outcome | by |", "|---|---|---|---|---|", *rows, ""]
-    files = ["| file | left by the plan | when this was made |", "|---|---|---|", *map(_file, bundle["files"]), ""]
+    files = ["| file | left by the plan | when the bundle was made |", "|---|---|---|", *map(_file, bundle["files"]), ""]
     return "\n".join([*head, "## Records", "", *records, "## Files", "", *files])
 
 
@@ -73,8 +73,8 @@ def _row(each: JsonObject) -> str:
     except NotStrict:
         record = {}
     outcome = record.get("error_code") or record.get("outcome") or record.get("kind")
-    told = (each["index"], record.get("timestamp"), record.get("tool_name"), outcome, record.get("principal"))
-    return "| " + " | ".join(map(_cell, told)) + " |"
+    cells = (each["index"], record.get("timestamp"), record.get("tool_name"), outcome, record.get("principal"))
+    return "| " + " | ".join(map(_cell, cells)) + " |"
 
 
 def _file(each: JsonObject) -> str:
@@ -82,6 +82,6 @@ def _file(each: JsonObject) -> str:
 
 
 def _cell(value: object) -> str:
-    """One cell: no bar, no line break and no markup of the caller's."""
+    """Escape a table cell: no column separators, line breaks or markup from clients."""
     text = str(value).replace("\n", " ").replace("\r", " ")
     return "".join(f"\\{letter}" if letter in "\\|`<>[]*_#" else letter for letter in text)

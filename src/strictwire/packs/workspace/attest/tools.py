@@ -1,4 +1,4 @@
-"""generate_attestation_bundle, verify_attestation_bundle, export_attestation_bundle."""
+"""The tools generate_attestation_bundle, verify_attestation_bundle and export_attestation_bundle."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from typing import Any
 from strictwire.audit.view import Proof, TrailView
 from strictwire.canon.json import JsonObject, indent, parse_object, render
 from strictwire.packs.workspace.attest.bundle import FORMAT, bundle_id, render_page, signed_part
-from strictwire.packs.workspace.attest.check import MAX_BUNDLE, Checked, Trusted, check_bundle
-from strictwire.packs.workspace.book import Session
+from strictwire.packs.workspace.attest.check import MAX_BUNDLE, BundleCheck, TrustedKeys, check_bundle
 from strictwire.packs.workspace.journal import maybe_hash
-from strictwire.packs.workspace.plans.approval import Sealing
+from strictwire.packs.workspace.plans.approval import Signer
+from strictwire.packs.workspace.plans.plan_files import PlanFiles
 from strictwire.packs.workspace.plans.scope import workspace_id
-from strictwire.packs.workspace.plans.shelf import Shelf
-from strictwire.packs.workspace.records import needed_trail
+from strictwire.packs.workspace.reconcile import Reconciliation
+from strictwire.packs.workspace.records import require_trail
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.replay import Replay
-from strictwire.packs.workspace.retrace import Retraced
+from strictwire.packs.workspace.session_store import Session
 
 
 class Attestation:
-    """The tools."""
+    """The tools for attestation."""
 
-    def __init__(self, *, trail: TrailView | None, replay: Replay, shelf: Shelf, sealing: Sealing) -> None:
+    def __init__(self, *, trail: TrailView | None, replay: Replay, plan_files: PlanFiles, signer: Signer) -> None:
         self._trail = trail
         self._replay = replay
-        self._shelf = shelf
-        self._sealing = sealing
+        self._plan_files = plan_files
+        self._signer = signer
 
     def generate(self, session: Session, arguments: JsonObject) -> JsonObject:
-        """generate_attestation_bundle. Raises Refused: PLAN_NOT_FOUND, PLAN_ENFORCEMENT_FAILED, PLAN_NOT_APPROVED,
-        CAP_EXCEEDED, AUDIT_LOG_FAILED also where the evidence does not hold together."""
+        """The tool generate_attestation_bundle. Raises Refused: PLAN_NOT_FOUND, PLAN_ENFORCEMENT_FAILED, PLAN_NOT_APPROVED,
+        CAP_EXCEEDED; AUDIT_LOG_FAILED also if the evidence is inconsistent."""
         plan_hash, phase_id = arguments["plan_hash"], arguments.get("phase_id")
         bundle = self._evidence(session, plan_hash, phase_id)
         bundle["bundle_id"] = bundle_id(bundle)
-        bundle["signature"] = self._sealing.sign_bundle(signed_part(bundle))
+        bundle["signature"] = self._signer.sign_bundle(signed_part(bundle))
         raw = render(bundle)
         if len(raw) > MAX_BUNDLE:
-            text = f"The bundle would have more than {MAX_BUNDLE} bytes; ask for one phase"
+            text = f"The bundle would have more than {MAX_BUNDLE} bytes; request one phase"
             raise refuse("CAP_EXCEEDED", text, "too_large", limitBytes=MAX_BUNDLE)
         problem = check_bundle(raw, self._trusted()).problem
         if problem is not None:
-            text = f"The evidence does not hold together: {problem.check} {problem.subject}: {problem.message}"
+            text = f"The evidence is inconsistent: {problem.check} {problem.subject}: {problem.message}"
             raise refuse("AUDIT_LOG_FAILED", text, "evidence", check=problem.check, subject=problem.subject)
         return {
             "bundle_id": bundle["bundle_id"],
@@ -54,7 +54,7 @@ class Attestation:
         }
 
     def verify(self, _session: Session, arguments: JsonObject) -> JsonObject:
-        """verify_attestation_bundle: with the keys of this server, or those in the bundle alone."""
+        """The tool verify_attestation_bundle, with the keys of this server or only those in the bundle."""
         checked = self._checked(arguments)
         problem = checked.problem
         return {
@@ -67,11 +67,13 @@ class Attestation:
         }
 
     def export(self, _session: Session, arguments: JsonObject) -> JsonObject:
-        """export_attestation_bundle: as a file for others. Raises Refused: INVALID_INPUT_VALUE it does not hold."""
+        """The tool export_attestation_bundle. Raises Refused: INVALID_INPUT_VALUE if the bundle does not verify."""
         checked = self._checked(arguments)
         if checked.bundle is None or checked.problem is not None:
-            told = checked.problem
-            text = "The bundle does not hold" if told is None else f"The bundle does not hold: {told.check} {told.subject}"
+            problem = checked.problem
+            text = (
+                "The bundle is invalid" if problem is None else f"The bundle is invalid: {problem.check} {problem.subject}"
+            )
             raise refuse("INVALID_INPUT_VALUE", text, "bundle")
         form = arguments.get("format", "json")
         content = render_page(checked.bundle) if form == "markdown" else indent(render(checked.bundle)).decode() + "\n"
@@ -84,23 +86,23 @@ class Attestation:
             "content": content,
         }
 
-    def _checked(self, arguments: JsonObject) -> Checked:
-        trusted = self._trusted() if arguments.get("keys", "server") == "server" else Trusted()
+    def _checked(self, arguments: JsonObject) -> BundleCheck:
+        trusted = self._trusted() if arguments.get("keys", "server") == "server" else TrustedKeys()
         return check_bundle(arguments["bundle"].encode(), trusted)
 
-    def _trusted(self) -> Trusted:
-        return Trusted(workspace=self._sealing.checking.text, audit=needed_trail(self._trail).key.render())
+    def _trusted(self) -> TrustedKeys:
+        return TrustedKeys(workspace=self._signer.verifier.text, audit=require_trail(self._trail).key.render())
 
     def _evidence(self, session: Session, plan_hash: str, phase_id: str | None) -> JsonObject:
-        """Everything but the id and the signature."""
-        text = self._shelf.read(session, plan_hash)
-        self._shelf.whole(session, plan_hash)
-        if self._shelf.maybe_approval(session, plan_hash) is None:
-            raise refuse("PLAN_NOT_APPROVED", "Nobody has approved the plan, so there is nothing to attest")
-        approval = self._shelf.maybe_approval_file(session, plan_hash) or b"null"
+        """Return the bundle without its id and signature."""
+        text = self._plan_files.read(session, plan_hash)
+        self._plan_files.read_verified(session, plan_hash)
+        if self._plan_files.maybe_approval(session, plan_hash) is None:
+            raise refuse("PLAN_NOT_APPROVED", "The plan is not approved, so there is nothing to attest")
+        approval = self._plan_files.maybe_approval_file(session, plan_hash) or b"null"
         gathered = self._replay.gather(session, plan_hash=plan_hash, phase_id=phase_id)
-        done = self._replay.judge(session, gathered, phase_id=phase_id)
-        trail = needed_trail(self._trail)
+        done = self._replay.reconcile(session, gathered, phase_id=phase_id)
+        trail = require_trail(self._trail)
         proven = trail.prove([each.seq for each in gathered.records])
         return {
             "format": FORMAT,
@@ -116,7 +118,7 @@ class Attestation:
                 for path, recorded in done.last.items()
             ],
             "checkpoint": proven.checkpoint.note.decode(),
-            "keys": {"workspace": self._sealing.checking.text, "audit": trail.key.render()},
+            "keys": {"workspace": self._signer.verifier.text, "audit": trail.key.render()},
         }
 
 
@@ -125,7 +127,7 @@ def _record(proof: Proof) -> JsonObject:
     return {"index": proof.index, "line": proof.line.decode(), "proof": hashes}
 
 
-def _changes(done: Retraced) -> list[JsonObject]:
+def _changes(done: Reconciliation) -> list[JsonObject]:
     return [
         {"record": step.seq, "answer": step.change.answer}
         for step in done.steps

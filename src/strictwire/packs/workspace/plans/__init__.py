@@ -1,2 +1,2 @@
-"""Plans: `model` what one says, `text` its Markdown, `lint` what is wrong with it, `scope` what it permits (all pure);
-`approval` signatures, `shelf` the files."""
+"""Plans. Pure: `model` the values, `plan_markdown` the text form, `lint` the checks, `scope` what a plan permits.
+With I/O: `approval` the signatures, `plan_files` the files."""

@@ -1,7 +1,7 @@
-"""Approvals: who vouches for which plan in which folder, signed with the key of this server (Ed25519).
+"""Approvals: who approved which plan in which folder, signed with the Ed25519 key of this server.
 
-The key stands in the state folder of the pack, outside every workspace, so nothing that a session can write makes an
-approval. The signature covers the canonical JSON of all other members.
+The key is in the state folder of the pack, outside every workspace, so a session cannot write an approval. The signature
+covers the canonical JSON of all other members.
 """
 
 from __future__ import annotations
@@ -21,27 +21,29 @@ from strictwire.canon.jcs import render_canonical
 from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, render
 
 _SEED: Final = 32
+"""Bytes of a private or public key."""
+
 _CONTEXT: Final = b"strictwire workspace approval v1\n"
-"""Goes before what is signed, so that no other signature of the key can be taken for an approval."""
+"""Prefix of the signed bytes (domain separation): no other signature of the key can be used as an approval."""
 
 _BUNDLE_CONTEXT: Final = b"strictwire workspace attestation v1\n"
-"""The same for bundles of evidence."""
+"""The same for attestation bundles."""
 
 
 class KeyRefused(Exception):
-    """The key file is not a key, or others can read it. Carries the path."""
+    """The key file is not a key, or other users can read it. Carries the path."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.path = path
 
     def __str__(self) -> str:
-        return f"{self.path}: expected a key of 32 bytes that only its owner can read; mend its mode, or move it away"
+        return f"{self.path}: expected a key of 32 bytes that only its owner can read; correct its mode, or move it away"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """What is vouched for."""
+    """An approval of one plan."""
 
     plan_hash: str
     workspace: str
@@ -51,19 +53,19 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class Checking:
-    """Checks what the key of one server signed, with its public half alone."""
+class Verifier:
+    """Verifies signatures of one server, with its public key only."""
 
     raw: bytes
     """The public key, 32 bytes."""
 
     @property
     def text(self) -> str:
-        """The public key to hand to others, in base64."""
+        """The public key in base64, to give to others."""
         return b64encode(self.raw).decode()
 
     def maybe_approval(self, raw: bytes) -> Approval | None:
-        """What a file vouches for; None if it is not an approval of this key."""
+        """Return the approval in a file; None if it is not an approval signed by this key."""
         try:
             found = parse_object(raw)
         except NotStrict:
@@ -72,7 +74,7 @@ class Checking:
         return _maybe_approval(found) if self._accepts(signature, _CONTEXT, found) else None
 
     def accepts_bundle(self, members: JsonObject, signature: object) -> bool:
-        """Whether a signature over a bundle is this key's."""
+        """Return whether a signature over a bundle is from this key."""
         return self._accepts(signature, _BUNDLE_CONTEXT, members)
 
     def _accepts(self, signature: object, context: bytes, members: JsonObject) -> bool:
@@ -84,34 +86,34 @@ class Checking:
         return True
 
 
-def maybe_checking(text: object) -> Checking | None:
-    """A public key from its text; None if it is none."""
+def maybe_verifier(text: object) -> Verifier | None:
+    """Parse a public key; None if it is invalid."""
     try:
         raw = b64decode(text, validate=True) if isinstance(text, str) else b""
     except ValueError:
         return None
-    return Checking(raw) if len(raw) == _SEED else None
+    return Verifier(raw) if len(raw) == _SEED else None
 
 
-class Sealing:
-    """Signs approvals and bundles, and checks them."""
+class Signer:
+    """Signs approvals and bundles, and verifies them."""
 
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
-        self.checking: Final = Checking(key.public_key().public_bytes_raw())
+        self.verifier: Final = Verifier(key.public_key().public_bytes_raw())
 
     def sign(self, approval: Approval) -> bytes:
-        """The approval file."""
+        """Return the content of an approval file."""
         members: JsonObject = asdict(approval)
         return indent(render(members | {"signature": self._sign(_CONTEXT, members)})) + b"\n"
 
     def sign_bundle(self, members: JsonObject) -> str:
-        """The signature over a bundle."""
+        """Return the signature over a bundle."""
         return self._sign(_BUNDLE_CONTEXT, members)
 
     def maybe_approval(self, raw: bytes) -> Approval | None:
-        """What a file vouches for; None if it is not an approval of this key."""
-        return self.checking.maybe_approval(raw)
+        """Return the approval in a file; None if it is not an approval signed by this key."""
+        return self.verifier.maybe_approval(raw)
 
     def _sign(self, context: bytes, members: JsonObject) -> str:
         return b64encode(self._key.sign(context + render_canonical(members))).decode()
@@ -123,15 +125,15 @@ def _maybe_approval(found: dict[str, Any]) -> Approval | None:
     return Approval(**found)
 
 
-def open_sealing(path: Path) -> Sealing:
-    """The key at a path; made on first use. Raises KeyRefused, OSError."""
+def open_signer(path: Path) -> Signer:
+    """Read the key at a path; it is created on first use. Raises KeyRefused, OSError."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
         _make(path)
     seed = path.read_bytes()
     if len(seed) != _SEED or path.stat().st_mode & 0o077:
         raise KeyRefused(path)
-    return Sealing(Ed25519PrivateKey.from_private_bytes(seed))
+    return Signer(Ed25519PrivateKey.from_private_bytes(seed))
 
 
 def _make(path: Path) -> None:
@@ -141,7 +143,7 @@ def _make(path: Path) -> None:
         file.write(secrets.token_bytes(_SEED))
         file.flush()
         os.fsync(file.fileno())
-    # A link fails where a name is taken: of two processes that make a key at once, both use the first one's.
+    # A hard link fails if the name exists: if two processes create a key at once, both use the first one.
     with suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()

@@ -1,4 +1,4 @@
-"""What a plan says, as values. Pure."""
+"""The values of a plan. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import TypeAlias
 
 Command: TypeAlias = tuple[str, ...]
-"""A program and its arguments; never a line for a shell."""
+"""A program and its arguments; never a shell command line."""
 
 
 class Operation(StrEnum):
-    """What can be done to a file."""
+    """An operation on a file."""
 
     CREATE = "create"
     MODIFY = "modify"
@@ -29,17 +29,17 @@ class Phase:
     allowed: tuple[Operation, ...]
     forbidden: tuple[Operation, ...] = ()
     artifacts: tuple[str, ...] = ()
-    """Files that must be there before the phase changes anything."""
+    """Files that must exist before the phase changes anything."""
     commands: tuple[Command, ...] = ()
-    """Must succeed after each change of the phase."""
+    """Commands that must succeed after each change of the phase."""
     outcomes: str
     stops: str
-    """When whoever executes must stop."""
+    """When the executor must stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ban:
-    """Something no phase may do: an operation, everywhere or on some paths."""
+    """What no phase may do: an operation, on all paths or on some."""
 
     operation: Operation
     pattern: str = "**"
@@ -51,17 +51,17 @@ class Plan:
 
     title: str
     role: str
-    """Who executes it."""
+    """The role that executes it."""
     author: str
-    """The principal that made it, who may not approve it."""
+    """The principal that created it and may not approve it."""
     workspace: str
-    """`scope.workspace_id` of the folder it is for."""
+    """`scope.workspace_id` of its workspace."""
     created: str
     expires: str
     scope: str
     phases: tuple[Phase, ...]
     paths: tuple[str, ...]
     gates: tuple[Command, ...] = ()
-    """Must succeed after each change of any phase."""
+    """Commands that must succeed after each change of any phase."""
     bans: tuple[Ban, ...] = ()
     rollback: str

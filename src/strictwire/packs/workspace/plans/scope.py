@@ -1,6 +1,7 @@
-"""What a plan permits: patterns of paths, phases, operations. Pure.
+"""What a plan permits: path patterns, phases and operations. Pure.
 
-A pattern is a relative path; `*` stands for any part of a name, `**` alone between slashes for any folders. Case counts.
+A pattern is a relative path. `*` matches any part of a name; `**` as a whole segment matches any number of folders. Patterns
+are case-sensitive.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from strictwire.packs.workspace.plans.model import Operation, Phase, Plan
 
 
 class Outside(StrEnum):
-    """Why an action is not part of a plan."""
+    """Why an action is outside a plan."""
 
     PHASE = "phase_unknown"
     OPERATION = "operation_not_allowed"
@@ -27,26 +28,26 @@ class Outside(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """What is to be done, in which phase."""
+    """An operation on a path in a phase."""
 
     phase_id: str
     operation: Operation
     path: str
-    """In its one spelling: `JailPath.text`."""
+    """In canonical spelling: `JailPath.text`."""
 
 
 def workspace_id(root: str) -> str:
-    """Names the folder a plan is for, without showing it to readers of the plan."""
+    """Return the id of a workspace folder. A hash, so that a plan does not reveal the path to its readers."""
     return hashlib.sha256(f"workspace\n{root}".encode()).hexdigest()
 
 
 def find_phase(plan: Plan, phase_id: str) -> Phase | None:
-    """The phase with this id."""
+    """Return the phase with this id, or None."""
     return next((phase for phase in plan.phases if phase.id == phase_id), None)
 
 
 def find_outside(plan: Plan, action: Action) -> Outside | None:
-    """Why the action is outside the plan; None if it is inside."""
+    """Return why the action is outside the plan; None if it is inside."""
     phase = find_phase(plan, action.phase_id)
     if phase is None:
         return Outside.PHASE
@@ -59,9 +60,9 @@ def find_outside(plan: Plan, action: Action) -> Outside | None:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a path fits a pattern."""
+    """Return whether a path matches a pattern."""
     parts = pattern.split("/")
-    # At the end it stands for everything below, not for the folder itself.
+    # A trailing `**` matches everything below the folder, but not the folder itself.
     if parts[-1] == "**":
         parts.append("*")
     return _fits(parts, path.split("/"), star="**", same=_fits_name)
@@ -72,7 +73,7 @@ def _fits_name(pattern: str, name: str) -> bool:
 
 
 def _fits(pattern: Sequence[str], subject: Sequence[str], *, star: str, same: Callable[[str, str], bool]) -> bool:
-    """Goes back to the last star alone, so that the work is bounded by the product of the lengths."""
+    """Match with backtracking to the last star only, so that the work is bounded by the product of the lengths."""
     at = here = resume = 0
     last = -1
     while here < len(subject):
@@ -89,7 +90,7 @@ def _fits(pattern: Sequence[str], subject: Sequence[str], *, star: str, same: Ca
 
 
 def find_pattern_problem(pattern: str) -> str | None:
-    """The lint code of a pattern that cannot be used; None if it can."""
+    """Return the lint code of an invalid pattern; None if it is valid."""
     if "${" in pattern or "\0" in pattern or "***" in pattern:
         return "PLAN_INVALID_PATH"
     try:

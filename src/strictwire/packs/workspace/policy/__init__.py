@@ -1,1 +1,2 @@
-"""What content a workspace does not take: `rule` the records, `rules` the set, `languages` the parsers, `judge` the run."""
+"""The content policy: `rule` the records, `rules` the rule set, `languages` the parsers, `policy` the check itself,
+`worker_pool` the processes that run it."""

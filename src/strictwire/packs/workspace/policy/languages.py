@@ -30,7 +30,7 @@ _SUFFIXES: Final[Mapping[str, str]] = MappingProxyType(
         ".hpp": "cpp",
     }
 )
-"""How a name ends to its language. A header may be of either; what is C is nearly always read as C++ too."""
+"""File name ending to language. A `.h` file may be C or C++; the C++ parser can read nearly all C headers."""
 
 LANGUAGES: Final = tuple(GRAMMARS)
 
@@ -41,6 +41,6 @@ COMMENTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def maybe_language(path: str) -> str | None:
-    """The language of a file by its name; None if none of ours."""
+    """Return the language of a file by its name; None if it is not supported."""
     name = path.rpartition("/")[2]
     return _SUFFIXES.get(name[name.rfind(".") :]) if "." in name else None

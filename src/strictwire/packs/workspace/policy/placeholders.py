@@ -1,4 +1,4 @@
-"""Finds comments that stand where code belongs. A TODO about code that is there is none of them."""
+"""Finds comments that take the place of missing code. A TODO about existing code is not such a comment."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ _STANDS_IN: Final = re.compile(
   | \b(?:a\ )?(?:real|full|proper)\ implementation\ would\b | \bnormally\ this\ would\b
 """
 )
+"""Comments that stand for code, wherever they are."""
 
 _IS_ONE: Final = re.compile(
     r"(?i)^[\W_]*(?:this is (?:just )?)?(?:a )?(?:placeholder|stub|dummy)\b(?: implementation)?"
     r"(?:[\s.,:;*/-]*$|[.,;]|\s*[-:–]\s|\s[^\n]*\bfor now\b)"
 )
-"""What a comment on a line of its own says of the code below; behind code it is about a value."""
+"""Comments that stand for code only on a line of their own; after code, they describe a value."""
 
 
 def find_placeholders(source: Source) -> Iterator[int]:
-    """The rows of comments that stand for code."""
+    """Yield the rows of comments that stand for code."""
     for node in source.comments:
         text, (row, column) = text_of(node), node.start_point
         own_line = not source.lines[row].encode()[:column].strip()

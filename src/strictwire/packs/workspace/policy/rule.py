@@ -1,4 +1,4 @@
-"""What a rule is: an id, what it checks, what to do about a finding, and where to look. Pure."""
+"""The record of a policy rule: id, purpose, advice, and a detector that finds violations. Pure."""
 
 from __future__ import annotations
 
@@ -11,72 +11,73 @@ from strictwire.packs.workspace.policy.source import Source
 
 
 class Severity(StrEnum):
-    """What a finding does."""
+    """The effect of a finding."""
 
     ERROR = "error"
-    """The write is refused."""
+    """The change is refused."""
     WARNING = "warning"
-    """The write is taken, and the finding told."""
+    """The change is accepted, and the finding is reported."""
     OFF = "off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InCode:
-    """Looks for shapes of code: language to a query whose capture `hit` is the finding."""
+    """Searches the syntax tree: language to a tree-sitter query whose capture `hit` is the finding."""
 
     queries: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InComments:
-    """Looks for a pattern in comments: language to a regular expression; `*` for all the others."""
+    """Searches comments: language to a regular expression; `*` for all other languages."""
 
     patterns: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InText:
-    """Looks into any text, whatever the language: gives the places, as characters from the start."""
+    """Searches any text, whatever the language. Returns offsets in characters."""
 
     find: Callable[[str], Iterable[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InTree:
-    """Looks for what a query cannot say: gives the rows, counted from 0."""
+    """Searches the syntax tree for what a query cannot express. Returns rows, counted from 0."""
 
     find: Callable[[Source], Iterable[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InChange:
-    """Looks at a file before and after a change: gives the rows of the new one. Says nothing about a file that is new."""
+    """Compares a file before and after a change. Returns rows of the new file. Does not apply to new files."""
 
     find: Callable[[Source, Source], Iterable[int]]
 
 
-Look: TypeAlias = InCode | InComments | InText | InTree | InChange
+Detector: TypeAlias = InCode | InComments | InText | InTree | InChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class PolicyRule:
     """One rule. Ids are never reused."""
 
     id: str
     purpose: str
-    """`Checks that …`."""
+    """A sentence that begins with `Checks that`."""
     fix: str
-    look: Look
+    """What to do about a finding; part of the failure message."""
+    detector: Detector
     severity: Severity = Severity.ERROR
     code: str = "POLICY_VIOLATION"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Where a rule is broken."""
+class PolicyFinding:
+    """A violation of a rule."""
 
     rule: str
     line: int
     """Counted from 1."""
     text: str
-    """The line, for comparing; secrets must not be told."""
+    """The text of the line, for comparison only. It may contain a secret and must not be reported."""

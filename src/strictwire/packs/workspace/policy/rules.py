@@ -1,7 +1,7 @@
-"""The rules, in the order in which they are told. Each says something that is almost never meant to stay.
+"""The rules, in the order in which they are reported. Each finds something that is almost never intended to stay.
 
-What honest code often has (a plain TODO, a method that subclasses fill in, an error that is passed over with a comment)
-is not a finding: a policy that cries wolf is switched off.
+What correct code often contains (a plain TODO, a method that subclasses implement, an ignored error with a comment) is not a
+finding: users switch off a policy that reports too much.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from strictwire.packs.workspace.policy.placeholders import find_placeholders
-from strictwire.packs.workspace.policy.rule import InChange, InCode, InComments, InText, InTree, Rule, Severity
+from strictwire.packs.workspace.policy.rule import InChange, InCode, InComments, InText, InTree, PolicyRule, Severity
 from strictwire.packs.workspace.policy.rust import find_unfinished, find_unwrapped
 from strictwire.packs.workspace.policy.secrets import find_secrets
 from strictwire.packs.workspace.policy.silenced import find_silenced, find_skipped, find_unchecked
@@ -18,71 +18,71 @@ from strictwire.packs.workspace.policy.swallowed import find_swallowed
 
 
 def _quoted(pattern: str) -> str:
-    """A regular expression as a text of a query, which has escapes of its own."""
+    """Escape a regular expression for a string in a tree-sitter query."""
     return pattern.replace("\\", "\\\\")
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    Rule(
+RULES: Final[tuple[PolicyRule, ...]] = (
+    PolicyRule(
         id="SECRET_IN_TEXT",
         purpose="Checks that no key or token of a known form is written.",
-        fix="take the secret out, revoke it, and read it from the environment or a secret store",
-        look=InText(find=find_secrets),
+        fix="remove the secret, revoke it, and read it from the environment or a secret store",
+        detector=InText(find=find_secrets),
     ),
-    Rule(
+    PolicyRule(
         id="PLACEHOLDER_COMMENT",
-        purpose="Checks that no comment stands where code belongs.",
+        purpose="Checks that no comment takes the place of missing code.",
         fix="write the code that the comment stands for",
-        look=InTree(find=find_placeholders),
+        detector=InTree(find=find_placeholders),
     ),
-    Rule(
+    PolicyRule(
         id="STUB_BODY",
-        purpose="Checks that no function does nothing but say that it is not finished.",
-        fix="write the body, or take the function out of the change",
-        look=InTree(find=find_stubs),
+        purpose="Checks that no function body is only a stub.",
+        fix="write the body, or remove the function from the change",
+        detector=InTree(find=find_stubs),
     ),
-    Rule(
+    PolicyRule(
         id="BODY_EMPTIED",
-        purpose="Checks that no change takes a function's body away and leaves its name.",
-        fix="keep the body, or take the function out with everything that calls it",
-        look=InChange(find=find_emptied),
+        purpose="Checks that no change removes the body of a function and keeps its name.",
+        fix="keep the body, or remove the function and all its callers",
+        detector=InChange(find=find_emptied),
     ),
-    Rule(
+    PolicyRule(
         id="SWALLOWED_ERROR",
-        purpose="Checks that no error is caught and dropped without a word.",
-        fix="handle the error, let it pass, or say in a comment why it does not matter",
-        look=InTree(find=find_swallowed),
+        purpose="Checks that no error is caught and silently ignored.",
+        fix="handle the error, let it propagate, or give the reason in a comment",
+        detector=InTree(find=find_swallowed),
     ),
-    Rule(
+    PolicyRule(
         id="CHECKS_SWITCHED_OFF",
-        purpose="Checks that no comment switches every check of a file off.",
-        fix="name the one check that does not fit, on the one line where it does not",
-        look=InTree(find=find_unchecked),
+        purpose="Checks that no comment disables all checks of a file.",
+        fix="disable only the check that does not apply, on the line where it does not apply",
+        detector=InTree(find=find_unchecked),
     ),
-    Rule(
+    PolicyRule(
         id="CHECK_SILENCED",
-        purpose="Checks that no change silences every check of code that was checked before.",
-        fix="mend what the check found, or name the one check that does not fit",
-        look=InChange(find=find_silenced),
+        purpose="Checks that no change silences all checks of code that was checked before.",
+        fix="fix what the check found, or silence only the check that does not apply",
+        detector=InChange(find=find_silenced),
     ),
-    Rule(
+    PolicyRule(
         id="TEST_SWITCHED_OFF",
-        purpose="Checks that no change keeps a test from running that ran before.",
-        fix="mend the test or the code it found wrong",
-        look=InChange(find=find_skipped),
+        purpose="Checks that no change disables a test that ran before.",
+        fix="fix the test, or the code that it tests",
+        detector=InChange(find=find_skipped),
     ),
-    Rule(
+    PolicyRule(
         id="TYPES_UNCHECKED",
-        purpose="Checks that no comment takes a whole file out of type checking.",
-        fix="mend the types, or name the one error on the one line where it does not fit",
-        look=InComments(patterns={"python": r"^#\s*mypy:\s*ignore-errors"}),
+        purpose="Checks that no comment excludes a whole file from type checking.",
+        fix="fix the types, or ignore one error on the line where it occurs",
+        detector=InComments(patterns={"python": r"^#\s*mypy:\s*ignore-errors"}),
         severity=Severity.OFF,
     ),
-    Rule(
+    PolicyRule(
         id="WARNINGS_SUPPRESSED",
-        purpose="Checks that no annotation switches all warnings off.",
-        fix="name the one warning that does not fit",
-        look=InCode(
+        purpose="Checks that no annotation suppresses all warnings.",
+        fix="suppress only the warning that does not apply",
+        detector=InCode(
             queries={
                 "java": """
 (annotation name: (identifier) @n arguments: (annotation_argument_list) @m
@@ -91,11 +91,11 @@ RULES: Final[tuple[Rule, ...]] = (
             }
         ),
     ),
-    Rule(
+    PolicyRule(
         id="DEBUGGER_LEFT",
-        purpose="Checks that no call of a debugger is left.",
-        fix="take the call of the debugger out",
-        look=InCode(
+        purpose="Checks that no debugger call is left.",
+        fix="remove the debugger call",
+        detector=InCode(
             queries={
                 "python": """
 (expression_statement (call function: (identifier) @f) (#eq? @f "breakpoint")) @hit
@@ -108,25 +108,25 @@ RULES: Final[tuple[Rule, ...]] = (
             }
         ),
     ),
-    Rule(
+    PolicyRule(
         id="RUST_UNFINISHED",
-        purpose="Checks that no Rust macro stands for code that is not there.",
+        purpose="Checks that no Rust macro takes the place of missing code.",
         fix="write the code that the macro stands for",
-        look=InTree(find=find_unfinished),
+        detector=InTree(find=find_unfinished),
         code="RUST_POLICY_VIOLATION",
     ),
-    Rule(
+    PolicyRule(
         id="RUST_STATIC_MUT",
-        purpose="Checks that no mutable static is made.",
+        purpose="Checks that no mutable static is declared.",
         fix="use an atomic, a Mutex or a OnceLock",
-        look=InCode(queries={"rust": "(static_item (mutable_specifier)) @hit"}),
+        detector=InCode(queries={"rust": "(static_item (mutable_specifier)) @hit"}),
         code="RUST_POLICY_VIOLATION",
     ),
-    Rule(
+    PolicyRule(
         id="RUST_LINTS_OFF",
-        purpose="Checks that no attribute switches all lints off.",
-        fix="name the one lint that does not fit",
-        look=InCode(
+        purpose="Checks that no attribute disables all lints.",
+        fix="allow only the lint that does not apply",
+        detector=InCode(
             queries={
                 "rust": f"""
 ([(inner_attribute_item) (attribute_item)] @hit
@@ -136,18 +136,18 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
         code="RUST_POLICY_VIOLATION",
     ),
-    Rule(
+    PolicyRule(
         id="RUST_UNWRAP_INPUT",
-        purpose="Checks that nothing from outside (files, environment, network, text) is unwrapped, besides in tests.",
-        fix="return the error: what comes from outside can be wrong",
-        look=InTree(find=find_unwrapped),
+        purpose="Checks that no external input (files, environment, network, text) is unwrapped, except in tests.",
+        fix="return the error: external input can be invalid",
+        detector=InTree(find=find_unwrapped),
         code="RUST_POLICY_VIOLATION",
     ),
-    Rule(
+    PolicyRule(
         id="RUST_UNWRAP",
         purpose="Checks that no value is unwrapped without a reason.",
-        fix="return the error, or use expect with the reason why it cannot happen",
-        look=InCode(
+        fix="return the error, or use expect with the reason why it cannot fail",
+        detector=InCode(
             queries={
                 "rust": """
 (call_expression function: (field_expression field: (field_identifier) @f) (#eq? @f "unwrap")) @hit
@@ -157,12 +157,12 @@ RULES: Final[tuple[Rule, ...]] = (
         severity=Severity.OFF,
         code="RUST_POLICY_VIOLATION",
     ),
-    Rule(
+    PolicyRule(
         id="TODO_COMMENT",
-        purpose="Checks that no comment says that something is still to be done.",
-        fix="do it, or write it down where work is planned",
-        look=InComments(patterns={"*": r"\b(?:TODO|FIXME|XXX|HACK)\b"}),
+        purpose="Checks that no comment marks unfinished work.",
+        fix="finish it, or record it in the issue tracker",
+        detector=InComments(patterns={"*": r"\b(?:TODO|FIXME|XXX|HACK)\b"}),
         severity=Severity.OFF,
     ),
 )
-"""All rules. Those that honest code often breaks are off unless a workspace asks for them."""
+"""All rules. Rules that correct code often breaks are off unless a workspace turns them on."""

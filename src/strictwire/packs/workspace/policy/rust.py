@@ -1,4 +1,4 @@
-"""What only Rust has: macros that stand for code, and values from outside that are unwrapped. Tests may do both."""
+"""Rules for Rust only: macros that take the place of code, and unwrapped external input. Tests are exempt."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from strictwire.packs.workspace.policy.source import Source, ancestors, text_of
 _MACROS: Final = '(macro_invocation macro: (identifier) @m (#any-of? @m "todo" "unimplemented" "dbg")) @hit'
 _UNWRAPS: Final = '(call_expression function: (field_expression field: (field_identifier) @f) (#eq? @f "unwrap")) @hit'
 
-_FROM_OUTSIDE: Final = re.compile(
+_EXTERNAL: Final = re.compile(
     r"\benv::(?:var|var_os|args)\(.*\)$|\b(?:fs::\w+|File::(?:open|create)|OpenOptions::new)\(.*\)$|\.read_(?:line|to_string|to_end)\(.*\)$"
     r"|\.parse(?:::<.*>)?\(\)$|\b(?:TcpStream|TcpListener|UdpSocket)::\w+\(.*\)$|\b(?:serde_\w+|toml|json)::from_(?:str|slice|reader)(?:::<.*>)?\(.*\)$",
     re.DOTALL,
 )
-"""Calls whose failure the world outside decides: files, the environment, the network, text that someone wrote."""
+"""Calls that fail depending on external input: files, the environment, the network, parsed text."""
 
 _TEST_PATH: Final = re.compile(r"(?:^|/)(?:tests?|benches|examples?)/|(?:^|/)(?:build|tests?|\w+_tests?|test_\w+)\.rs$")
 
@@ -25,15 +25,15 @@ _TEST_MARK: Final = re.compile(r"\btest\b")
 
 
 def find_unfinished(source: Source) -> Iterator[int]:
-    """The rows of macros that stand for code that is not there."""
+    """Yield the rows of macros that take the place of missing code."""
     yield from (node.start_point[0] for node in source.hits({"rust": _MACROS}) if not _is_in_test(source, node))
 
 
 def find_unwrapped(source: Source) -> Iterator[int]:
-    """The rows where a value from outside is unwrapped."""
+    """Yield the rows where external input is unwrapped."""
     for node in source.hits({"rust": _UNWRAPS}):
         value = node.child_by_field_name("function").child_by_field_name("value")
-        if _FROM_OUTSIDE.search(text_of(value)) and not _is_in_test(source, node):
+        if _EXTERNAL.search(text_of(value)) and not _is_in_test(source, node):
             yield node.start_point[0]
 
 
@@ -42,7 +42,7 @@ def _is_in_test(source: Source, node: Any) -> bool:
 
 
 def _attributes(node: Any) -> str:
-    """The attributes in front of an item."""
+    """Return the attributes in front of an item."""
     found, before = "", node.prev_named_sibling
     while before is not None and before.type == "attribute_item":
         found, before = text_of(before) + found, before.prev_named_sibling

@@ -1,7 +1,7 @@
-"""Finds keys, tokens and passwords in any text: by the forms that issuers give them, and by names beside values that look
-drawn.
+"""Finds keys, tokens and passwords in any text: by the formats of their issuers, and by random-looking values next to a
+telling name.
 
-A value counts as drawn if it mixes letters and digits as no word does; what says that it is an example is none.
+A value looks random if it mixes letters and digits as no word does. Values that are marked as examples are not secrets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ISSUED: Final = re.compile(
   | \bshp(?:at|ss|ca)_[0-9a-fA-F]{32}\b
 """
 )
-"""Forms that are nobody else's."""
+"""Formats that only these issuers use."""
 
 _NAMED: Final = re.compile(
     r"""(?xi)
@@ -43,32 +43,33 @@ _NAMED: Final = re.compile(
     [\ \t]{0,8} [bfru]? (["']) (?P<value>[^"'\s\\]{12,200}) \1
 """
 )
-"""A name that says what the value beside it is."""
+"""A name that identifies the value next to it as a secret."""
 
 _IN_URL: Final = re.compile(
     r"""\b[a-z][a-z0-9+]{1,20}://[^\s/:@"'<>{}$]{0,40}:(?P<value>(?:[^\s/:@"'<>{}$%*]|%(?![sdr({])){8,80})@[\w(]"""
 )
-"""A password in the address of a service."""
+"""A password in a URL."""
 
-_SHOWN: Final = re.compile(r"(?i)EXAMPLE|XXXX|0{8}|1234567890")
-"""What documentation writes for a secret of a known form."""
+_DOCUMENTED: Final = re.compile(r"(?i)EXAMPLE|XXXX|0{8}|1234567890")
+"""Parts of an issued secret that mark it as an example in documentation."""
 
 _EXAMPLE: Final = re.compile(
     r"(?i)EXAMPLE|XXXX|0{8}|1234567890|dummy|change.?me|placeholder|your[-_]|test|fake|sample|abcdef"
 )
+"""Parts of any other value that mark it as an example."""
 
 
 def find_secrets(text: str) -> Iterator[int]:
-    """Where a secret begins."""
-    yield from (each.start() for each in _ISSUED.finditer(text) if not _SHOWN.search(each[0]))
+    """Yield the offset at which each secret begins."""
+    yield from (each.start() for each in _ISSUED.finditer(text) if not _DOCUMENTED.search(each[0]))
     for pattern in (_NAMED, _IN_URL):
         yield from (
-            each.start() for each in pattern.finditer(text) if _is_drawn(each["value"]) and not _ISSUED.search(each[0])
+            each.start() for each in pattern.finditer(text) if _looks_random(each["value"]) and not _ISSUED.search(each[0])
         )
 
 
-def _is_drawn(value: str) -> bool:
-    """Whether a value looks drawn by chance, or chosen as a password, rather than named."""
+def _looks_random(value: str) -> bool:
+    """Return whether a value looks like a random string or a chosen password, rather than a name."""
     if _EXAMPLE.search(value) or re.search(r"[{}<>$()\[\],;]|://|\.\w+\.", value):
         return False
     if re.fullmatch(r"[0-9a-fA-F]{32,}", value):
@@ -79,5 +80,5 @@ def _is_drawn(value: str) -> bool:
 
 
 def _entropy(value: str) -> float:
-    """Bits a character."""
+    """Return the Shannon entropy in bits per character."""
     return -sum(count / len(value) * math.log2(count / len(value)) for count in Counter(value).values())

@@ -1,6 +1,6 @@
-"""Finds checks that a change switches off: a comment that silences code which was checked before, a test that ran before.
+"""Finds checks that a change disables: a comment that silences code that was checked before, or a test that ran before.
 
-Says nothing about code that is new: whoever writes a line with its exception has at least shown both to the reader."""
+New code is not examined: an author who writes a new line with its exception shows both to the reviewer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LINES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         }.items()
     }
 )
-"""Language to comments that silence every check of the line they are on, or of the next. One that names a check is none."""
+"""Language to comments that silence all checks of their own line or of the next. One that names a check does not count."""
 
 _FILES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
@@ -47,11 +47,11 @@ _FILES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         }.items()
     }
 )
-"""Language to what takes a whole file out of a check."""
+"""Language to comments that exclude a whole file from a check."""
 
 
 def find_silenced(before: Source, after: Source) -> Iterator[int]:
-    """The rows on which a change silences the checks of code that was there before, or of the file."""
+    """Yield the rows on which a change silences checks of existing code, or of the whole file."""
     had, known = Counter(code for _, code in _silenced(before)), set(_bare_lines(before))
     for row, code in _silenced(after):
         if had[code] > 0:
@@ -64,7 +64,7 @@ def find_silenced(before: Source, after: Source) -> Iterator[int]:
 
 
 def _silenced(source: Source) -> Iterator[tuple[int, str]]:
-    """Rows of comments that silence, with the code that they silence."""
+    """Yield the rows of comments that silence checks, with the code that they silence."""
     pattern = _LINES.get(source.language or "")
     lines = _bare_lines(source)
     for node in source.comments if pattern else ():
@@ -76,7 +76,7 @@ def _silenced(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _bare_lines(source: Source) -> list[str]:
-    """The lines without their comments and the space around."""
+    """Return the lines without comments and surrounding white space."""
     data = bytearray(source.data)
     for node in source.comments:
         for at in range(node.start_byte, node.end_byte):
@@ -92,12 +92,12 @@ _SKIP_MARKS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         "rust": re.compile(r"#\[ignore\b"),
     }
 )
-"""Language to what stands in front of a test that is not to run."""
+"""Language to markers in front of a test that is not run."""
 
 _SKIP_CALLS: Final = re.compile(
     r"^(?:(?:pytest|self|unittest)\.)?(?:skip|skipTest)\(|^\w+\.(?:Skip|Skipf|SkipNow)\(|^GTEST_SKIP\("
 )
-"""The first statement of a test that ends it."""
+"""First statement of a test that skips it."""
 
 _IS_TEST: Final[Mapping[str, Callable[[str, str], bool]]] = MappingProxyType(
     {
@@ -116,13 +116,13 @@ _CPP_TEST: Final = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(DISABLED_)?(\w
 
 
 def find_skipped(before: Source, after: Source) -> Iterator[int]:
-    """The rows of tests that ran before the change and do not after it."""
+    """Yield the rows of tests that ran before the change and do not run after it."""
     ran = {name for name, (_, runs) in _tests(before).items() if runs}
     yield from (row for name, (row, runs) in _tests(after).items() if name in ran and not runs)
 
 
 def _tests(source: Source) -> dict[str, tuple[int, bool]]:
-    """Tests by name: where, and whether they run."""
+    """Return the tests by name: their row, and whether they run."""
     if source.language in ("javascript", "typescript", "tsx"):
         return {
             each[5]: (source.text.count("\n", 0, each.start(2)), not (each[1] or ".skip" in each[3] or ".todo" in each[3]))
@@ -133,8 +133,8 @@ def _tests(source: Source) -> dict[str, tuple[int, bool]]:
 
 
 def _is_test(source: Source, function: Function) -> bool:
-    judge = _IS_TEST.get(source.language or "")
-    return judge is not None and judge(function.name or text_of(function.node)[:80], _head(function))
+    is_test = _IS_TEST.get(source.language or "")
+    return is_test is not None and is_test(function.name or text_of(function.node)[:80], _head(function))
 
 
 def _test_name(function: Function) -> str:
@@ -154,7 +154,7 @@ def _runs(source: Source, function: Function) -> bool:
 
 
 def _head(function: Function) -> str:
-    """What stands in front of a function: decorators, annotations, attributes."""
+    """Return what precedes the body of a function: decorators, annotations, attributes and its signature."""
     node: Any = function.node
     inside = text_of(node)[: function.body.start_byte - node.start_byte]
     if node.parent is not None and node.parent.type == "decorated_definition":
@@ -187,11 +187,11 @@ _GENERATED: Final = re.compile(
     r"\b(?:auto-?|automatically\s)?generated\b[^\n]{0,80}(?:\n[^\n]{0,80}){0,3}\b(?:do\snot|don't)\s(?:edit|modify|change)"
 )
 _HEAD: Final = 1500
-"""Characters at the top in which a file says that it is made by a program."""
+"""Characters at the top of a file in which it can declare that it is generated."""
 
 
 def find_unchecked(source: Source) -> Iterator[int]:
-    """The rows of comments that switch every check of a file off. What a program wrote is checked where it is made."""
+    """Yield the rows of comments that disable all checks of a file. Generated files are exempt."""
     pattern = _UNCHECKED.get(source.language or "")
     if pattern is None or _GENERATED.search(source.text[:_HEAD]):
         return

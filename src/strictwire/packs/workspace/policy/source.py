@@ -1,4 +1,4 @@
-"""One file as the rules see it: its text, its tree, its comments and functions, each found once. Reads no file itself."""
+"""One file as the rules see it: text, syntax tree, comments and functions, each computed once. Does not read files."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _SCOPES: Final = frozenset(
     {"class_definition", "class_declaration", "class_specifier", "struct_specifier", "impl_item", "trait_item", "mod_item"}
     | {"interface_declaration", "enum_declaration", "function_definition", "function_declaration", "namespace_definition"}
 )
-"""What gives a function a longer name."""
+"""Node types that qualify the name of a function inside them."""
 
-PACKED_LINE: Final = 500
-"""Characters of a line that no person writes."""
+MINIFIED_LINE: Final = 500
+"""Lines longer than this, in characters, are not written by people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +51,28 @@ class Function:
 
     @property
     def name(self) -> str:
-        """Its name with those of what it stands in; empty for one that has none."""
+        """Its qualified name; empty if it has no name."""
         own = _name_of(self.node)
         return ".".join((*_scopes(self.node), own)) if own else ""
 
     @property
     def is_member(self) -> bool:
-        """Whether it stands in a class."""
+        """Whether it is inside a class."""
         return any(each.type.startswith(("class_", "interface_", "impl_", "trait_")) for each in ancestors(self.node))
 
     @property
     def statements(self) -> list[Any]:
-        """What its body does: no comments, no docstring."""
+        """The statements of its body, without comments and docstring."""
         return [each for each in _flat(self.body) if not _is_docstring(each, self.body)]
 
     @property
     def docstring(self) -> str:
-        """What Python's functions say of themselves."""
+        """The docstring of a Python function; empty if it has none."""
         return next((text_of(each) for each in _flat(self.body) if _is_docstring(each, self.body)), "")
 
 
 class Source:
-    """See the module. `path` decides the language; `data` is UTF-8."""
+    """See the module docstring. `path` decides the language; `data` is UTF-8."""
 
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
@@ -82,17 +82,17 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines without their ends."""
+        """The lines without their line ends."""
         return self.text.split("\n")
 
     @cached_property
     def root(self) -> Any:
-        """The syntax tree; None where there is no parser for it."""
+        """The syntax tree; None if there is no parser for the language."""
         return parse(self.language, self.data) if self.language else None
 
-    def is_packed(self, row: int) -> bool:
-        """Whether a line is one that no person writes: what a bundler made is no one's code to mend."""
-        return len(self.lines[row]) > PACKED_LINE
+    def is_minified(self, row: int) -> bool:
+        """Return whether a line is too long to be written by a person. Output of a bundler cannot be fixed here."""
+        return len(self.lines[row]) > MINIFIED_LINE
 
     @cached_property
     def comments(self) -> list[Any]:
@@ -101,13 +101,13 @@ class Source:
 
     @cached_property
     def functions(self) -> list[Function]:
-        """The functions that have a body in braces or of its own lines."""
+        """The functions with a block as their body, not a single expression."""
         found = ((node, node.child_by_field_name("body")) for node in self.hits(_FUNCTIONS))
         return [Function(node, body) for node, body in found if body is not None and "expression" not in body.type]
 
     @cached_property
     def comment_rows(self) -> dict[int, str]:
-        """Row to what the comments that touch it say."""
+        """Row to the text of the comments that touch it."""
         rows: dict[int, str] = {}
         for node in self.comments:
             for row in range(node.start_point[0], node.end_point[0] + 1):
@@ -116,39 +116,39 @@ class Source:
 
     @cached_property
     def nested_names(self) -> frozenset[str]:
-        """Names of Python functions that do not stand at the top."""
+        """Names of Python functions that are not at the top level."""
         return frozenset(re.findall(r"(?m)^[ \t]+def (\w+)\(", self.text))
 
     def hits(self, queries: Mapping[str, str]) -> list[Any]:
-        """What the query of this language captures."""
+        """Return what the query of this language captures."""
         if self.language is None or self.language not in queries:
             return []
         return find_hits(self.language, self.root, queries[self.language])
 
 
 def text_of(node: Any) -> str:
-    """The text of a node."""
+    """Return the text of a node."""
     return str(node.text.decode())
 
 
 def ancestors(node: Any) -> Iterator[Any]:
-    """What a node stands in, from the inside."""
+    """Yield the ancestors of a node, innermost first."""
     while (node := node.parent) is not None:
         yield node
 
 
 def statements_of(block: Any) -> list[Any]:
-    """The statements of a block: no comments."""
+    """Return the statements of a block without comments."""
     return list(_flat(block))
 
 
 def walk(node: Any) -> Iterator[Any]:
-    """A node and everything named below it."""
-    waiting = [node]
-    while waiting:
-        found = waiting.pop()
+    """Yield a node and all named nodes below it."""
+    pending = [node]
+    while pending:
+        found = pending.pop()
         yield found
-        waiting += found.named_children
+        pending += found.named_children
 
 
 def _flat(block: Any) -> Iterator[Any]:
@@ -171,7 +171,7 @@ def _scopes(node: Any) -> list[str]:
 
 
 def _name_of(node: Any) -> str:
-    """The name a node declares; of a function that is assigned, the name it is assigned to."""
+    """Return the name that a node declares; for an assigned function, the name it is assigned to."""
     for field in ("name", "type", "declarator"):
         named = node.child_by_field_name(field)
         if named is not None and not (field == "type" and node.type != "impl_item"):

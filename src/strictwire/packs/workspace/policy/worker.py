@@ -1,7 +1,7 @@
-"""One process that judges content, as the server sees it: started, asked, ended. What it does itself is in `process`.
+"""The server's side of one worker process of the policy check: start, ask, end. `worker_process` is the other side.
 
-It gets no environment, no descriptors but its pipes and a session of its own, and ends when the server does, however that
-ends.
+A worker gets an empty environment, no file descriptors except its pipes, and its own session. It exits when the server does,
+however the server ends.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from typing import IO, Final, cast
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.packs.kit.grammars import MODULES
-from strictwire.packs.workspace.policy.process import HEADER
 from strictwire.packs.workspace.policy.rule import Severity
+from strictwire.packs.workspace.policy.worker_process import HEADER
 
 START_SECONDS: Final = 15.0
-"""Until a process is ready, which takes a fifth of a second of work."""
+"""Longest time until a worker is ready; usually it takes a fifth of a second."""
 
-_PROGRAM: Final = Path(__file__).with_name("process.py")
+_PROGRAM: Final = Path(__file__).with_name("worker_process.py")
 
 _IMPORTED: Final = ("strictwire", "msgspec", *MODULES)
-"""What it imports besides the standard library."""
+"""What a worker imports besides the standard library."""
 
 _MAX_ANSWER: Final = 64 * 1024
-"""Bytes of one answer: a hundred warnings are far below."""
+"""Longest answer, in bytes. A hundred warnings stay far below."""
 
-_LATE: Final = 1.0
-"""Seconds after its time at which a process ends itself, if nobody is left to do it."""
+_GRACE: Final = 1.0
+"""Seconds after the time limit at which a worker ends itself, in case the server has died and cannot kill it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,89 +47,89 @@ class Draft:
 
     @property
     def size(self) -> int:
-        """Bytes that there are to judge."""
+        """Bytes to check."""
         return len(self.old or b"") + len(self.new)
 
 
 class Died(Exception):
-    """The process ended without an answer."""
+    """The worker ended without an answer."""
 
 
 class TooSlow(Exception):
-    """The process was killed for the time it took."""
+    """The worker was killed because it exceeded its time limit."""
 
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """See the module. For one thread at a time; `kill` is for any."""
+    """See the module docstring. Used by one thread at a time; only `kill` may be called from any thread."""
 
     process: subprocess.Popen[bytes]
-    is_late: bool = False
-    """Whether it was killed for the time it took."""
+    timed_out: bool = False
+    """Whether it was killed because it exceeded its time limit."""
 
     @property
     def is_alive(self) -> bool:
-        """Whether it could be asked, as far as is known."""
-        return not self.is_late and self.process.poll() is None
+        """Whether the worker can be used, as far as known."""
+        return not self.timed_out and self.process.poll() is None
 
     def wait_until_ready(self) -> None:
-        """Raises TooSlow, Died."""
-        with self._watched(START_SECONDS) as (_, stdout):
+        """Wait for the line that says that the worker is ready. Raises TooSlow, Died."""
+        with self._time_limit(START_SECONDS) as (_, stdout):
             if stdout.readline(_MAX_ANSWER) != b"\n":
                 raise Died
 
     def ask(self, draft: Draft, seconds: float) -> JsonObject:
-        """What `process.answer` says. Raises TooSlow, Died."""
+        """Check a draft and return the answer of `worker_process.answer`. Raises TooSlow, Died."""
         path, old = draft.path.encode(), -1 if draft.old is None else len(draft.old)
-        header = HEADER.pack(seconds + _LATE, len(path), old, len(draft.new))
-        with self._watched(seconds) as (stdin, stdout):
+        header = HEADER.pack(seconds + _GRACE, len(path), old, len(draft.new))
+        with self._time_limit(seconds) as (stdin, stdout):
             for each in (header, path, draft.old or b"", draft.new):
                 stdin.write(each)
             stdin.flush()
             return parse_object(stdout.readline(_MAX_ANSWER))
 
     def kill(self) -> None:
-        """End the process; whoever waits for its answer gets none."""
+        """Kill the worker. A thread that waits for its answer gets Died."""
         self.process.kill()
 
     def end(self) -> int:
-        """End the process and give back all that it holds; its exit code, or less than zero the signal that ended it."""
+        """Kill the worker and release its resources. Returns its exit code; a negative number is a signal."""
         self.process.kill()
         code = self.process.wait()
         for pipe in self._pipes():
-            # What was not sent has nobody to be sent to.
+            # Closing flushes what was not sent, which fails because the worker is gone.
             with suppress(OSError):
                 pipe.close()
         return code
 
     @contextmanager
-    def _watched(self, seconds: float) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-        """Its pipes, which break when the time is over. Raises TooSlow, Died."""
-        watch = threading.Timer(seconds, self._kill_late)
+    def _time_limit(self, seconds: float) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+        """Yield the pipes, and kill the worker after the time limit, which breaks them. Raises TooSlow, Died."""
+        watch = threading.Timer(seconds, self._kill_on_timeout)
         watch.daemon = True
         watch.start()
         try:
             yield self._pipes()
         except (OSError, NotStrict, Died) as exc:
-            raise (TooSlow if self.is_late else Died) from exc
+            raise (TooSlow if self.timed_out else Died) from exc
         finally:
             watch.cancel()
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
-        """`start` asks for both."""
+        """Return stdin and stdout; `start` has requested both."""
         return cast("IO[bytes]", self.process.stdin), cast("IO[bytes]", self.process.stdout)
 
-    def _kill_late(self) -> None:
-        self.is_late = True
+    def _kill_on_timeout(self) -> None:
+        self.timed_out = True
         self.process.kill()
 
 
 def start(severities: Mapping[str, Severity]) -> Worker:
-    """A process that will be ready soon. Raises OSError: the system has none to give."""
+    """Start a worker; it is not ready yet. Raises OSError if the system cannot start it."""
     order: JsonObject = {"folders": _folders(), "severities": {rule: each.value for rule, each in severities.items()}}
     process = subprocess.Popen(
-        # Isolated and without site-packages of its own: nothing is imported from the working folder, which may be the
-        # workspace, or from where an environment points.
+        # -I -S: nothing is imported from the working directory, which may be the workspace, or from where environment
+        # variables point, or from site-packages.
         [sys.executable, "-I", "-S", str(_PROGRAM), render(order).decode()],
         cwd="/",
         env={},
@@ -143,7 +143,7 @@ def start(severities: Mapping[str, Severity]) -> Worker:
 
 @cache
 def _folders() -> list[str]:
-    """Where what it imports lies."""
+    """Return the folders that contain what a worker imports."""
     found = (importlib.util.find_spec(name) for name in _IMPORTED)
     places = (Path(spec.origin).parents[1] for spec in found if spec is not None and spec.origin is not None)
     return list(dict.fromkeys(str(each) for each in places))

@@ -1,0 +1,103 @@
+"""Open sessions and locks, written to the state folder for `strictwire workspace status`. Each server process has one file.
+
+A process holds a lock on its file while it runs, so a file that can be locked is left over from a dead process. Session ids
+are shortened: a reader of the folder sees who works, but cannot use their sessions.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
+from strictwire.packs.workspace.session_store import BoundLock, Session, SessionSnapshot
+from strictwire.packs.workspace.timestamps import render_timestamp
+
+_SHORT: Final = 8
+"""Characters of a session id that are written."""
+
+
+class PresenceFile:
+    """The file of this process. Call `close` when the process ends."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.json"
+        self._lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def write(self, snapshot: SessionSnapshot) -> None:
+        """Write the current sessions and locks. A full disk is ignored: it must not stop the server."""
+        draft = self._path.with_suffix(".draft")
+        with suppress(OSError):
+            draft.write_bytes(render(_as_json(snapshot)))
+            draft.rename(self._path)
+
+    def close(self) -> None:
+        """Delete the file and release its lock."""
+        for path in (self._path, self._path.with_suffix(".draft"), self._path.with_suffix(".lock")):
+            path.unlink(missing_ok=True)
+        os.close(self._lock)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """Sessions and locks of all server processes in one workspace."""
+
+    sessions: tuple[JsonObject, ...]
+    locks: tuple[JsonObject, ...]
+
+
+def read_presence(folder: Path, root: str) -> Present:
+    """Read the sessions and locks in a workspace. Raises OSError."""
+    files = list(_live_files(folder))
+    sessions = [each for file in files for each in file["sessions"] if each["root"] == root]
+    locks = [each for file in files for each in file["locks"] if each["root"] == root]
+    return Present(sessions=tuple(sessions), locks=tuple(locks))
+
+
+def _live_files(folder: Path) -> Iterator[JsonObject]:
+    for path in sorted(folder.glob("*.json")):
+        if _is_alive(path.with_suffix(".lock")):
+            with suppress(FileNotFoundError, NotStrict):
+                yield parse_object(path.read_bytes())
+
+
+def _is_alive(lock: Path) -> bool:
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _as_json(snapshot: SessionSnapshot) -> JsonObject:
+    return {"sessions": list(map(_session, snapshot.sessions)), "locks": list(map(_lock, snapshot.locks))}
+
+
+def _session(session: Session) -> JsonObject:
+    return {
+        "session": session.id[:_SHORT],
+        "pid": os.getpid(),
+        "principal": session.principal,
+        "role": session.role.value,
+        "root": session.root,
+        "expires_at": render_timestamp(session.expires),
+    }
+
+
+def _lock(bound: BoundLock) -> JsonObject:
+    owner = {"principal": bound.principal, "role": bound.role.value, "root": bound.root}
+    return owner | {"code": bound.lock.code, "tool": bound.lock.tool, "at": bound.lock.at}

@@ -1,0 +1,241 @@
+"""The open sessions, each with its root held by a descriptor, and the locks that outlive sessions.
+
+A lock belongs to a principal, a role and a folder, not to a session id: a client cannot get rid of it by ending the session
+and beginning another. Everything is kept in the memory of this process. Safe to call from any thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from strictwire.canon.json import JsonObject
+from strictwire.fault.failure import Refused
+from strictwire.packs.kit.jail import Jail, RootProblem, RootRefused
+from strictwire.packs.workspace.grants import Grants
+from strictwire.packs.workspace.refusal import refuse
+from strictwire.packs.workspace.roles import Role
+from strictwire.packs.workspace.timestamps import render_timestamp
+
+MAX_SESSIONS: Final = 256
+"""Most open sessions. Each holds a file descriptor, and most systems allow 1024 per process."""
+
+OWN_FILES: Final = ("strictwire.toml", "strictwire.lock")
+"""Settings and pinned contracts, if they are in the workspace. A change to them during a session must be noticed."""
+
+_MAX_OWN_BYTES: Final = 4 * 1024 * 1024
+"""Largest of these files that is hashed; a larger one counts as unreadable."""
+
+_PROBLEMS: Final = {
+    RootProblem.NOT_ABSOLUTE: "workspace_root must be an absolute path",
+    RootProblem.ABSENT: "workspace_root does not exist",
+    RootProblem.NOT_A_FOLDER: "workspace_root is not a directory",
+    RootProblem.DENIED: "workspace_root cannot be opened",
+}
+
+_Owner: TypeAlias = tuple[str, Role, tuple[int, int]]
+"""Principal, role, and device and inode of the root."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """Why a session is locked until a failure report is written."""
+
+    code: str
+    tool: str
+    session_id: str
+    """The session in which it happened; the report must name it."""
+    at: str
+
+    def as_json(self) -> JsonObject:
+        """Return the member `lock` of an answer."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False)
+class Session:
+    """One session. Its root never changes."""
+
+    id: str
+    principal: str
+    role: Role
+    root: str
+    """Absolute path with links resolved."""
+    identity: tuple[int, int]
+    """Device and inode of the root."""
+    expires: float
+    """Seconds since 1970."""
+    pins: Mapping[str, str | None]
+    """Hashes of OWN_FILES when the session began; None if a file was absent."""
+    jail: Jail = field(repr=False)
+
+    @property
+    def owner(self) -> _Owner:
+        """To whom a lock of this session belongs."""
+        return self.principal, self.role, self.identity
+
+    def is_root_unchanged(self) -> bool:
+        """Return whether the path of the root still leads to the folder that was opened."""
+        try:
+            found = os.stat(self.root, follow_symlinks=False)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self.identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundLock:
+    """A lock, to whom it belongs, and where."""
+
+    principal: str
+    role: Role
+    root: str
+    lock: Lock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSnapshot:
+    """All sessions and locks at one point in time."""
+
+    sessions: tuple[Session, ...]
+    locks: tuple[BoundLock, ...]
+
+
+class SessionStore:
+    """See the module docstring. `now` returns seconds since 1970; `on_change` is called after every change."""
+
+    def __init__(
+        self,
+        grants: Grants,
+        *,
+        now: Callable[[], float],
+        on_change: Callable[[SessionSnapshot], None] = lambda _snapshot: None,
+    ) -> None:
+        self._grants = grants
+        self._now = now
+        self._on_change = on_change
+        self._prompted: set[str] = set()
+        self._sessions: dict[str, Session] = {}
+        self._locks: dict[_Owner, BoundLock] = {}
+        self._mutex = threading.Lock()
+
+    def begin(self, principal: str, *, role: Role, root: str) -> Session:
+        """Open a session. Raises Refused: INSUFFICIENT_PERMISSIONS, SESSION_INITIALIZATION_FAILED."""
+        if principal not in self._grants.roles[role]:
+            raise refuse("INSUFFICIENT_PERMISSIONS", f"This caller may not take the role {role}", "role_not_granted")
+        made = self._open(principal, role=role, root=root)
+        with self._mutex:
+            self._drop_expired()
+            if len(self._sessions) < MAX_SESSIONS:
+                self._sessions[made.id] = made
+                self._on_change(self._snapshot())
+                return made
+        raise refuse("SESSION_INITIALIZATION_FAILED", "Too many sessions are open; end one first", "too_many")
+
+    def find(self, session_id: object, principal: str) -> Session | None:
+        """Return the open session with this id if it belongs to this principal, otherwise None."""
+        with self._mutex:
+            found = self._sessions.get(session_id) if isinstance(session_id, str) else None
+        if found is None or found.principal != principal or self._now() >= found.expires:
+            return None
+        return found
+
+    def end(self, session: Session) -> None:
+        """Remove a session. Its root is closed when the last call that uses it has ended."""
+        with self._mutex:
+            self._sessions.pop(session.id, None)
+            self._prompted.discard(session.id)
+            self._on_change(self._snapshot())
+
+    def lock(self, session: Session, *, code: str, tool: str) -> None:
+        """Lock a session. If it is locked already, the first failure stays the one to report."""
+        made = Lock(code=code, tool=tool, session_id=session.id, at=render_timestamp(self._now()))
+        with self._mutex:
+            bound = BoundLock(principal=session.principal, role=session.role, root=session.root, lock=made)
+            self._locks.setdefault(session.owner, bound)
+            self._on_change(self._snapshot())
+
+    def unlock(self, session: Session) -> None:
+        """Remove the lock."""
+        with self._mutex:
+            self._locks.pop(session.owner, None)
+            self._on_change(self._snapshot())
+
+    def maybe_lock(self, session: Session) -> Lock | None:
+        """Return the lock of a session, or None."""
+        with self._mutex:
+            bound = self._locks.get(session.owner)
+        return None if bound is None else bound.lock
+
+    def mark_prompt_read(self, session: Session) -> None:
+        """Record that the session has read its prompt."""
+        with self._mutex:
+            self._prompted.add(session.id)
+
+    def must_read_prompt(self, session: Session) -> bool:
+        """Return whether the settings require the prompt to be read first and the session has not read it."""
+        if not self._grants.require_prompt:
+            return False
+        with self._mutex:
+            return session.id not in self._prompted
+
+    def close(self) -> None:
+        """Remove all sessions and locks."""
+        with self._mutex:
+            self._sessions.clear()
+            self._locks.clear()
+            self._prompted.clear()
+
+    def _snapshot(self) -> SessionSnapshot:
+        return SessionSnapshot(sessions=tuple(self._sessions.values()), locks=tuple(self._locks.values()))
+
+    def _open(self, principal: str, *, role: Role, root: str) -> Session:
+        real, jail = _open_root(root)
+        status = jail.stat(".")
+        session = Session(
+            id=str(uuid.uuid4()),
+            principal=principal,
+            role=role,
+            root=real,
+            identity=status.identity,
+            expires=self._now() + self._grants.session_seconds,
+            pins={name: hash_file(jail, name) for name in OWN_FILES},
+            jail=jail,
+        )
+        # A running call may still use the session after its end. The descriptor is closed with the last reference.
+        weakref.finalize(session, jail.close)
+        # Checked after the root is open: if the folder was swapped in between, its path no longer leads to it.
+        if self._grants.covers(real) and session.is_root_unchanged():
+            return session
+        raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
+
+    def _drop_expired(self) -> None:
+        now = self._now()
+        for name in [name for name, session in self._sessions.items() if now >= session.expires]:
+            del self._sessions[name]
+            self._prompted.discard(name)
+
+
+def hash_file(jail: Jail, path: str) -> str | None:
+    """Return the hash of a file; None if it is absent or cannot be read."""
+    try:
+        return hashlib.sha256(jail.read(path, limit=_MAX_OWN_BYTES)).hexdigest()
+    except Refused:
+        return None
+
+
+def _open_root(root: str) -> tuple[str, Jail]:
+    try:
+        real = os.path.realpath(root, strict=True) if os.path.isabs(root) and "\x00" not in root else root
+        return real, Jail(real)
+    except OSError as exc:
+        problem = RootProblem.DENIED if isinstance(exc, PermissionError) else RootProblem.ABSENT
+    except RootRefused as exc:
+        problem = exc.problem
+    raise refuse("SESSION_INITIALIZATION_FAILED", _PROBLEMS[problem], problem.value)

@@ -1,0 +1,257 @@
+"""What can be called right now: contracts bound to handlers and compiled, as one immutable snapshot.
+
+Not here: who adds and removes tools (`server`), how they are listed on a wire (`profiles`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.canon.digest import digest
+from strictwire.canon.json import JsonObject
+from strictwire.contract.conform import compile_schema
+from strictwire.contract.handler import Handler
+from strictwire.contract.registry import Registry, check_new_tool
+from strictwire.contract.tool import Caps, PromptContract, ResourceContract, Safety, ToolContract
+from strictwire.fault.failure import Failure, fail
+from strictwire.pipeline.call import Kind
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.pipeline.limits import MAX_RUNNING, ConcurrencyLimit
+from strictwire.pipeline.stages import accept, authorise, verify
+
+COMPLETION: Final = "completion/complete"
+"""The one name under which completion is offered."""
+
+_UNKNOWN: Final[Mapping[Kind, str]] = MappingProxyType(
+    {
+        Kind.TOOL: "UNKNOWN_TOOL",
+        Kind.PROMPT: "UNKNOWN_PROMPT",
+        Kind.RESOURCE: "RESOURCE_NOT_FOUND",
+        Kind.COMPLETION: "METHOD_NOT_FOUND",
+    }
+)
+"""The failure of a target that is not offered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    """Contracts, and the compiled tools behind them."""
+
+    registry: Registry = field(default_factory=Registry)
+    compiled: Mapping[tuple[Kind, str], CompiledTool] = field(default_factory=lambda: MappingProxyType({}))
+    templates: tuple[tuple[re.Pattern[str], CompiledTool], ...] = ()
+    limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(MAX_RUNNING))
+    kinds: frozenset[Kind] = field(init=False, default=frozenset())
+    """The kinds of which something is offered."""
+
+    def __post_init__(self) -> None:
+        offered = {
+            Kind.TOOL: self.registry.tools,
+            Kind.RESOURCE: self.registry.resources,
+            Kind.PROMPT: self.registry.prompts,
+        }
+        kinds = {kind for kind, contracts in offered.items() if contracts}
+        completes = {Kind.COMPLETION} if (Kind.COMPLETION, COMPLETION) in self.compiled else set()
+        object.__setattr__(self, "kinds", frozenset(kinds | completes))
+
+    def find(self, kind: Kind, target: str) -> CompiledTool | Failure:
+        """The tool, prompt or resource of that name or URI; a Failure if it is not offered."""
+        found = self.compiled.get((kind, target))
+        if found is None and kind is Kind.RESOURCE:
+            found = next((tool for pattern, tool in self.templates if pattern.fullmatch(target)), None)
+        return found or fail(_UNKNOWN[kind], details={"uri": target} if kind is Kind.RESOURCE else {})
+
+    def with_tools(self, tools: Mapping[ToolContract, Handler] | list[tuple[ToolContract, Handler]]) -> Offers:
+        """Add tools. Raises ContractRefused or SchemaRefused."""
+        draft = Draft(self)
+        for contract, handler in tools.items() if isinstance(tools, Mapping) else tools:
+            draft.add_tool(contract, handler)
+        return draft.finish()
+
+    def without_tool(self, name: str) -> Offers:
+        """Remove a tool; an unknown name is no error."""
+        return replace(self, registry=self.registry.without_tool(name), compiled=self._without(Kind.TOOL, name))
+
+    def with_resource(self, contract: ResourceContract, handler: Handler) -> Offers:
+        """Add a resource or a template. Raises ContractRefused."""
+        tool = self._compile(Kind.RESOURCE, contract.uri, contract, handler)
+        templates = self.templates
+        if contract.is_template:
+            templates = (*templates, (template_pattern(contract.uri), tool))
+        return replace(self._with(tool), registry=self.registry.with_resource(contract), templates=templates)
+
+    def with_prompt(self, contract: PromptContract, handler: Handler) -> Offers:
+        """Add a prompt. Raises ContractRefused."""
+        tool = self._compile(Kind.PROMPT, contract.name, contract, handler)
+        tool = replace(tool, input=compile_schema(prompt_schema(contract)))
+        return replace(self._with(tool), registry=self.registry.with_prompt(contract))
+
+    def without_prompt(self, name: str) -> Offers:
+        """Remove a prompt; an unknown name is no error."""
+        return replace(self, registry=self.registry.without_prompt(name), compiled=self._without(Kind.PROMPT, name))
+
+    def with_completion(self, handler: Handler) -> Offers:
+        """Offer completion of prompt and template arguments."""
+        return self._with(self._compile(Kind.COMPLETION, COMPLETION, None, handler))
+
+    def _with(self, tool: CompiledTool) -> Offers:
+        return replace(self, compiled=MappingProxyType({**self.compiled, (tool.kind, tool.name): tool}))
+
+    def _without(self, kind: Kind, name: str) -> Mapping[tuple[Kind, str], CompiledTool]:
+        return MappingProxyType({key: tool for key, tool in self.compiled.items() if key != (kind, name)})
+
+    def _compile(
+        self, kind: Kind, name: str, contract: ResourceContract | PromptContract | None, handler: Handler
+    ) -> CompiledTool:
+        return CompiledTool(
+            kind=kind,
+            name=name,
+            handler=handler,
+            is_async=is_async(handler),
+            authorise=authorise,
+            accept=accept,
+            verify=verify,
+            limit=ConcurrencyLimit(MAX_RUNNING, self.limit),
+            contract=contract,
+            seconds=Caps().timeout_ms / 1000,
+        )
+
+    def compile_tool(self, contract: ToolContract, handler: Handler) -> CompiledTool:
+        """A tool, compiled, under the concurrency limit of these offers. Raises SchemaRefused."""
+        caps = contract.caps
+        return CompiledTool(
+            kind=Kind.TOOL,
+            name=contract.name,
+            handler=handler,
+            is_async=is_async(handler),
+            authorise=authorise,
+            accept=accept,
+            verify=verify,
+            limit=ConcurrencyLimit(caps.concurrency, self.limit),
+            contract=contract,
+            input=compile_schema(contract.input_schema),
+            output=None if contract.output_schema is None else compile_schema(contract.output_schema),
+            caps=caps,
+            seconds=caps.timeout_ms / 1000,
+            roles=contract.roles,
+            tier=contract.tier,
+            capabilities=contract.capabilities,
+            read_only=contract.safety is Safety.READ_ONLY,
+            dialect=contract.dialect,
+            fingerprint=digest({"input": contract.input_schema, "output": contract.output_schema}),
+        )
+
+
+class Draft:
+    """Offers in the making: adding a tool costs the same however many there are. Use it once."""
+
+    def __init__(self, offers: Offers) -> None:
+        self._offers = offers
+        self._contracts = dict(offers.registry.tools)
+        self._compiled = dict(offers.compiled)
+
+    def add_tool(self, contract: ToolContract, handler: Handler) -> None:
+        """Add one tool. Raises ContractRefused or SchemaRefused; then nothing is added."""
+        check_new_tool(self._contracts, contract)
+        self._compiled[Kind.TOOL, contract.name] = self._offers.compile_tool(contract, handler)
+        self._contracts[contract.name] = contract
+
+    def finish(self) -> Offers:
+        """The offers that the draft began with, and what was added."""
+        registry = replace(self._offers.registry, tools=MappingProxyType(self._contracts))
+        return replace(self._offers, registry=registry, compiled=MappingProxyType(self._compiled))
+
+
+class Catalog:
+    """The snapshot in force, and who wants to know when it changes."""
+
+    def __init__(self, offers: Offers) -> None:
+        self._offers = offers
+        self._draft: Draft | None = None
+        self._watchers: set[Callable[[str, str | None], None]] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def offers(self) -> Offers:
+        """The snapshot in force; the same value until something changes."""
+        return self._offers if self._draft is None else self._settle()
+
+    def change(self, make: Callable[[Offers], Offers], changed: str) -> None:
+        """Put a new snapshot in force, from any thread. `changed` is `tools`, `prompts`, `resources` or `completions`."""
+        with self._lock:
+            self._offers = make(self._finish_draft())
+        self.announce(changed)
+
+    def add_tool(self, contract: ToolContract, handler: Handler) -> None:
+        """Offer one tool more, from any thread. Raises ContractRefused or SchemaRefused.
+
+        The snapshot is made when it is next asked for, so that adding many tools in a row does not copy the offers for each.
+        """
+        with self._lock:
+            draft = self._draft or Draft(self._offers)
+            draft.add_tool(contract, handler)
+            self._draft = draft
+        self.announce("tools")
+
+    def _settle(self) -> Offers:
+        with self._lock:
+            return self._finish_draft()
+
+    def _finish_draft(self) -> Offers:
+        if self._draft is not None:
+            self._offers, self._draft = self._draft.finish(), None
+        return self._offers
+
+    def announce(self, changed: str, uri: str | None = None) -> None:
+        """Tell the watchers that a list changed, or (with a URI) that one resource did."""
+        for watcher in tuple(self._watchers):
+            watcher(changed, uri)
+
+    def watch(self, watcher: Callable[[str, str | None], None]) -> Callable[[], None]:
+        """Call a function on the running event loop for every change, until the returned function is called."""
+        loop, home = asyncio.get_running_loop(), threading.get_ident()
+
+        def deliver(changed: str, uri: str | None) -> None:
+            if notify in self._watchers:
+                watcher(changed, uri)
+
+        def notify(changed: str, uri: str | None) -> None:
+            if threading.get_ident() == home:
+                deliver(changed, uri)
+            elif not loop.is_closed():
+                loop.call_soon_threadsafe(deliver, changed, uri)
+
+        self._watchers.add(notify)
+        return lambda: self._watchers.discard(notify)
+
+
+def is_async(handler: Handler) -> bool:
+    """Whether calling it gives something to await."""
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(type(handler).__call__)
+
+
+def template_pattern(template: str) -> re.Pattern[str]:
+    """The URIs of a simple template: each `{name}` is one path segment (RFC 6570, level 1)."""
+    parts = re.split(r"\{([A-Za-z0-9_]+)\}", template)
+    fixed, names = parts[::2], parts[1::2]
+    body = re.escape(fixed[0]) + "".join(
+        f"(?P<{name}>[^/?#]+){re.escape(rest)}" for name, rest in zip(names, fixed[1:], strict=True)
+    )
+    return re.compile(body)
+
+
+def prompt_schema(contract: PromptContract) -> JsonObject:
+    """The arguments of a prompt as a closed schema: strings by the protocol."""
+    return {
+        "type": "object",
+        "properties": {argument.name: {"type": "string"} for argument in contract.arguments},
+        "required": [argument.name for argument in contract.arguments if argument.required],
+        "additionalProperties": False,
+    }

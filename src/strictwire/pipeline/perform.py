@@ -1,0 +1,86 @@
+"""The stages of one call, in order, as plain function calls.
+
+    admit -> authorise -> accept -> intend -> run -> verify -> render -> record -> answer
+
+There is no other way through: every transport, every profile, the client in memory and the guard come here. What is called
+was found before (`catalog`, or an upstream's list). The profile brings the function that renders an outcome, because the
+record holds the answer as it is sent (S8) and is durable before the answer leaves (S7). If the record cannot be kept, the
+answer is that failure instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+from strictwire.fault.failure import Failure, fail
+from strictwire.fault.plain import plain
+from strictwire.pipeline.call import Asking, Call, Outcome
+from strictwire.pipeline.compiled import CompiledTool
+from strictwire.pipeline.record import Answered, CallEntry, Journal
+from strictwire.pipeline.run import HandlerRunner
+from strictwire.pipeline.stages import admit
+
+Rendered = TypeVar("Rendered", bound=Answered)
+
+Render: TypeAlias = Callable[[Outcome, CompiledTool | None], Rendered]
+"""How a profile writes an outcome. Pure; called again with another outcome if the first cannot be recorded."""
+
+log = logging.getLogger("strictwire.call")
+
+
+class Pipeline:
+    """Performs calls."""
+
+    def __init__(self, journal: Journal, runner: HandlerRunner) -> None:
+        self.journal = journal
+        self._runner = runner
+
+    async def perform(
+        self,
+        call: Call,
+        tool: CompiledTool | Failure,
+        render: Render[Rendered],
+        deliver: Callable[[Rendered], None],
+    ) -> None:
+        """Run one call through the stages. `deliver` gets the answer once its record is durable, perhaps later than this
+        returns. `tool` is a Failure where nothing was found to call.
+
+        Raises CancelledError if the call is cancelled; that is recorded too, and there is no answer.
+        """
+        found = None if isinstance(tool, Failure) else tool
+        entry = self.journal.open(call, found)
+        try:
+            outcome = tool if isinstance(tool, Failure) else await self._decide(call, tool, entry)
+            rendered = render(outcome, found)
+        except asyncio.CancelledError:
+            self.journal.close(entry, call, fail("CANCELLED"), None, lambda _unrecorded: None)
+            raise
+        except Exception as exc:  # our own fault: the call is recorded and answered all the same
+            log.exception("a fault of ours in %s %s", call.kind.value, call.target)
+            outcome = fail("INTERNAL", cause=plain(exc))
+            rendered = render(outcome, found)
+        self.journal.close(
+            entry,
+            call,
+            outcome,
+            rendered,
+            lambda unrecorded: deliver(rendered if unrecorded is None else render(unrecorded, found)),
+        )
+
+    async def _decide(self, call: Call, tool: CompiledTool, entry: CallEntry | None) -> Outcome:
+        refused = admit(tool, call)
+        if refused is not None:
+            return refused
+        try:
+            refused = tool.authorise(tool, call) or tool.accept(tool, call)
+            if refused is None and not tool.read_only:
+                refused = await self.journal.intend(entry)
+            if refused is not None:
+                return refused
+            returned = await self._runner.run(tool, call)
+        finally:
+            tool.limit.leave()
+        return returned if isinstance(returned, Failure | Asking) else tool.verify(tool, call, returned)

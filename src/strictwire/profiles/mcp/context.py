@@ -1,0 +1,175 @@
+"""What a handler sees of its call over MCP, in either era."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from strictwire.canon.json import JsonObject, JsonValue, as_json
+from strictwire.contract.handler import Ask
+from strictwire.fault.failure import Facts, Refused, fail
+from strictwire.pipeline.call import AnswersNeeded, Caller
+from strictwire.pipeline.deadline import Deadline
+from strictwire.profiles.endpoint import Outlet
+from strictwire.wire.envelope import render_notification
+from strictwire.wire.session import Progress
+
+LEVELS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        name: rank
+        for rank, name in enumerate(("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"))
+    }
+)
+"""Log levels, least severe first."""
+
+NEEDS: Final[Mapping[str, str]] = MappingProxyType(
+    {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+)
+"""The client capability behind each question."""
+
+
+class Home(msgspec.Struct, frozen=True):
+    """Where answers are written: the event loop, and the thread that it runs on."""
+
+    loop: asyncio.AbstractEventLoop
+    thread: int
+
+    @classmethod
+    def here(cls) -> Home:
+        """The running loop."""
+        return cls(asyncio.get_running_loop(), threading.get_ident())
+
+
+class McpContext(msgspec.Struct):
+    """Progress, logs and diagnostics; `ask` differs by era and is added below. A struct, for every call makes one."""
+
+    outlet: Outlet
+    caller: Caller
+    home: Home
+    revision: str
+    transport: str
+    capabilities: Mapping[str, JsonValue]
+    """What the client declared it can do."""
+    token: str | int | None
+    """Names the call in progress notifications; None if the client asked for none."""
+    level: str | None
+    """The least severe log messages that the client wants."""
+    deadline: Deadline | None = None
+    """The time limit of the running stage, so that waiting for a person does not use it up."""
+    attributed: Facts | None = None
+    diagnostics: list[str] = msgspec.field(default_factory=list)
+    sent_progress: Progress | None = None
+    over: bool = False
+
+    @property
+    def facts(self) -> Mapping[str, str | None]:
+        """Who calls, and how."""
+        caller = self.caller
+        return {
+            "principal": caller.principal,
+            "tier": caller.tier,
+            "revision": self.revision,
+            "transport": self.transport,
+        }
+
+    def supports(self, capability: str) -> bool:
+        """Whether the client declared it."""
+        return capability in self.capabilities
+
+    def end(self) -> None:
+        """The call is answered or given up: whatever its handler still has to say is not sent."""
+        self.over = True
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Sent only to a caller that gave a token, and only forward. Raises ValueError: not a number JSON can carry."""
+        if not math.isfinite(progress) or (total is not None and not math.isfinite(total)):
+            raise ValueError("progress: expected a finite number")
+        if self.token is None:
+            return
+        self.sent_progress = self.sent_progress or Progress()
+        if not self.sent_progress.advances(progress):
+            return
+        params: JsonObject = {"progressToken": self.token, "progress": progress}
+        params |= {name: value for name, value in (("total", total), ("message", message)) if value is not None}
+        self.notify("notifications/progress", params)
+
+    def log(self, level: str, data: JsonValue, logger: str | None = None) -> None:
+        """Sent only at or above the level that the caller asked for. Raises ValueError: no such level, or no JSON."""
+        if level not in LEVELS:
+            raise ValueError(f"log level {level!r}: use one of {', '.join(LEVELS)}")
+        if self.level is None or LEVELS[level] < LEVELS[self.level]:
+            return
+        params: JsonObject = {"level": level, "data": as_json(data)[0]}
+        if logger is not None:
+            params["logger"] = logger
+        self.notify("notifications/message", params)
+
+    def diagnose(self, note: str) -> None:
+        """Kept for profiles that show diagnostics."""
+        self.diagnostics.append(note)
+
+    def attribute(self, facts: Facts) -> None:
+        """Kept for the record of the call."""
+        self.attributed = facts
+
+    def close_stream(self) -> None:
+        """Streams of this era cannot be resumed: they stay open."""
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Send a notification on this call's own stream, from any thread."""
+        message = render_notification(method, params)
+        if threading.get_ident() == self.home.thread:
+            self._deliver(message)
+        else:
+            self.home.loop.call_soon_threadsafe(self._deliver, message)
+
+    def _deliver(self, message: bytes) -> None:
+        if not self.over:
+            self.outlet.send(message)
+
+
+class ModernContext(McpContext):
+    """Questions end the round: the client comes back with the answers and the handler runs again."""
+
+    answers: Mapping[str, JsonObject] = msgspec.field(default_factory=dict)
+    """Those that the request carries."""
+
+    async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
+        """The answers that the request carries; ends the round if one is missing or unusable."""
+        check_capabilities(questions, self.capabilities)
+        missing = {key: ask for key, ask in questions.items() if not is_usable(self.answers.get(key), ask)}
+        if missing:
+            raise AnswersNeeded(missing)
+        return {key: self.answers[key] for key in questions}
+
+
+def check_capabilities(questions: Mapping[str, Ask], capabilities: Mapping[str, JsonValue]) -> None:
+    """Raises Refused(MISSING_CAPABILITY): a question that the client did not say it can answer."""
+    missing = {NEEDS[ask.method] for ask in questions.values()} - capabilities.keys()
+    if missing:
+        details: JsonObject = {"requiredCapabilities": {name: {} for name in sorted(missing)}}
+        raise Refused(fail("MISSING_CAPABILITY", details=details))
+
+
+_ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
+
+
+def is_usable(answer: object, ask: Ask) -> bool:
+    """Whether an answer has the shape of its question; one that has not is asked for again."""
+    if not isinstance(answer, dict):
+        return False
+    if ask.method == "elicitation/create":
+        accepted = answer.get("action") == "accept"
+        is_form = ask.params.get("mode", "form") == "form"
+        return answer.get("action") in _ACTIONS and not (
+            accepted and is_form and not isinstance(answer.get("content"), dict)
+        )
+    if ask.method == "sampling/createMessage":
+        return "content" in answer and "role" in answer
+    return isinstance(answer.get("roots"), list)

@@ -1,0 +1,31 @@
+"""The interface of a server that can be run. `author.Server` implements it; the composition root depends only on this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from strictwire.contract.handler import Handler
+from strictwire.contract.tool import ToolContract
+from strictwire.packs.pack import EditorFacts
+from strictwire.pipeline.catalog import Catalog
+from strictwire.profiles.mcp.identity import Identity
+
+
+class Served(Protocol):
+    """A server that can be run."""
+
+    @property
+    def identity(self) -> Identity:
+        """Its name, version and instructions."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """Its tools, resources and prompts."""
+
+    @property
+    def editor(self) -> Callable[[], EditorFacts] | None:
+        """Where `server/info` of `editor/0.1` gets its facts from, if a pack knows."""
+
+    def add_tool(self, contract: ToolContract, handler: Handler) -> None:
+        """Add a tool. Raises ContractRefused or SchemaRefused."""

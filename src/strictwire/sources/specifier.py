@@ -1,0 +1,64 @@
+"""Source specifiers, as users write them on the command line.
+
+schemas            a folder of schema files
+tools.json         a saved tools/list response
+strictwire.lock    a lock file
+git:main           the same folder at a commit; git:v1.2:schemas also names the folder or file
+https://host/mcp   a running server
+stdio:CMD ...      a server that strictwire starts with this command
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Final
+
+from strictwire.check.subject import ToolSet
+from strictwire.sources.dump import read_dump
+from strictwire.sources.folder import read_folder
+from strictwire.sources.git import read_git
+from strictwire.sources.lock import read_lock
+from strictwire.sources.refused import SourceRefused
+
+DEFAULT_SOURCE: Final = "schemas"
+
+
+def read_source(text: str, *, git_path: str = DEFAULT_SOURCE) -> ToolSet:
+    """Read the tools of a source. `git_path` is the path for a `git:REF` without a path. Raises SourceRefused."""
+    if text.startswith("git:"):
+        ref, _, inside = text.removeprefix("git:").partition(":")
+        return read_git(ref, Path(inside or _local_path(git_path)))
+    if text.startswith(("http://", "https://")):
+        return _live(text, "http")
+    if text.startswith("stdio:"):
+        return _live(text.removeprefix("stdio:"), "stdio")
+    path = Path(text)
+    if path.is_dir():
+        return read_folder(path)
+    return read_lock(path) if path.suffix == ".lock" else read_dump(path)
+
+
+def _local_path(source: str) -> str:
+    """The path of a source, or the default folder if the source has no local path."""
+    return DEFAULT_SOURCE if source.startswith(("git:", "http:", "https:", "stdio:")) else source
+
+
+def _live(target: str, kind: str) -> ToolSet:
+    # Imported here because loading the network stack would slow down every other use of the CLI.
+    from strictwire.sources.live import read_http, read_stdio
+
+    try:
+        command = shlex.split(target) if kind == "stdio" else []
+    except ValueError as exc:
+        raise SourceRefused(target, "the command has an unclosed quote") from exc
+    if kind == "stdio" and not command:
+        raise SourceRefused("stdio:", "the command is missing; expected stdio:CMD ...")
+    reading: Awaitable[ToolSet] = read_stdio(command) if kind == "stdio" else read_http(target)
+    return asyncio.run(_wait(reading))
+
+
+async def _wait(reading: Awaitable[ToolSet]) -> ToolSet:
+    return await reading

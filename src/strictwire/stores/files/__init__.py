@@ -1,0 +1,1 @@
+"""The audit trail as files in one folder. `trail.FileTrail` records, `view.FileTrailView` reads."""

@@ -1,0 +1,70 @@
+"""What a writer knows about the end of a log: all that the next record needs, however long the log is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from strictwire.audit.event import Recovery
+from strictwire.audit.merkle import Frontier
+from strictwire.stores.files.disk import FileInfo, OpenFile
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """Where the log ends. A commit replaces it in one assignment, so a failed commit leaves the old one in place."""
+
+    size: int
+    """Bytes of the active file."""
+    tree: Frontier
+    """Over all records. Never changed in place."""
+    head: bytes
+    """The leaf hash of the last record."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TrailState:
+    """The open files of a log and what is known about them. Changed only by its one writer."""
+
+    file: OpenFile
+    """The active file."""
+    hashes: OpenFile
+    first: int
+    """The first record of the active file."""
+    end: LogEnd
+    signed: int
+    """Records covered by a checkpoint."""
+    durable_size: int = 0
+    """Bytes of the active file that a sync of ours covered."""
+    fsync_failed: bool = False
+    """The kernel may have marked unsynced pages as clean, so they are written again before the next sync."""
+    must_reload: bool = False
+    """The end of the log is not known for certain and must be read from the files again."""
+    undo: tuple[FileInfo, LogEnd] | None = None
+    """A failed commit that could not be undone: the active file with its lines, and where it should end."""
+    recoveries: list[Recovery] = field(default_factory=list)
+    """Repairs that must be recorded before anything else."""
+
+    @property
+    def records(self) -> int:
+        """How many records the log has had, pruned ones included."""
+        return self.end.tree.size
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether everything written so far survives a power cut."""
+        return self.durable_size == self.end.size
+
+    def matches(self, found: FileInfo | None) -> bool:
+        """Whether the active file is the known one and has the known size."""
+        return found is not None and found.size == self.end.size and found.ident == self.file.ident
+
+    def start_file(self, file: OpenFile) -> None:
+        """Continue in a new, empty active file."""
+        self.file.close()
+        self.file, self.first, self.durable_size = file, self.records, 0
+        self.end = replace(self.end, size=0)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.file.close()
+        self.hashes.close()

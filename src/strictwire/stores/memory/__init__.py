@@ -1,0 +1,1 @@
+"""The audit trail in memory, for tests and trial runs."""

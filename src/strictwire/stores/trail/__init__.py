@@ -1,1 +1,0 @@
-"""The audit trail in one folder: writing it, recovering it, reading it, judging it. `stores.jsonl` is its front door."""
