@@ -6,6 +6,7 @@ Texts compare by UTF-16 code units, as the reference does. Canonical URIs are AS
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
@@ -32,18 +33,27 @@ def number_absent_last(number: int | None) -> tuple[int, int]:
     return (1, 0) if number is None else (0, number)
 
 
-def sort_unique(items: Iterable[JsonObject], key: Callable[[JsonObject], Key]) -> list[JsonObject]:
-    """The items in order, without those whose canonical JSON equals that of the item before.
+def sort_unique(
+    items: Iterable[JsonObject], key: Callable[[JsonObject], Key], *, first: Callable[[JsonObject], Key] | None = None
+) -> list[JsonObject]:
+    """Return the items in order, without those whose canonical JSON equals that of the item before.
 
-    Only items with equal keys can be equal, so canonical JSON is made for those alone.
+    Only items with equal keys can be equal, so canonical JSON is made for those alone. `first` is a prefix of `key` that is
+    cheaper to compute and seldom equal: the whole key is then made only for items whose prefixes are equal.
     """
+    ordered = sorted(((first or key)(item), number, item) for number, item in enumerate(items))
     kept: list[JsonObject] = []
-    last: Key | None = None
-    for place, item in sorted(((key(item), item) for item in items), key=itemgetter(0)):
-        if place != last or render_sorted(item) != render_sorted(kept[-1]):
-            kept.append(item)
-        last = place
+    for _, run in groupby(ordered, key=itemgetter(0)):
+        same = [item for _, _, item in run]
+        if len(same) > 1:
+            same.sort(key=key)
+            same = [item for item, before in zip(same, [None, *same], strict=False) if not _is_equal(item, before)]
+        kept += same
     return kept
+
+
+def _is_equal(item: JsonObject, before: JsonObject | None) -> bool:
+    return before is not None and render_sorted(item) == render_sorted(before)
 
 
 def range_key(value: JsonObject) -> Key:
@@ -55,6 +65,11 @@ def range_key(value: JsonObject) -> Key:
 def location_key(item: JsonObject) -> Key:
     """Locations: uri, then range."""
     return (item["uri"], *range_key(item["range"]))
+
+
+def symbol_place(item: JsonObject) -> Key:
+    """The first part of `workspace_symbol_key`. Two symbols seldom have the same place."""
+    return location_key(item["location"])
 
 
 def workspace_symbol_key(item: JsonObject) -> Key:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, ValidationError, convert
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.packs.code.answers.ids import workspace_symbol_id
 from strictwire.packs.code.answers.locations import Inside, maybe_location
-from strictwire.packs.code.answers.order import range_key, sort_unique, workspace_symbol_key
+from strictwire.packs.code.answers.order import range_key, sort_unique, symbol_place, workspace_symbol_key
 from strictwire.packs.code.answers.ranges import MAX_NUMBER, Range
 from strictwire.packs.code.answers.texts import maybe_text
 
@@ -52,7 +52,8 @@ def read_workspace_symbols(values: Iterable[JsonValue], inside: Inside) -> list[
     Engines answer with thousands of symbols, and nearly always with valid ones: a list is checked as a whole first, and
     symbol by symbol, which takes three times as long, only if something in it is wrong.
     """
-    return sort_unique((symbol for value in values for symbol in _read_symbols(value, inside)), workspace_symbol_key)
+    found = (symbol for value in values for symbol in _read_symbols(value, inside))
+    return sort_unique(found, workspace_symbol_key, first=symbol_place)
 
 
 def _read_symbols(value: JsonValue, inside: Inside) -> Iterator[JsonObject]:
