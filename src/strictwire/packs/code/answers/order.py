@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from strictwire.canon.json import JsonObject, render_sorted
+from strictwire.canon.json import JsonObject
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -36,10 +36,10 @@ def number_absent_last(number: int | None) -> tuple[int, int]:
 def sort_unique(
     items: Iterable[JsonObject], key: Callable[[JsonObject], Key], *, first: Callable[[JsonObject], Key] | None = None
 ) -> list[JsonObject]:
-    """Return the items in order, without those whose canonical JSON equals that of the item before.
+    """Return the items in order, without those that equal the item before.
 
-    Only items with equal keys can be equal, so canonical JSON is made for those alone. `first` is a prefix of `key` that is
-    cheaper to compute and seldom equal: the whole key is then made only for items whose prefixes are equal.
+    Items hold objects, texts and integers alone, so they are equal exactly if their canonical JSON is. `first` is a prefix
+    of `key` that is cheaper to compute and seldom equal: the whole key is then made only for items whose prefixes are equal.
     """
     ordered = sorted(((first or key)(item), number, item) for number, item in enumerate(items))
     kept: list[JsonObject] = []
@@ -47,13 +47,9 @@ def sort_unique(
         same = [item for _, _, item in run]
         if len(same) > 1:
             same.sort(key=key)
-            same = [item for item, before in zip(same, [None, *same], strict=False) if not _is_equal(item, before)]
+            same = [item for item, before in zip(same, [None, *same], strict=False) if item != before]
         kept += same
     return kept
-
-
-def _is_equal(item: JsonObject, before: JsonObject | None) -> bool:
-    return before is not None and render_sorted(item) == render_sorted(before)
 
 
 def range_key(value: JsonObject) -> Key:

@@ -31,9 +31,7 @@ async def ask_workspace(kept: KeptSymbols, paths: list[str], query: str, note: s
         return None
     found = await kept.read_naming(paths, query)
     value = [
-        each
-        for path, symbols in found.items()
-        for each in _matching(symbols, query.lower(), render_file_uri(path), None)
+        each for path, symbols in found.items() for each in _matching(symbols, query.lower(), render_file_uri(path), None)
     ]
     capped = len(value) > MAX_SYMBOLS
     return Reply(
