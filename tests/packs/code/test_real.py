@@ -32,6 +32,7 @@ def root(tmp_path: Path) -> Path:
     return write(tmp_path / "project", PROJECT)
 
 
+@pytest.mark.clause("G12", "G16")
 def test_every_tool_answers_with_a_real_engine(root: Path) -> None:
     async def story(real: Real) -> dict[str, Any]:
         at_total = {"uri": (root / "pkg/use.py").as_uri(), "position": {"line": 5, "character": 5}}
@@ -258,6 +259,7 @@ MIXED = {
 }
 
 
+@pytest.mark.slow  # TypeScript comes with ./scripts/npm
 def test_several_languages_and_roots_are_answered_each_by_its_engine(tmp_path: Path) -> None:
     first, second = (
         write(tmp_path / "one", MIXED),
