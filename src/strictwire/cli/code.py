@@ -72,7 +72,7 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
         action="append",
         type=Path,
         metavar="DIR",
-        help="project folder; may be repeated (default: the settings, or the current folder)",
+        help="project folder, repeatable (default: from the settings)",
     )
     made.add_argument("--json", action="store_true", help="print the whole result as JSON")
     if name != "engines":
@@ -81,7 +81,7 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
             type=float,
             default=60.0,
             metavar="SECONDS",
-            help="longest time to wait for engines that are indexing (default: 60)",
+            help="longest wait for indexing (default: 60)",
         )
     shared.add_config(made)
     return made

@@ -137,6 +137,7 @@ def test_an_engine_that_is_warming_is_not_complete_though_every_mention_is_there
     assert "Warming (memory 1.0). The engine is still indexing; call again for more." in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "distinct", "expected"),
     [
