@@ -29,7 +29,7 @@ from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.stages import allows_tier
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.exchange import PROFILE, Exchange
-from strictwire.profiles.mcp.modern import RequestMeta
+from strictwire.profiles.mcp.request_meta import RequestMeta
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.mcp.targets import CALLS, read_progress_token, read_target
 

@@ -6,7 +6,7 @@ import pytest
 
 from strictwire.canon.json import JsonObject, parse
 from tests.fixtures.live import HttpProcess, StdioProcess, initialize, legacy, request
-from tests.profiles.mcp.protocol.messages import (
+from tests.protocol.messages import (
     REVISIONS,
     batch,
     call,

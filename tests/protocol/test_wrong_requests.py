@@ -6,7 +6,7 @@ import pytest
 
 from strictwire.canon.json import parse, render
 from tests.fixtures.live import HttpProcess, StdioProcess, legacy, modern, modern_headers, request
-from tests.profiles.mcp.protocol.messages import call, modern_call, opened, refusal
+from tests.protocol.messages import call, modern_call, opened, refusal
 
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 LEVEL = "io.modelcontextprotocol/logLevel"

@@ -35,7 +35,7 @@ from strictwire.packs.workspace.policy.worker_pool import PoolLimits, WorkerPool
 from strictwire.packs.workspace.preflight import SECONDS
 from strictwire.settings.model import ServerSettings
 
-SCHEMAS = Path(__file__).parents[3] / "schemas" / "tools"
+SCHEMAS = Path(__file__).parents[4] / "schemas" / "tools"
 
 ARROWS = b"-> " * 10_000
 HOSTILE = {

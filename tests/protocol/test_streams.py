@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strictwire.canon.json import JsonObject, parse
 from tests.fixtures.live import Answer, HttpProcess, legacy, request
-from tests.profiles.mcp.protocol.messages import call, outcome, unused, verb
+from tests.protocol.messages import call, outcome, unused, verb
 
 
 def _resume(http: HttpProcess, session: dict[str, str], last: str) -> Answer:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixtures.guards import GuardHttpProcess, GuardStdioProcess
 from tests.fixtures.live import HttpProcess, StdioProcess, command, serve_http
-from tests.profiles.mcp.protocol.messages import opened
+from tests.protocol.messages import opened
 
 HARD = "hard:server"
 
