@@ -6,7 +6,6 @@ Texts compare by UTF-16 code units, as the reference does. Canonical URIs are AS
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
@@ -33,23 +32,28 @@ def number_absent_last(number: int | None) -> tuple[int, int]:
     return (1, 0) if number is None else (0, number)
 
 
-def sort_unique(
-    items: Iterable[JsonObject], key: Callable[[JsonObject], Key], *, first: Callable[[JsonObject], Key] | None = None
-) -> list[JsonObject]:
+def sort_unique(items: Iterable[JsonObject], key: Callable[[JsonObject], Key]) -> list[JsonObject]:
     """Return the items in order, without those that equal the item before.
 
-    Items hold objects, texts and integers alone, so they are equal exactly if their canonical JSON is. `first` is a prefix
-    of `key` that is cheaper to compute and seldom equal: the whole key is then made only for items whose prefixes are equal.
+    Items hold objects, texts and integers alone, so they are equal exactly if their canonical JSON is.
     """
-    ordered = sorted(((first or key)(item), number, item) for number, item in enumerate(items))
+    return sort_placed([(key(item), item) for item in items], key)
+
+
+def sort_placed(placed: list[tuple[Key, JsonObject]], key: Callable[[JsonObject], Key]) -> list[JsonObject]:
+    """The same, of items with a prefix of their key that is seldom equal. The whole key is made where it is."""
+    placed.sort(key=itemgetter(0))
     kept: list[JsonObject] = []
-    for _, run in groupby(ordered, key=itemgetter(0)):
-        same = [item for _, _, item in run]
-        if len(same) > 1:
-            same.sort(key=key)
-            same = [item for item, before in zip(same, [None, *same], strict=False) if item != before]
-        kept += same
-    return kept
+    last: Key | None = None
+    has_equal = False
+    for place, item in placed:
+        has_equal = has_equal or place == last
+        last = place
+        kept.append(item)
+    if not has_equal:
+        return kept
+    kept.sort(key=key)
+    return [item for item, before in zip(kept, [None, *kept], strict=False) if item != before]
 
 
 def range_key(value: JsonObject) -> Key:
@@ -61,11 +65,6 @@ def range_key(value: JsonObject) -> Key:
 def location_key(item: JsonObject) -> Key:
     """Locations: uri, then range."""
     return (item["uri"], *range_key(item["range"]))
-
-
-def symbol_place(item: JsonObject) -> Key:
-    """The first part of `workspace_symbol_key`. Two symbols seldom have the same place."""
-    return location_key(item["location"])
 
 
 def workspace_symbol_key(item: JsonObject) -> Key:
