@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.gateway.links.connector import UpstreamTarget
-from strictwire.gateway.many.naming import NameClash
+from strictwire.gateway.many.naming import Intrusion, NameClash
 from strictwire.gateway.many.survey import Surveyed, clashes_of
 from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.rules import Filter
 from strictwire.server.guard import Guarding, run_guard, survey_upstreams
 from strictwire.server.guarded import Guarded, guarded_of, policy_rules_of, token_headers
 from strictwire.server.run import StartRefused, parse_address, report_start_failure
+from strictwire.settings.guard_model import GuardSettings
 from strictwire.settings.model import Settings
 from strictwire.settings.read import SettingsRefused, read_settings
 
@@ -95,7 +96,7 @@ def _upstreams(arguments: argparse.Namespace, settings: Settings) -> tuple[Guard
     """The server of the command line, or the servers of the settings. Raises ValueError."""
     mode = None if arguments.mode is None else Mode(arguments.mode)
     if arguments.command or arguments.upstream_http:
-        return (_named(arguments, mode or Mode(settings.guard.mode)),)
+        return (_named(arguments, settings.guard, mode or Mode(settings.guard.mode)),)
     if not settings.guard.upstreams:
         raise ValueError(NO_SERVER)
     given = [name for name in OPTIONS_OF_ONE if getattr(arguments, name)]
@@ -105,7 +106,7 @@ def _upstreams(arguments: argparse.Namespace, settings: Settings) -> tuple[Guard
     return guarded_of(settings.guard, os.environ, mode)
 
 
-def _named(arguments: argparse.Namespace, mode: Mode) -> Guarded:
+def _named(arguments: argparse.Namespace, guard: GuardSettings, mode: Mode) -> Guarded:
     if arguments.command and arguments.upstream_http:
         raise ValueError("two servers given: use a command after --, or --upstream-http URL, not both")
     if arguments.trust_on_first_use and arguments.lock is None:
@@ -118,14 +119,14 @@ def _named(arguments: argparse.Namespace, mode: Mode) -> Guarded:
     )
     return Guarded(
         target=target,
-        options=_options(arguments, mode),
+        options=_options(arguments, guard, mode),
         tool_filter=Filter(allow=tuple(arguments.allow or ()), deny=tuple(arguments.deny or ())),
         lock=arguments.lock,
         trust_on_first_use=arguments.trust_on_first_use,
     )
 
 
-def _options(arguments: argparse.Namespace, mode: Mode) -> RelayOptions:
+def _options(arguments: argparse.Namespace, guard: GuardSettings, mode: Mode) -> RelayOptions:
     seconds = RelayOptions().idle_seconds if arguments.timeout is None else float(arguments.timeout)
     if not 0 < seconds <= 86_400:
         raise ValueError("--timeout: expected a number of seconds greater than 0 and at most 86400 (one day)")
@@ -135,6 +136,8 @@ def _options(arguments: argparse.Namespace, mode: Mode) -> RelayOptions:
         total_seconds=max(RelayOptions().total_seconds, seconds),
         mask=not arguments.no_mask,
         bridge=not arguments.no_bridge,
+        session_idle_seconds=guard.session_idle_seconds,
+        sessions_per_principal=guard.sessions_per_principal,
     )
 
 
@@ -154,7 +157,7 @@ def _check(guarding: Guarding) -> int:
     return 100 if clashes or any(each.problem for each in seen) else 0
 
 
-def _lines(seen: Sequence[Surveyed], clashes: Sequence[NameClash]) -> list[str]:
+def _lines(seen: Sequence[Surveyed], clashes: Sequence[NameClash | Intrusion]) -> list[str]:
     width = max(len(each.upstream) for each in seen)
     return [*(f"{each.upstream:<{width}}  {_state(each)}" for each in seen), *(f"clash: {clash}" for clash in clashes)]
 

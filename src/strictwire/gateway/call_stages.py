@@ -12,7 +12,7 @@ import logging
 from functools import partial
 from typing import Final, cast
 
-from strictwire.canon.json import JsonObject, slice_members
+from strictwire.canon.json import JsonObject, render, slice_members
 from strictwire.client.errors import ClientError
 from strictwire.contract.conform import Conformer
 from strictwire.contract.fingerprint import fingerprint
@@ -22,10 +22,11 @@ from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.gateway.client_view import mask_error, mask_result, relayed_status
 from strictwire.gateway.links.errors import failure_of, protocol_broken
 from strictwire.gateway.links.link import UpstreamAnswer
+from strictwire.gateway.links.raw_message import replace_at
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import GuardPolicy
-from strictwire.gateway.relayed_call import RelayedCall
+from strictwire.gateway.relayed_call import ClientRequest, RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
 from strictwire.gateway.tool_list import ListedTool
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome
@@ -44,6 +45,9 @@ log = logging.getLogger("strictwire.guard")
 
 RESULT_ENDS: Final = {True: b',"resultType":"complete"}', False: b"}"}
 """The end of a failure that is written as a tool result, by whether the revision is stateless."""
+
+PRIVATE: Final = "private"
+"""The `cacheScope` of an answer that another caller may not get."""
 
 HEADER_MISMATCH: Final = -32020
 INPUT_REQUIRED: Final = "input_required"
@@ -70,6 +74,7 @@ class CallStages:
         self._states = states
         self._journal = journal
         self._clock = clock
+        self._is_personal = is_personal(options, policy)
         self._limit = ConcurrencyLimit(options.concurrency)
         self._tool_limits = {name: ConcurrencyLimit(each.concurrency, self._limit) for name, each in options.tools.items()}
         # Without a policy there is nothing to decide beyond tier and role.
@@ -105,7 +110,15 @@ class CallStages:
         """The tool as the upstream lists it. Before the list refuses a call, it is fetched again."""
         if call.kind is not Kind.TOOL:
             # Upstreams list no schemas for prompts, resources and completions.
-            return self._new_tool(kind=call.kind, name=call.target, limit=self._limit, caps=self._options.caps)
+            options = self._options
+            return self._new_tool(
+                kind=call.kind,
+                name=call.target,
+                limit=self._limit,
+                caps=options.caps,
+                tier=options.tier,
+                roles=options.roles,
+            )
         name, tools, link = relayed.target.name, relayed.via.tools, relayed.via.link
         try:
             tool = await tools.find(name, link)
@@ -205,6 +218,8 @@ class CallStages:
             return fault
         asks = modern and result.get("resultType") == INPUT_REQUIRED
         body = mask_result(returned.raw, result, call.arguments) if options.mask else returned.raw
+        if self._is_personal and result.get("cacheScope") not in (None, PRIVATE):
+            body = replace_at(body, ("result", "cacheScope"), render(PRIVATE))
         relayed.reply = Reply(body=self._states.seal(body, result, relayed) if asks else body)
         return Asking(questions={}) if asks else Done(value=result, raw=raw)
 
@@ -212,8 +227,12 @@ class CallStages:
         """The upstream's own answer, or a failure of the guard."""
         if relayed.reply is not None and (not isinstance(outcome, Failure) or outcome.code == "UPSTREAM_ERROR"):
             return relayed.reply
+        return self.render_failure(relayed.request, call, outcome, tool)
+
+    def render_failure(self, request: ClientRequest, call: Call, outcome: Outcome, tool: CompiledTool | None) -> Reply:
+        """A failure of the guard."""
         failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
-        facts, request_id, revision = facts_of(call, self._clock), relayed.request.id, relayed.request.exchange.revision
+        facts, request_id, revision = facts_of(call, self._clock), request.id, request.exchange.revision
         if call.kind is Kind.TOOL and failure.code != "HEADER_MISMATCH":
             return write_tool_failure(request_id, failure, facts, revision, tool, RESULT_ENDS[revision.modern])
         return write_failure(request_id, failure, facts)
@@ -236,6 +255,11 @@ def find_violation(result: JsonObject, call: RelayedCall) -> Failure | None:
         allowed = all(isinstance(kind, str) and NEEDS.get(kind) in call.via.capabilities for kind in kinds)
         return None if allowed else protocol_broken("question_not_offered")
     return None if call.tool is None else call.tool.find_output_fault(result)
+
+
+def is_personal(options: RelayOptions, policy: GuardPolicy) -> bool:
+    """Whether two callers may get different answers, so that none may be cached for others."""
+    return not policy.dry_run and (policy.depends_on_caller or options.depends_on_caller)
 
 
 def _enforced(failure: Failure, call: Call, mode: Mode) -> Failure | None:

@@ -23,6 +23,8 @@ class ClientRequest(UpstreamRequest, kw_only=True):
     """A request of a client."""
 
     exchange: Exchange
+    arrived: float
+    """The clock's time at which the request came in."""
     meta: RequestMeta | None = None
     """What a request of the stateless era states about itself; None in a legacy session."""
 

@@ -1,47 +1,58 @@
 """Relays the requests of clients to one upstream. Calls go through the stages of the pipeline (`call_stages`).
 
-The upstream's answer is rewritten only where it must be: a masked error, a sealed state, hidden tools.
+The upstream's answer is rewritten only where it must be: a masked error, a sealed state, hidden entries of a list.
 """
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import ClientError
 from strictwire.client.message import Era
-from strictwire.fault.failure import Failure
-from strictwire.gateway.call_stages import CallStages
-from strictwire.gateway.client_view import mask_error, relayed_status, with_scope, without_tools
+from strictwire.fault.failure import Failure, fail
+from strictwire.gateway.call_stages import PRIVATE, CallStages, is_personal
+from strictwire.gateway.client_view import mask_error, relayed_status, with_scope, without_entries
 from strictwire.gateway.links.errors import failure_of
 from strictwire.gateway.links.link import UpstreamAnswer
+from strictwire.gateway.links.listing import LIST_SHAPES
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed, RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
-from strictwire.gateway.tool_list import ToolList
-from strictwire.pipeline.call import Call, Caller
+from strictwire.gateway.tool_list import ListVersion, ToolList
+from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
-from strictwire.pipeline.stages import allows_tier
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.exchange import PROFILE, Exchange
 from strictwire.profiles.mcp.modern import RequestMeta
 from strictwire.profiles.mcp.request_state import Sealer
-from strictwire.profiles.mcp.targets import CALLS, read_progress_token, read_target
+from strictwire.profiles.mcp.targets import ABOUT, CALLS, Target, read_progress_token, read_target
+from strictwire.profiles.quiet_context import QuietContext
 
-PRIVATE: Final = "private"
-"""The `cacheScope` of a list that another caller may see differently."""
+log = logging.getLogger("strictwire.guard")
+
+SUBSCRIBING: Final = frozenset({"resources/subscribe", "resources/unsubscribe"})
+KNOWN: Final = frozenset({*ABOUT, "ping", "logging/setLevel", "server/discover"})
+"""Methods that the policy covers, or that use nothing of an upstream. All others are extensions."""
 
 
 def client_request(exchange: Exchange, meta: RequestMeta | None = None) -> ClientRequest:
     """The request of an exchange, to be relayed."""
     request = exchange.request
     return ClientRequest(
-        id=request.id, method=request.method, params=request.params or {}, raw=exchange.raw, exchange=exchange, meta=meta
+        id=request.id,
+        method=request.method,
+        params=request.params or {},
+        raw=exchange.raw,
+        exchange=exchange,
+        meta=meta,
+        arrived=exchange.journal.clock.elapsed(),
     )
 
 
@@ -74,6 +85,8 @@ class UpstreamCalls:
         self._pipeline = pipeline
         self.policy = policy
         self._pins = pins
+        self._list_version = ListVersion()
+        self._is_personal = is_personal(options, policy)
         states = UpstreamStates(sealer, upstream.target.name)
         self._stages = CallStages(upstream, options, policy=policy, states=states, journal=self.journal, clock=clock)
 
@@ -86,6 +99,7 @@ class UpstreamCalls:
             options=self.options,
             elapsed=self.clock.elapsed,
             pins=self._pins,
+            version=self._list_version,
         )
 
     async def close(self) -> None:
@@ -97,8 +111,7 @@ class UpstreamCalls:
     async def relay(self, request: ClientRequest, via: ClientLink) -> Relayed:
         """Relay a request. A call answers its exchange itself. Raises CancelledError."""
         if request.method not in CALLS:
-            answer = await self.relay_simple(request, via)
-            return answer if isinstance(answer, Failure) else self.reply_to(request, answer)
+            return await self._relay_other(request, via)
         target = read_target(request.method, request.params)
         if isinstance(target, Failure):
             return target
@@ -111,37 +124,66 @@ class UpstreamCalls:
         relayed = RelayedCall(
             caller=inbound.caller, transport=inbound.transport, revision=revision, request=request, target=target, via=via
         )
-        call = Call(
-            kind=target.kind,
-            target=request.client_name or target.name,
-            arguments=target.arguments,
-            caller=inbound.caller,
-            transport=inbound.transport,
-            profile=PROFILE,
-            method=request.method,
-            revision=revision,
-            context=relayed,
-            capabilities=via.capabilities,
-        )
+        call = _call_of(request, target, relayed)
         tool = await self._stages.find(relayed, call)
         render = partial(self._stages.render, relayed, call)
-        await self._pipeline.perform(call, tool, render, request.exchange.answer)
+        await self._pipeline.perform(call, tool, render, request.exchange.answer, request.arrived)
         return None
 
-    async def relay_simple(self, request: ClientRequest, via: ClientLink) -> UpstreamAnswer | Failure:
-        """Relay a request that is no call. A list of tools comes back without those that the caller may not call."""
-        answer = await self.upstream.send(request, via.link, via.listener, self.options)
-        if request.method != "tools/list" or isinstance(answer, Failure) or answer.result is None:
-            return answer
-        if self._pins is not None:
-            try:
-                # With trust on first use, the whole list must be pinned before a page of it is shown.
-                await via.tools.find("", via.link)
-            except ClientError as exc:
-                return failure_of(exc)
+    async def refuse(self, request: ClientRequest, failure: Failure) -> Relayed:
+        """Refuse a request that cannot reach the upstream. A call has its record, with the time that it took."""
+        target = read_target(request.method, request.params) if request.method in CALLS else None
+        if target is None or isinstance(target, Failure):
+            return target or failure
+        await self._refuse(request, target, failure)
+        return None
+
+    async def _refuse(self, request: ClientRequest, target: Target, failure: Failure) -> None:
+        inbound, revision = request.exchange.inbound, request.exchange.revision.name
+        context = QuietContext(caller=inbound.caller, transport=inbound.transport, revision=revision)
+        call = _call_of(request, target, context)
+        render = partial(self._stages.render_failure, request, call)
+        await self._pipeline.perform(call, failure, render, request.exchange.answer, request.arrived)
+
+    async def _relay_other(self, request: ClientRequest, via: ClientLink) -> Relayed:
         caller = request.exchange.inbound.caller
-        visible = without_tools(answer, lambda entry: self._is_hidden(entry, caller))
-        return with_scope(visible, PRIVATE) if self.policy.depends_on_caller else visible
+        if request.method in SUBSCRIBING:
+            uri = request.params.get("uri")
+            denied = self.find_denial(uri, caller) if isinstance(uri, str) else None
+            if denied is not None:
+                await self._refuse(request, Target(kind=Kind.RESOURCE, name=str(uri), arguments={"uri": uri}), denied)
+                return None
+        elif request.method not in KNOWN and self._denies_unknown(caller):
+            return fail("METHOD_NOT_FOUND")
+        answer = await self.relay_simple(request, via)
+        return answer if isinstance(answer, Failure) else self.reply_to(request, answer)
+
+    async def relay_simple(self, request: ClientRequest, via: ClientLink) -> UpstreamAnswer | Failure:
+        """Relay a request that is no call. A list comes back without the entries that the caller may not use."""
+        answer = await self.upstream.send(request, via.link, via.listener, self.options)
+        shape = LIST_SHAPES.get(request.method)
+        if shape is None or isinstance(answer, Failure) or answer.result is None:
+            return answer
+        if shape.member == "tools":
+            via.tools.observe(answer.result, is_first="cursor" not in request.params)
+            if self._pins is not None:
+                try:
+                    # With trust on first use, the whole list must be pinned before a page of it is shown.
+                    await via.tools.find("", via.link)
+                except ClientError as exc:
+                    return failure_of(exc)
+        kind, caller = ABOUT[request.method], request.exchange.inbound.caller
+        visible = without_entries(answer, shape.member, lambda entry: self._is_hidden(kind, entry, shape.key, caller))
+        return with_scope(visible, PRIVATE) if self._is_personal else visible
+
+    def find_denial(self, uri: str, caller: Caller) -> Failure | None:
+        """PERMISSION_DENIED if the caller may not read a resource, and so must not be notified of it either."""
+        denied = None if self.options.permits(caller) else fail("PERMISSION_DENIED")
+        denied = denied or self.policy.find_denial(uri, caller)
+        if denied is not None and self.policy.dry_run:
+            log.warning("dry run: a subscription of %s to %s would be %s", caller.principal, uri, denied.code)
+            return None
+        return denied
 
     def reply_to(self, request: ClientRequest, answer: UpstreamAnswer) -> Reply:
         """The answer as the client gets it."""
@@ -157,12 +199,31 @@ class UpstreamCalls:
         mode = self.options.of_tool(str(entry.get("name"))).mode
         return self._pins is not None and mode is Mode.ENFORCE and self._pins.find_drift(entry) is not None
 
-    def _is_hidden(self, entry: JsonObject, caller: Caller) -> bool:
-        own_name = str(entry.get("name"))
-        if self.policy.hides(own_name, caller):
+    def _is_hidden(self, kind: Kind, entry: JsonObject, key: str, caller: Caller) -> bool:
+        own_name = str(entry.get(key))
+        if self.policy.hides(kind, own_name, caller):
             return True
-        options = self.options.of_tool(own_name)
-        may_use = allows_tier(caller.tier, options.tier) and (not options.roles or caller.role in options.roles)
-        if not may_use and not self.policy.dry_run:
+        options = self.options.of_tool(own_name) if kind is Kind.TOOL else self.options
+        if not options.permits(caller) and not self.policy.dry_run:
             return True
-        return self.is_quarantined(entry)
+        return kind is Kind.TOOL and self.is_quarantined(entry)
+
+    def _denies_unknown(self, caller: Caller) -> bool:
+        """Whether the caller may not use extensions: no rule can name what they do."""
+        return self.policy.denies_unknown or not (self.options.permits(caller) or self.policy.dry_run)
+
+
+def _call_of(request: ClientRequest, target: Target, context: QuietContext) -> Call:
+    inbound = request.exchange.inbound
+    return Call(
+        kind=target.kind,
+        target=request.client_name or target.name,
+        arguments=target.arguments,
+        caller=inbound.caller,
+        transport=inbound.transport,
+        profile=PROFILE,
+        method=request.method,
+        revision=request.exchange.revision.name,
+        context=context,
+        capabilities=context.via.capabilities if isinstance(context, RelayedCall) else (),
+    )

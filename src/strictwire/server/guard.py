@@ -8,6 +8,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import strictwire
@@ -16,13 +17,15 @@ from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
 from strictwire.gateway.backends import MultiUpstream, SingleUpstream
 from strictwire.gateway.links.upstream import Upstream
+from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.many.survey import Surveyed, clashes_of, survey
+from strictwire.gateway.many.topology import Topology
 from strictwire.gateway.many.upstream_view import NamedUpstream
 from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy, PolicyRules
 from strictwire.gateway.policy.rates import RateLimiter
 from strictwire.gateway.upstream_calls import UpstreamCalls
-from strictwire.pipeline.call import Caller
+from strictwire.pipeline.call import Caller, Kind
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
@@ -93,7 +96,8 @@ async def open_guard(
 
 async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> Backend:
     """The backend of the guard. A single upstream without renamed tools needs no routing. Raises StartRefused."""
-    upstreams = open_upstreams(guarding, recorder, clock)
+    limiter = RateLimiter(guarding.policy.limits, clock.elapsed)
+    upstreams = open_upstreams(guarding, recorder, clock, limiter)
     if len(upstreams) == 1 and upstreams[0].naming.is_identity:
         return SingleUpstream(upstreams[0].calls)
     surveyed = await survey(upstreams)
@@ -104,21 +108,31 @@ async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> 
     for each in surveyed:
         if each.problem is not None:
             log.warning("upstream %s is not available: %s", each.upstream, each.problem)
-    return MultiUpstream(upstreams, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
+    topology = Topology(
+        upstreams=tuple(upstreams),
+        identity=ServerIdentity(name=IDENTITY.name, version=IDENTITY.version),
+        elapsed=clock.elapsed,
+        policy=GuardPolicy(guarding.policy, limiter, upstream=IDENTITY.name),
+    )
+    for each in surveyed:
+        for method, names in each.shown.items():
+            for name in names:
+                topology.owners.claim(method, name, each.upstream)
+    return MultiUpstream(topology)
 
 
-def open_upstreams(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[NamedUpstream]:
+def open_upstreams(guarding: Guarding, recorder: Recorder, clock: Clock, limiter: RateLimiter) -> list[NamedUpstream]:
     """Every upstream with its options, policy and pins. Nothing is started yet. Raises StartRefused: no lock file."""
     policy = guarding.policy
     version = policy.version([each.tool_filter for each in guarding.upstreams])
     journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock, policy_version=version)
     # The handlers of a guard are coroutines that relay calls, so the pool for plain functions never starts a thread.
     pipeline = Pipeline(journal, HandlerRunner(DaemonThreads(1, name="strictwire-guard")))
-    limiter, sealer = RateLimiter(policy.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
+    sealer = Sealer(secrets.token_bytes(32), clock.now)
     return [
         NamedUpstream(
             calls=UpstreamCalls(
-                Upstream(each.target, IDENTITY),
+                Upstream(each.target, IDENTITY, each.options),
                 each.options,
                 pipeline=pipeline,
                 policy=_policy_of(each, policy, limiter),
@@ -139,8 +153,12 @@ def _policy_of(guarded: Guarded, rules: PolicyRules, limiter: RateLimiter) -> Gu
         limiter,
         upstream=guarded.target.name,
         tool_filter=guarded.tool_filter,
-        client_name=guarded.naming.to_client,
+        client_name=partial(_client_name, guarded.naming),
     )
+
+
+def _client_name(naming: Naming, kind: Kind, own_name: str) -> str:
+    return own_name if kind is Kind.RESOURCE else naming.for_method(f"{kind.value}s/").to_client(own_name)
 
 
 def _open_pins(guarded: Guarded) -> ToolPins | None:
@@ -202,7 +220,8 @@ def run_guard(guarding: Guarding, settings: Settings) -> int:
 
 async def survey_upstreams(guarding: Guarding) -> list[Surveyed]:
     """Start every upstream, list what it offers and stop it, for `--check`. Raises StartRefused."""
-    upstreams = open_upstreams(guarding, NoRecorder(), Clock())
+    clock = Clock()
+    upstreams = open_upstreams(guarding, NoRecorder(), clock, RateLimiter((), clock.elapsed))
     try:
         return await survey(upstreams)
     finally:

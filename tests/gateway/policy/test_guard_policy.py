@@ -12,6 +12,7 @@ import pytest
 from strictwire.canon.json import parse_object
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode
+from strictwire.gateway.policy.argument_paths import conditions_of
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
@@ -107,14 +108,14 @@ def test_a_list_that_depends_on_the_caller_is_private() -> None:
             return str(listed["result"]["cacheScope"])
 
     personal = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, roles=("x",)),))
-    common = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, arguments={"x": "9"}),))
+    common = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, arguments=conditions_of({"/x": "9"})),))
 
     assert [asyncio.run(run(each)) for each in (personal, common)] == ["private", "public"]
 
 
 def test_rules_about_arguments_decide_each_call() -> None:
     async def run() -> tuple[list[str], list[object]]:
-        rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments={"x": "9*"})
+        rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments=conditions_of({"/x": "9*"}))
         async with fleet(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
             return await names(client), [outcome(await call(client, "act", x=x)) for x in (1, 99)]
 

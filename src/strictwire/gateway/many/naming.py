@@ -1,11 +1,12 @@
 """The names that clients see for the tools and prompts of an upstream: a configured prefix, or a new name for one tool.
 
-Pure. The prefix is configured and never taken from what a server says about itself.
+Pure. The prefix is configured and never taken from what a server says about itself. It is a namespace: a name that begins
+with it belongs to that upstream, and no other can offer it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -47,6 +48,40 @@ class Naming:
         return self if method.startswith("tools/") else Naming(prefix=self.prefix)
 
 
+def find_owners(client_name: str, namings: Sequence[Naming]) -> list[int]:
+    """The upstreams that may offer a name to clients, as indexes.
+
+    1. those that rename a tool to exactly this name
+    2. those with the longest prefix that the name begins with; no prefix is the shortest
+    """
+    renaming = [index for index, each in enumerate(namings) if client_name in each.rename.values()]
+    if renaming:
+        return renaming
+    longest = max((len(each.prefix) for each in namings if client_name.startswith(each.prefix)), default=0)
+    return [
+        index
+        for index, each in enumerate(namings)
+        if len(each.prefix) == longest and each.to_upstream(client_name) is not None
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intrusion:
+    """A name that an upstream offers, and that belongs to another because of its prefix or its `rename` table."""
+
+    kind: str
+    """`tool` or `prompt`."""
+    name: str
+    upstream: str
+    owners: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"the {self.kind} {self.name!r} of upstream {self.upstream!r} has a name that is reserved for "
+            f'{" and ".join(map(repr, self.owners))}: set prefix = "{self.upstream}_" in [guard.upstreams.{self.upstream}]'
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameClash:
     """Two upstreams that would show the same name to clients."""
@@ -65,13 +100,26 @@ class NameClash:
         )
 
 
-def find_clashes(kind: str, names: Iterable[tuple[str, Iterable[str]]]) -> list[NameClash]:
-    """Every name that two upstreams show. `names` are the upstreams in order, with the names that clients see."""
-    owner: dict[str, str] = {}
-    clashes: list[NameClash] = []
-    for upstream, shown in names:
-        for name in shown:
-            first = owner.setdefault(name, upstream)
-            if first != upstream:
-                clashes.append(NameClash(kind=kind, name=name, first=first, second=upstream))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownNames:
+    """The names that clients would see of one upstream."""
+
+    upstream: str
+    naming: Naming
+    names: tuple[str, ...]
+
+
+def find_clashes(kind: str, shown: Sequence[ShownNames]) -> list[NameClash | Intrusion]:
+    """Every name that two upstreams show, or that one shows in the namespace of another. In the order of the upstreams."""
+    first: dict[str, str] = {}
+    clashes: list[NameClash | Intrusion] = []
+    namings = [each.naming for each in shown]
+    for index, each in enumerate(shown):
+        for name in each.names:
+            owners = find_owners(name, namings)
+            if index not in owners:
+                others = tuple(shown[owner].upstream for owner in owners)
+                clashes.append(Intrusion(kind=kind, name=name, upstream=each.upstream, owners=others))
+            elif first.setdefault(name, each.upstream) != each.upstream:
+                clashes.append(NameClash(kind=kind, name=name, first=first[name], second=each.upstream))
     return clashes
