@@ -8,7 +8,7 @@ again, so that no client is refused by a contract that has changed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -87,6 +87,14 @@ Compile: TypeAlias = Callable[[ToolContract, Conformer | None, Conformer | None]
 """Binds a contract, with the validators of its input and output, to the stages of a relayed call."""
 
 
+OnRead: TypeAlias = Callable[[Mapping[str, JsonObject]], None]
+"""Gets the entries of a whole list by their names."""
+
+
+def ignore_tools(_entries: Mapping[str, JsonObject]) -> None:
+    """The OnRead of a list that nobody watches."""
+
+
 class ListVersion:
     """Counts the changes of one upstream's tools, whichever of its clients saw them."""
 
@@ -107,13 +115,16 @@ class ToolList:
         elapsed: Callable[[], float],
         version: ListVersion,
         pins: ToolPins | None = None,
+        on_read: OnRead = ignore_tools,
     ) -> None:
+        """`on_read` gets every list that is read."""
         self._upstream = upstream
         self._era = era
         self._compile = compile_tool
         self._options = options
         self._elapsed = elapsed
         self._pins = pins
+        self._on_read = on_read
         self._shared_version = version
         self._version = -1
         """The version that was current when the list was read; -1 if the list must be read again."""
@@ -187,6 +198,7 @@ class ToolList:
         }
         self._entries, self._link, self._version = entries, link, version
         self._listed_at = self._elapsed()
+        self._on_read(entries)
 
     def _compiled(self, name: str) -> ListedTool | None:
         entry = self._entries.get(name)

@@ -24,7 +24,7 @@ from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed, RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
-from strictwire.gateway.tool_list import ListVersion, ToolList
+from strictwire.gateway.tool_list import ListVersion, OnRead, ToolList, ignore_tools
 from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
@@ -77,6 +77,7 @@ class UpstreamCalls:
         clock: Clock,
         sealer: Sealer,
         pins: ToolPins | None = None,
+        on_tools: OnRead = ignore_tools,
     ) -> None:
         self.upstream = upstream
         self.options = options
@@ -85,6 +86,7 @@ class UpstreamCalls:
         self._pipeline = pipeline
         self.policy = policy
         self._pins = pins
+        self._on_tools = on_tools
         self._list_version = ListVersion()
         self._is_personal = is_personal(options, policy)
         states = UpstreamStates(sealer, upstream.target.name)
@@ -100,6 +102,7 @@ class UpstreamCalls:
             elapsed=self.clock.elapsed,
             pins=self._pins,
             version=self._list_version,
+            on_read=self._on_tools,
         )
 
     async def close(self) -> None:

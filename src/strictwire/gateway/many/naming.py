@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TypeVar
 
+Entry = TypeVar("Entry")
 NO_RENAMES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -46,6 +48,11 @@ class Naming:
     def for_method(self, method: str) -> Naming:
         """The naming for a method's list: `rename` applies to tools alone."""
         return self if method.startswith("tools/") else Naming(prefix=self.prefix)
+
+    def names_of(self, method: str, entries: Mapping[str, Entry]) -> dict[str, Entry]:
+        """The entries of a list by the names that clients see."""
+        naming = self.for_method(method)
+        return {naming.to_client(own): entry for own, entry in entries.items()}
 
 
 def find_owners(client_name: str, namings: Sequence[Naming]) -> list[int]:

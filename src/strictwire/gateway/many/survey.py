@@ -18,6 +18,7 @@ from strictwire.gateway.links.raw_message import value_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS
 from strictwire.gateway.many.naming import Intrusion, NameClash, Naming, ShownNames, find_clashes
 from strictwire.gateway.many.upstream_view import NamedUpstream
+from strictwire.gateway.policy.references import Offered
 from strictwire.profiles.mcp.era import META_SERVER
 from strictwire.wire.envelope import render_notification
 
@@ -38,6 +39,8 @@ class Surveyed:
     """List method to the names that clients would see."""
     quarantined: tuple[str, ...] = ()
     """Tools that differ from their pins."""
+    offered: Offered | None = None
+    """What the policy may refer to; None if the upstream could not be listed."""
     problem: str | None = None
 
 
@@ -89,11 +92,12 @@ async def _look_at(named: NamedUpstream) -> Surveyed:
 async def _read(named: NamedUpstream, link: Link, era: Era, opened: JsonObject, server: object) -> Surveyed:
     calls, offered = named.calls, opened.get("capabilities")
     shown: dict[str, tuple[str, ...]] = {}
+    listed: dict[str, dict[str, JsonObject]] = {method: {} for method in KINDS}
     quarantined: tuple[str, ...] = ()
     for method, kind in KINDS.items():
         if not isinstance(offered, dict) or f"{kind}s" not in offered:
             continue
-        entries = await fetch_list(calls.upstream, link, method, era)
+        entries = listed[method] = await fetch_list(calls.upstream, link, method, era)
         names = tuple(entries)
         if kind == "tool":
             quarantined = tuple(name for name, entry in entries.items() if calls.is_quarantined(entry))
@@ -106,4 +110,10 @@ async def _read(named: NamedUpstream, link: Link, era: Era, opened: JsonObject, 
         server=server if isinstance(server, str) else "",
         shown=shown,
         quarantined=quarantined,
+        offered=Offered(
+            tools=named.naming.names_of("tools/list", listed["tools/list"]),
+            own_tools=frozenset(listed["tools/list"]),
+            prompts=named.naming.names_of("prompts/list", listed["prompts/list"]),
+            has_resources=isinstance(offered, dict) and "resources" in offered,
+        ),
     )
