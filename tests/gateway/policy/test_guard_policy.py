@@ -77,6 +77,7 @@ async def send(client: Client, raw: bytes, who: Caller | None) -> dict[str, Any]
     return parse_object(reply.body)
 
 
+NOBODY = Rule(name="r", effect=Effect.DENY, tools=("act",), roles=("nobody",))
 EDITOR = Caller(principal="ann", role="editor", tier="pro")
 
 
@@ -85,8 +86,12 @@ EDITOR = Caller(principal="ann", role="editor", tier="pro")
     [
         (Rule(name="r", effect=Effect.ALLOW, tools=("also",), roles=("editor",)), {}, [["act"], ["act", "also"]]),
         (Rule(name="r", effect=Effect.DENY, tools=("also",), tiers=("core",)), {}, [["act"], ["act", "also"]]),
-        (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"tier": "pro"}, [[], ["act", "also"]]),
-        (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"roles": frozenset({"editor"})}, [[], ["act", "also"]]),
+        (NOBODY, {"tier": "pro"}, [[], ["act", "also"]]),
+        (
+            Rule(name="r", effect=Effect.DENY, tools=("act",), roles=("nobody",)),
+            {"roles": frozenset({"editor"})},
+            [[], ["act", "also"]],
+        ),
     ],
 )
 def test_a_caller_sees_only_tools_that_it_may_call(rule: Rule, options: dict[str, Any], shown: list[list[str]]) -> None:

@@ -117,16 +117,21 @@ class ShownNames:
 
 
 def find_clashes(kind: str, shown: Sequence[ShownNames]) -> list[NameClash | Intrusion]:
-    """Every name that two upstreams show, or that one shows in the namespace of another. In the order of the upstreams."""
-    first: dict[str, str] = {}
-    clashes: list[NameClash | Intrusion] = []
+    """Every name that two upstreams show, or that one shows in the namespace of another."""
     namings = [each.naming for each in shown]
+    showing: dict[str, list[int]] = {}
     for index, each in enumerate(shown):
-        for name in each.names:
-            owners = find_owners(name, namings)
-            if index not in owners:
-                others = tuple(shown[owner].upstream for owner in owners)
-                clashes.append(Intrusion(kind=kind, name=name, upstream=each.upstream, owners=others))
-            elif first.setdefault(name, each.upstream) != each.upstream:
-                clashes.append(NameClash(kind=kind, name=name, first=first[name], second=each.upstream))
+        for name in dict.fromkeys(each.names):
+            showing.setdefault(name, []).append(index)
+    clashes: list[NameClash | Intrusion] = []
+    for name, indexes in showing.items():
+        owners = find_owners(name, namings)
+        # The remedy is for the upstream that does not own the name, or for the later one.
+        first, *others = sorted(indexes, key=lambda index: index not in owners)
+        clashes += [
+            NameClash(kind=kind, name=name, first=shown[first].upstream, second=shown[other].upstream) for other in others
+        ]
+        if first not in owners:
+            reserved = tuple(shown[owner].upstream for owner in owners)
+            clashes.append(Intrusion(kind=kind, name=name, upstream=shown[first].upstream, owners=reserved))
     return clashes
