@@ -11,7 +11,7 @@ from typing import Final
 from strictwire.canon.json import JsonObject
 from strictwire.gateway.policy.argument_paths import Condition, Wildcard
 from strictwire.gateway.policy.guard_policy import PolicyRules
-from strictwire.gateway.policy.rules import Filter, Rule, matches_any
+from strictwire.gateway.policy.rules import ANY, Filter, Rule, matches_any
 from strictwire.gateway.policy.schema_paths import SchemaPaths
 from strictwire.pipeline.call import Kind
 
@@ -59,7 +59,7 @@ class References:
 
     def __bool__(self) -> bool:
         """Whether anything refers to what upstreams list."""
-        named = any(rule.tools or rule.prompts or rule.resources or rule.arguments for rule in self.policy.rules)
+        named = any(rule.targets or rule.arguments or rule.upstreams != ANY for rule in self.policy.rules)
         tables = any(True for each in self.upstreams.values() for _ in each.references())
         return named or tables or any(limit.tools for limit in self.policy.limits)
 

@@ -54,14 +54,18 @@ class Rule:
     tiers: tuple[str, ...] = ANY
     arguments: tuple[Condition, ...] = ()
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Every pattern of a target that the rule names."""
+        return (*self.tools, *self.prompts, *self.resources)
+
     def patterns(self, kind: Kind) -> tuple[str, ...]:
         """Patterns of the targets of this kind that the rule is about; empty if it is about none.
 
         A rule that names no targets is about all; one with conditions on arguments only about what has arguments.
         """
-        named = {Kind.TOOL: self.tools, Kind.PROMPT: self.prompts, Kind.RESOURCE: self.resources}
-        if any(named.values()):
-            return named[kind]
+        if self.targets:
+            return {Kind.TOOL: self.tools, Kind.PROMPT: self.prompts, Kind.RESOURCE: self.resources}[kind]
         return () if self.arguments and kind is Kind.RESOURCE else ANY
 
 
