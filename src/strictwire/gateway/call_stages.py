@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Collection
 from functools import partial
 from typing import Final, cast
 
@@ -26,7 +27,7 @@ from strictwire.gateway.links.raw_message import replace_at
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import GuardPolicy
-from strictwire.gateway.relayed_call import ClientRequest, RelayedCall
+from strictwire.gateway.relayed_call import ClientLink, RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
 from strictwire.gateway.tool_list import ListedTool
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome
@@ -106,8 +107,9 @@ class CallStages:
             fingerprint=fingerprint(contract).whole,
         )
 
-    async def find(self, relayed: RelayedCall, call: Call) -> CompiledTool | Failure:
+    async def find(self, relayed: RelayedCall, call: Call, via: ClientLink) -> CompiledTool | Failure:
         """The tool as the upstream lists it. Before the list refuses a call, it is fetched again."""
+        relayed.via = via
         if call.kind is not Kind.TOOL:
             # Upstreams list no schemas for prompts, resources and completions.
             options = self._options
@@ -119,7 +121,7 @@ class CallStages:
                 tier=options.tier,
                 roles=options.roles,
             )
-        name, tools, link = relayed.target.name, relayed.via.tools, relayed.via.link
+        name, tools, link = relayed.target.name, via.tools, via.link
         try:
             tool = await tools.find(name, link)
             if tool is None or accept(tool.compiled, call) is not None:
@@ -158,6 +160,8 @@ class CallStages:
         """The handler: send the request to the upstream. Raises Refused: it did not answer."""
         relayed = cast("RelayedCall", context)
         request, via, tool = relayed.request, relayed.via, relayed.tool
+        if via is None:
+            raise Refused(fail("INTERNAL"))
         options = self._options if tool is None else tool.options
         if request.meta is not None and "requestState" in request.params:
             rejected = self._states.open(relayed)
@@ -167,18 +171,20 @@ class CallStages:
             request.headers = tool.argument_headers(relayed.target.arguments, request.exchange.inbound.headers)
         answer = await self._upstream.send(request, via.link, via.listener, options)
         if self._over_http and isinstance(answer, UpstreamAnswer) and answer.error is not None:
-            answer = await self._retry(relayed, answer, options)
+            answer = await self._retry(relayed, via, answer, options)
         if isinstance(answer, Failure):
             raise Refused(answer)
         if answer.result is not None:
-            relayed.violation = find_violation(answer.result, relayed)
+            relayed.violation = find_violation(answer.result, relayed, via.capabilities)
             if tool is not None and relayed.violation is not None and relayed.violation.code == "OUTPUT_INVALID":
-                await self._check_again(relayed, tool, answer.result)
+                await self._check_again(relayed, via, tool, answer.result)
         return answer
 
-    async def _retry(self, relayed: RelayedCall, refused: UpstreamAnswer, options: RelayOptions) -> UpstreamAnswer | Failure:
+    async def _retry(
+        self, relayed: RelayedCall, via: ClientLink, refused: UpstreamAnswer, options: RelayOptions
+    ) -> UpstreamAnswer | Failure:
         """Send a request again if the upstream misses a header: its list has changed, and the tool has not run yet."""
-        request, via = relayed.request, relayed.via
+        request = relayed.request
         if (refused.error or {}).get("code") != HEADER_MISMATCH:
             return refused
         try:
@@ -192,11 +198,11 @@ class CallStages:
         request.headers = headers
         return await self._upstream.send(request, via.link, via.listener, options)
 
-    async def _check_again(self, relayed: RelayedCall, tool: ListedTool, result: JsonObject) -> None:
+    async def _check_again(self, relayed: RelayedCall, via: ClientLink, tool: ListedTool, result: JsonObject) -> None:
         """Before the list says that a result breaks the contract, the list is fetched again."""
         with contextlib.suppress(ClientError):
-            relayed.tool = await relayed.via.tools.renew(relayed.target.name, relayed.via.link) or tool
-            relayed.violation = find_violation(result, relayed)
+            relayed.tool = await via.tools.renew(relayed.target.name, via.link) or tool
+            relayed.violation = find_violation(result, relayed, via.capabilities)
 
     def _verify(self, _tool: CompiledTool, call: Call, returned: object) -> Outcome:
         """Whether the answer keeps the contract, and what the client gets of it."""
@@ -227,19 +233,15 @@ class CallStages:
         """The upstream's own answer, or a failure of the guard."""
         if relayed.reply is not None and (not isinstance(outcome, Failure) or outcome.code == "UPSTREAM_ERROR"):
             return relayed.reply
-        return self.render_failure(relayed.request, call, outcome, tool)
-
-    def render_failure(self, request: ClientRequest, call: Call, outcome: Outcome, tool: CompiledTool | None) -> Reply:
-        """A failure of the guard."""
         failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
-        facts, request_id, revision = facts_of(call, self._clock), request.id, request.exchange.revision
+        facts, request_id, revision = facts_of(call, self._clock), relayed.request.id, relayed.request.exchange.revision
         if call.kind is Kind.TOOL and failure.code != "HEADER_MISMATCH":
             return write_tool_failure(request_id, failure, facts, revision, tool, RESULT_ENDS[revision.modern])
         return write_failure(request_id, failure, facts)
 
 
-def find_violation(result: JsonObject, call: RelayedCall) -> Failure | None:
-    """The first violation of the contract in a result.
+def find_violation(result: JsonObject, call: RelayedCall, capabilities: Collection[str]) -> Failure | None:
+    """The first violation of the contract in a result. `capabilities` are those that the client declared.
 
     1. a result type that was not negotiated (UPSTREAM_BROKE)
     2. questions on a method that has none, or that this client did not declare to answer (UPSTREAM_BROKE)
@@ -247,12 +249,12 @@ def find_violation(result: JsonObject, call: RelayedCall) -> Failure | None:
     """
     if call.request.exchange.revision.modern and result.get("resultType", "complete") != "complete":
         if result["resultType"] != INPUT_REQUIRED:
-            return None if "extensions" in call.via.capabilities else protocol_broken("result_type")
+            return None if "extensions" in capabilities else protocol_broken("result_type")
         questions = result.get("inputRequests", {})
         if call.request.method not in ASKING or not isinstance(questions, dict):
             return protocol_broken("input_required")
         kinds = [each.get("method") if isinstance(each, dict) else None for each in questions.values()]
-        allowed = all(isinstance(kind, str) and NEEDS.get(kind) in call.via.capabilities for kind in kinds)
+        allowed = all(isinstance(kind, str) and NEEDS.get(kind) in capabilities for kind in kinds)
         return None if allowed else protocol_broken("question_not_offered")
     return None if call.tool is None else call.tool.find_output_fault(result)
 

@@ -46,7 +46,8 @@ class RelayedCall(QuietContext, kw_only=True):
 
     request: ClientRequest
     target: Target
-    via: ClientLink
+    via: ClientLink | None = None
+    """None for a call that is refused before it has a link."""
     tool: ListedTool | None = None
     """The tool as the upstream lists it; None for prompts, resources and completions."""
     invalid: Failure | None = None

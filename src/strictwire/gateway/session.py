@@ -111,8 +111,6 @@ class UpstreamSession(GuardSession):
     async def relay(self, request: ClientRequest) -> Relayed:
         """Relay one request of the session."""
         via = await self.connect(request)
-        if isinstance(via, Failure):
-            return await self.calls.refuse(request, via)
         relayed = await self.calls.relay(request, via)
         if request.method in REPEATED and isinstance(relayed, Reply) and relayed.envelope is None:
             self._remember(request)

@@ -88,11 +88,9 @@ class StatelessUpstream:
     async def relay(self, request: ClientRequest) -> Relayed:
         """Relay one request."""
         via = await self.connect(request)
-        if isinstance(via, Failure):
-            return await self.calls.refuse(request, via)
-        if request.method == LISTEN:
+        if request.method == LISTEN and not isinstance(via, Failure):
             return await self._listen(request, via)
-        if request.method == DISCOVER:
+        if request.method == DISCOVER and not isinstance(via, Failure):
             return await self._relay_discover(request, via)
         return await self.calls.relay(request, via)
 

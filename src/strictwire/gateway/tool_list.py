@@ -8,6 +8,7 @@ again, so that no client is refused by a contract that has changed.
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -95,11 +96,16 @@ def ignore_tools(_entries: Mapping[str, JsonObject]) -> None:
     """The OnRead of a list that nobody watches."""
 
 
-class ListVersion:
-    """Counts the changes of one upstream's tools, whichever of its clients saw them."""
+class ToolLists:
+    """All lists of one upstream. What one client sees of a change makes the lists of the others stale."""
 
     def __init__(self) -> None:
-        self.number = 0
+        self.lists: weakref.WeakSet[ToolList] = weakref.WeakSet()
+
+    def forget(self) -> None:
+        """The upstream's tools have changed."""
+        for each in self.lists:
+            each.forget()
 
 
 class ToolList:
@@ -113,7 +119,7 @@ class ToolList:
         compile_tool: Compile,
         options: RelayOptions,
         elapsed: Callable[[], float],
-        version: ListVersion,
+        group: ToolLists,
         pins: ToolPins | None = None,
         on_read: OnRead = ignore_tools,
     ) -> None:
@@ -125,21 +131,23 @@ class ToolList:
         self._elapsed = elapsed
         self._pins = pins
         self._on_read = on_read
-        self._shared_version = version
-        self._version = -1
-        """The version that was current when the list was read; -1 if the list must be read again."""
+        self._group = group
+        group.lists.add(self)
         self._fetching: asyncio.Task[None] | None = None
         """One fetch for all calls that wait for the list."""
         self._entries: dict[str, JsonObject] = {}
         self._tools: dict[str, ListedTool] = {}
         """Compiled on first use."""
         self._link: Link | None = None
-        """The link that the list was read from."""
+        """The link that the list was read from; None if the list must be read again."""
         self._listed_at = 0.0
+        self._fresh_until = 0.0
+        self._changes = 0
 
     def forget(self) -> None:
         """The upstream's tools have changed, or may have."""
-        self._version = -1
+        self._link = None
+        self._changes += 1
 
     def observe(self, result: JsonObject, *, is_first: bool) -> None:
         """Compare a page that a client reads with the list at hand. If they differ, no call is checked against the latter
@@ -151,27 +159,20 @@ class ToolList:
             return  # calls read the list anew, and fail with what is wrong with it
         is_whole = is_first and not isinstance(result.get("nextCursor"), str)
         differs = any(self._entries.get(name) != entry for name, entry in shown.items())
-        if self._version >= 0 and (differs or (is_whole and len(shown) != len(self._entries))):
-            self._shared_version.number += 1
-
-    def _is_stale(self, link: Link) -> bool:
-        return (
-            self._version != self._shared_version.number
-            or self._link is not link
-            or self._elapsed() - self._listed_at >= FRESH_SECONDS
-        )
+        if self._link is not None and (differs or (is_whole and len(shown) != len(self._entries))):
+            self._group.forget()
 
     async def find(self, name: str, link: Link) -> ListedTool | None:
         """The tool of that name. Raises ClientError: the list cannot be read."""
-        if self._is_stale(link):
+        if self._link is not link or self._elapsed() >= self._fresh_until:
             await self._refresh(link)
-            if self._is_stale(link):  # it changed while it was read
+            if self._link is not link:  # it changed while it was read
                 await self._refresh(link)
         return self._tools.get(name) or self._compiled(name)
 
     async def renew(self, name: str, link: Link) -> ListedTool | None:
         """The tool of that name, from a list that was read just now. Raises ClientError."""
-        if self._elapsed() - self._listed_at >= RENEW_SECONDS or self._is_stale(link):
+        if self._elapsed() - self._listed_at >= RENEW_SECONDS or self._link is not link:
             await self._refresh(link)
         return self._tools.get(name) or self._compiled(name)
 
@@ -183,21 +184,22 @@ class ToolList:
         await asyncio.shield(self._fetching)
 
     async def _fetch(self, link: Link) -> None:
-        version = self._shared_version.number
-        seconds = self._options.idle_seconds
-        entries = await fetch_list(self._upstream, link, "tools/list", self._era, seconds)
+        changes = self._changes
+        entries = await fetch_list(self._upstream, link, "tools/list", self._era, self._options.idle_seconds)
         if self._pins is not None:
             self._pins.pin_first(entries.values())
-        if self._version == version and entries != self._entries:
-            # It changed without a notice, so other sessions must look again, too.
-            self._shared_version.number = version = version + 1
+        if self._link is not None and entries != self._entries:
+            # It changed without a notice, so other sessions must read it again, too.
+            self._group.forget()
+            changes = self._changes
         self._tools = {
             name: self._tools[name]
             for name, entry in entries.items()
             if name in self._tools and self._entries.get(name) == entry
         }
-        self._entries, self._link, self._version = entries, link, version
+        self._entries, self._link = entries, link if changes == self._changes else None
         self._listed_at = self._elapsed()
+        self._fresh_until = self._listed_at + FRESH_SECONDS
         self._on_read(entries)
 
     def _compiled(self, name: str) -> ListedTool | None:

@@ -24,7 +24,7 @@ from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed, RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
-from strictwire.gateway.tool_list import ListVersion, OnRead, ToolList, ignore_tools
+from strictwire.gateway.tool_list import OnRead, ToolList, ToolLists, ignore_tools
 from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
@@ -33,7 +33,6 @@ from strictwire.profiles.mcp.exchange import PROFILE, Exchange
 from strictwire.profiles.mcp.modern import RequestMeta
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.mcp.targets import ABOUT, CALLS, Target, read_progress_token, read_target
-from strictwire.profiles.quiet_context import QuietContext
 
 log = logging.getLogger("strictwire.guard")
 
@@ -87,7 +86,7 @@ class UpstreamCalls:
         self.policy = policy
         self._pins = pins
         self._on_tools = on_tools
-        self._list_version = ListVersion()
+        self._lists = ToolLists()
         self._is_personal = is_personal(options, policy)
         states = UpstreamStates(sealer, upstream.target.name)
         self._stages = CallStages(upstream, options, policy=policy, states=states, journal=self.journal, clock=clock)
@@ -101,7 +100,7 @@ class UpstreamCalls:
             options=self.options,
             elapsed=self.clock.elapsed,
             pins=self._pins,
-            version=self._list_version,
+            group=self._lists,
             on_read=self._on_tools,
         )
 
@@ -111,11 +110,18 @@ class UpstreamCalls:
         if self._pins is not None:
             await self._pins.close()
 
-    async def relay(self, request: ClientRequest, via: ClientLink) -> Relayed:
-        """Relay a request. A call answers its exchange itself. Raises CancelledError."""
-        if request.method not in CALLS:
-            return await self._relay_other(request, via)
-        target = read_target(request.method, request.params)
+    async def relay(self, request: ClientRequest, via: ClientLink | Failure) -> Relayed:
+        """Relay a request. A call answers its exchange itself, also if there is no link for it: so it has its record, with
+        the time that it took. Raises CancelledError.
+        """
+        if request.method in CALLS:
+            target = read_target(request.method, request.params)
+        else:
+            denied = self._find_subscription_denial(request)
+            if denied is None:
+                return via if isinstance(via, Failure) else await self._relay_other(request, via)
+            via, uri = denied, str(request.params["uri"])
+            target = Target(kind=Kind.RESOURCE, name=uri, arguments={"uri": uri})
         if isinstance(target, Failure):
             return target
         if request.meta is None and "_meta" in request.params:
@@ -125,38 +131,31 @@ class UpstreamCalls:
                 return token
         inbound, revision = request.exchange.inbound, request.exchange.revision.name
         relayed = RelayedCall(
-            caller=inbound.caller, transport=inbound.transport, revision=revision, request=request, target=target, via=via
+            caller=inbound.caller, transport=inbound.transport, revision=revision, request=request, target=target
         )
-        call = _call_of(request, target, relayed)
-        tool = await self._stages.find(relayed, call)
+        call = Call(
+            kind=target.kind,
+            target=request.client_name or target.name,
+            arguments=target.arguments,
+            caller=inbound.caller,
+            transport=inbound.transport,
+            profile=PROFILE,
+            method=request.method,
+            revision=revision,
+            context=relayed,
+            capabilities=() if isinstance(via, Failure) else via.capabilities,
+        )
+        tool = via if isinstance(via, Failure) else await self._stages.find(relayed, call, via)
         render = partial(self._stages.render, relayed, call)
         await self._pipeline.perform(call, tool, render, request.exchange.answer, request.arrived)
         return None
 
-    async def refuse(self, request: ClientRequest, failure: Failure) -> Relayed:
-        """Refuse a request that cannot reach the upstream. A call has its record, with the time that it took."""
-        target = read_target(request.method, request.params) if request.method in CALLS else None
-        if target is None or isinstance(target, Failure):
-            return target or failure
-        await self._refuse(request, target, failure)
-        return None
-
-    async def _refuse(self, request: ClientRequest, target: Target, failure: Failure) -> None:
-        inbound, revision = request.exchange.inbound, request.exchange.revision.name
-        context = QuietContext(caller=inbound.caller, transport=inbound.transport, revision=revision)
-        call = _call_of(request, target, context)
-        render = partial(self._stages.render_failure, request, call)
-        await self._pipeline.perform(call, failure, render, request.exchange.answer, request.arrived)
+    def _find_subscription_denial(self, request: ClientRequest) -> Failure | None:
+        uri = request.params.get("uri") if request.method in SUBSCRIBING else None
+        return self.find_denial(uri, request.exchange.inbound.caller) if isinstance(uri, str) else None
 
     async def _relay_other(self, request: ClientRequest, via: ClientLink) -> Relayed:
-        caller = request.exchange.inbound.caller
-        if request.method in SUBSCRIBING:
-            uri = request.params.get("uri")
-            denied = self.find_denial(uri, caller) if isinstance(uri, str) else None
-            if denied is not None:
-                await self._refuse(request, Target(kind=Kind.RESOURCE, name=str(uri), arguments={"uri": uri}), denied)
-                return None
-        elif request.method not in KNOWN and self._denies_unknown(caller):
+        if request.method not in KNOWN and self._denies_unknown(request.exchange.inbound.caller):
             return fail("METHOD_NOT_FOUND")
         answer = await self.relay_simple(request, via)
         return answer if isinstance(answer, Failure) else self.reply_to(request, answer)
@@ -214,19 +213,3 @@ class UpstreamCalls:
     def _denies_unknown(self, caller: Caller) -> bool:
         """Whether the caller may not use extensions: no rule can name what they do."""
         return self.policy.denies_unknown or not (self.options.permits(caller) or self.policy.dry_run)
-
-
-def _call_of(request: ClientRequest, target: Target, context: QuietContext) -> Call:
-    inbound = request.exchange.inbound
-    return Call(
-        kind=target.kind,
-        target=request.client_name or target.name,
-        arguments=target.arguments,
-        caller=inbound.caller,
-        transport=inbound.transport,
-        profile=PROFILE,
-        method=request.method,
-        revision=request.exchange.revision.name,
-        context=context,
-        capabilities=context.via.capabilities if isinstance(context, RelayedCall) else (),
-    )
