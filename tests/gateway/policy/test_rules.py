@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.gateway.policy.argument_paths import Scalar, conditions_of
+from strictwire.gateway.policy.argument_paths import MAX_COMPARED, Scalar, conditions_of
 from strictwire.gateway.policy.rules import AccessRequest, Decision, Effect, Filter, Rule, decide, depends_on_caller
 from strictwire.pipeline.call import Kind
 
@@ -93,6 +93,46 @@ def test_a_deny_rule_needs_one_matching_value_and_an_allow_rule_all(
 
     assert decided(deny(arguments=conditions), wanted=wanted).allowed is not denied
     assert decided(allow(arguments=conditions), wanted=wanted).allowed is allowed
+
+
+def test_arguments_that_cannot_be_decided_are_denied() -> None:
+    wanted = replace(ANN, arguments={"a": ["x"] * (MAX_COMPARED + 1)})
+
+    assert not decided(deny(arguments=conditions_of({"/a": "y"})), wanted=wanted).allowed
+    assert not decided(allow(arguments=conditions_of({"/a": "x"})), wanted=wanted).allowed
+
+
+@pytest.mark.parametrize(
+    ("rule", "kinds"),
+    [
+        (deny(), ["tool", "prompt", "resource"]),
+        (deny(tools=("*",)), ["tool"]),
+        (deny(prompts=("*",), resources=("*",)), ["prompt", "resource"]),
+        (deny(arguments=conditions_of({"/a": "*"})), ["tool", "prompt"]),
+    ],
+)
+def test_a_rule_is_about_what_it_names_or_about_everything(rule: Rule, kinds: list[str]) -> None:
+    wanted = [replace(ANN, kind=kind, arguments={"a": 1}) for kind in (Kind.TOOL, Kind.PROMPT, Kind.RESOURCE)]
+
+    assert [each.kind.value for each in wanted if not decided(rule, wanted=each).allowed] == kinds
+
+
+@pytest.mark.parametrize(
+    ("uri", "denied", "allowed"),
+    [
+        ("file:///etc/passwd", True, True),
+        ("FILE:///etc/passwd", True, False),
+        ("file:///%65tc/passwd", True, False),
+        ("file:///srv/../etc/passwd", True, False),
+        ("file:///etc/../srv/x", True, False),
+        ("file:///srv/x", False, False),
+    ],
+)
+def test_a_uri_is_also_judged_as_servers_understand_it(uri: str, denied: bool, allowed: bool) -> None:
+    wanted = replace(ANN, kind=Kind.RESOURCE, target=uri)
+
+    assert decided(deny(resources=("file:///etc/*",)), wanted=wanted).allowed is not denied
+    assert decided(allow(resources=("file:///etc/*",)), wanted=wanted, default=Effect.DENY).allowed is allowed
 
 
 def test_without_arguments_only_tools_that_can_never_be_called_are_denied() -> None:

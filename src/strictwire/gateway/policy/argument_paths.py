@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonValue
@@ -34,6 +35,9 @@ class Wildcard(Enum):
 
 
 Segment: TypeAlias = str | Wildcard
+
+MAX_COMPARED: Final = 100_000
+"""Values that are compared with one pattern, about 0.1 s of work. With `**` a value can be compared once for each level."""
 
 _WILDCARDS: Final[Mapping[str, Wildcard]] = {each.value: each for each in Wildcard}
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -68,7 +72,9 @@ def values_at(value: JsonValue, path: Sequence[Segment]) -> Iterator[JsonValue]:
         return
     segment, rest = path[0], path[1:]
     if segment is Wildcard.ANY_DEPTH:
-        yield from values_at(value, rest)
+        # A name applies to the items of a list, which are visited below.
+        if not (isinstance(value, list) and rest and _is_name(rest[0])):
+            yield from values_at(value, rest)
         # Without a rest, the value itself stands for everything inside it.
         for child in _children(value) if rest else ():
             yield from values_at(child, path)
@@ -82,13 +88,16 @@ def values_at(value: JsonValue, path: Sequence[Segment]) -> Iterator[JsonValue]:
 
 
 def _values_in_list(items: list[JsonValue], path: Sequence[Segment]) -> Iterator[JsonValue]:
-    segment = str(path[0])
-    if _INDEX.fullmatch(segment):
-        if int(segment) < len(items):
-            yield from values_at(items[int(segment)], path[1:])
-    else:
+    if _is_name(path[0]):
         for item in items:
             yield from values_at(item, path)
+    elif int(str(path[0])) < len(items):
+        yield from values_at(items[int(str(path[0]))], path[1:])
+
+
+def _is_name(segment: Segment) -> bool:
+    """Whether a segment can only be the name of a member, and not the index of an item."""
+    return isinstance(segment, str) and not _INDEX.fullmatch(segment)
 
 
 def _children(value: JsonValue) -> Sequence[JsonValue]:
@@ -106,9 +115,14 @@ class Condition:
     number: int | float | None = field(default=None)
     """The pattern as a number, if it is one: numbers are compared by value, so 22 and 22.0 are the same."""
 
-    def matches_each(self, arguments: JsonValue) -> list[bool]:
-        """For every text, number and boolean that the path leads to, whether it matches. Null counts as absent."""
-        return [self._matches(leaf) for value in values_at(arguments, self.path) for leaf in _leaves(value)]
+    def matches_each(self, arguments: JsonValue) -> list[bool] | None:
+        """For every text, number and boolean that the path leads to, whether it matches. Null counts as absent.
+
+        None if there are more than MAX_COMPARED, so that the rule cannot be decided.
+        """
+        leaves = (leaf for value in values_at(arguments, self.path) for leaf in _leaves(value))
+        found = [self._matches(leaf) for leaf in islice(leaves, MAX_COMPARED + 1)]
+        return found if len(found) <= MAX_COMPARED else None
 
     def _matches(self, leaf: Scalar) -> bool:
         if isinstance(leaf, str):

@@ -179,12 +179,14 @@ def _matches_arguments(rule: Rule, arguments: JsonObject | None) -> bool:
         return True
     if arguments is None:
         return rule.effect is Effect.ALLOW
-    enough = any if rule.effect is Effect.DENY else _all_and_any
-    return all(enough(condition.matches_each(arguments)) for condition in rule.arguments)
+    return all(_suffices(rule.effect, condition.matches_each(arguments)) for condition in rule.arguments)
 
 
-def _all_and_any(found: Sequence[bool]) -> bool:
-    return bool(found) and all(found)
+def _suffices(effect: Effect, found: Sequence[bool] | None) -> bool:
+    """Whether a condition holds. One that cannot be decided holds for a deny rule and not for an allow rule."""
+    if effect is Effect.DENY:
+        return found is None or any(found)
+    return bool(found) and all(found or ())
 
 
 def matches_any(patterns: Sequence[str], text: str) -> bool:
