@@ -150,6 +150,22 @@ def test_a_default_of_deny_covers_everything_that_an_upstream_offers(tmp_path: P
     assert unknown["error"]["code"] == -32601
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_what_no_rule_allows_is_denied_whatever_its_kind(tmp_path: Path, era: str) -> None:
+    default, allow = '[guard]\ndefault = "deny"\n', rule(name="tool", effect="allow", tools=["who"])
+    with guard(write_settings(tmp_path, default, allow, upstream("a", **EVERYTHING)), era) as client:
+        lists = [client.keys(f"{kind}/list") for kind in ("tools", "prompts", "resources", "resources/templates")]
+        refs = [{"type": "ref/prompt", "name": "p"}, {"type": "ref/resource", "uri": "a:/{x}"}]
+        answers = [
+            client.reply("prompts/get", name="p"),
+            client.reply("resources/read", uri="a:1"),
+            *(client.reply("completion/complete", ref=each, argument={"name": "x", "value": "y"}) for each in refs),
+        ]
+
+    assert lists == [["who"], [], [], []]
+    assert [code_of(each) if "error" in each else each for each in answers] == [DENIED] * 4
+
+
 @pytest.mark.parametrize("several", [False, True])
 def test_no_change_of_a_denied_resource_is_notified(tmp_path: Path, several: bool) -> None:
     deny = rule(name="no", effect="deny", resources=["a:1"])

@@ -39,10 +39,12 @@ def test_no_upstream_can_offer_a_name_in_the_namespace_of_another(tmp_path: Path
 def test_a_name_stays_with_the_upstream_that_offered_it_first(tmp_path: Path, era: str) -> None:
     marker = tmp_path / "now"
     bad = upstream("bad", tools=["change"], marker=str(marker), later={"tools": ["change", "hello"]})
-    with guard(write_settings(tmp_path, bad, upstream("good", tools=["hello", "alter"])), era) as client:
+    good = upstream("good", 'rename = { change = "alter" }', tools=["hello", "change"])
+    with guard(write_settings(tmp_path, bad, good), era) as client:
         before = client.call("hello")["server"]
         marker.touch()
         client.call("change")
+        client.call("alter")
         names = client.keys("tools/list")
 
         assert (before, client.call("hello")["server"]) == ("good", "good")
@@ -152,7 +154,7 @@ HUGE = 10**400
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("ttl", [HUGE, -HUGE, 1.5])
+@pytest.mark.parametrize("ttl", [HUGE, -HUGE, 1.5], ids=["huge", "negative", "fraction"])
 def test_numbers_of_an_upstream_are_bounded(tmp_path: Path, era: str, ttl: object) -> None:
     tables = upstream("a", 'prefix = "a_"', ttl=ttl), upstream("b", 'prefix = "b_"')
     with guard(write_settings(tmp_path, *tables), era) as client:
@@ -163,7 +165,7 @@ def test_numbers_of_an_upstream_are_bounded(tmp_path: Path, era: str, ttl: objec
         assert client.call("a_who")["server"] == "a"
 
 
-@pytest.mark.parametrize("number", [HUGE, -HUGE, 1e308, 5e-324])
+@pytest.mark.parametrize("number", [HUGE, -HUGE, 1e308, 5e-324], ids=["huge", "negative", "large", "tiny"])
 def test_numbers_in_schemas_harm_only_their_own_tools(tmp_path: Path, number: float) -> None:
     keywords = ["minimum", "maximum", "multipleOf", "maxLength", "minItems", "const", "default", "enum"]
     tables = [
