@@ -155,7 +155,8 @@ class LegacyBridge:
         session = BridgedSession(self._upstream, self._notify_change)
         await session.open(self._client)
         self._upstream.discovery = as_discovery(session.opened)
-        self.tools.forget()
+        if dead is not None:
+            self.tools.forget()
         for uri in tuple(self._subscribed):
             await session.set_subscription(uri, "resources/subscribe")
         self._session = session

@@ -28,8 +28,8 @@ class Offered:
     """By the names that clients see."""
     own_tools: frozenset[str] = frozenset()
     """The upstream's own names."""
-    prompts: Mapping[str, JsonObject] = field(default_factory=lambda: NO_ENTRIES)
-    """By the names that clients see."""
+    prompts: Mapping[str, JsonObject] | None = field(default_factory=lambda: NO_ENTRIES)
+    """By the names that clients see; None if they are not known."""
     has_resources: bool = False
 
 
@@ -98,7 +98,9 @@ class References:
 
 def _dead_targets(rule: Rule, offered: Sequence[Offered], paths: SchemaPaths) -> Iterator[str]:
     tools = {name: entry for each in offered for name, entry in each.tools.items()}
-    prompts = {name: entry for each in offered for name, entry in each.prompts.items()}
+    prompts = {name: entry for each in offered for name, entry in (each.prompts or {}).items()}
+    if any(each.prompts is None for each in offered) and (rule.prompts or rule.arguments):
+        return
     for kind, patterns, listed in (("tool", rule.tools, tools), ("prompt", rule.prompts, prompts)):
         for pattern in patterns:
             if not _matches_one(pattern, listed):
@@ -158,8 +160,8 @@ class ReferenceWatch:
 
     def note_tools(self, upstream: str, tools: Mapping[str, JsonObject], own_tools: Iterable[str]) -> None:
         """An upstream has listed its tools again; `tools` are by the names that clients see."""
-        known = self._offered.get(upstream)
-        if not self._references or known is None or known.tools == tools:
+        known = self._offered.get(upstream) or Offered(prompts=None, has_resources=True)
+        if not self._references or known.tools == tools:
             return
         self._offered[upstream] = replace(known, tools=tools, own_tools=frozenset(own_tools))
         for each in self._references.find_dead(self._offered):
