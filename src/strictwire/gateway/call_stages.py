@@ -39,8 +39,8 @@ from strictwire.pipeline.stages import accept, authorise
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.context import NEEDS
 from strictwire.profiles.mcp.header_echo import find_argument_mismatch
-from strictwire.profiles.mcp.modern import ASKING
 from strictwire.profiles.mcp.results import write_failure, write_tool_failure
+from strictwire.profiles.mcp.targets import ASKING
 
 log = logging.getLogger("strictwire.guard")
 

@@ -14,7 +14,7 @@ from strictwire.gateway.links.notifications import StreamListener
 from strictwire.gateway.tool_list import ListedTool, ToolList
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.modern import RequestMeta
+from strictwire.profiles.mcp.request_meta import RequestMeta
 from strictwire.profiles.mcp.targets import Target
 from strictwire.profiles.quiet_context import QuietContext
 

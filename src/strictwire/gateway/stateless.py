@@ -23,7 +23,7 @@ from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, cl
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.modern import RequestMeta, find_meta_fault, find_stated_fault, read_meta, unsupported
+from strictwire.profiles.mcp.request_meta import RequestMeta, find_meta_fault, find_stated_fault, read_meta, unsupported
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import render_result
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
@@ -48,7 +48,9 @@ async def serve_stateless(exchange: Exchange, relay: Callable[[ClientRequest], A
     if isinstance(meta, Failure):
         exchange.refuse(meta)
         return
-    refused = find_stated_fault(exchange, meta) or _find_method_fault(exchange.request.method, meta)
+    refused = find_stated_fault(exchange.inbound.headers, exchange.request, meta) or _find_method_fault(
+        exchange.request.method, meta
+    )
     relayed = refused or await relay(client_request(exchange, meta))
     if relayed is not None:
         answer_exchange(exchange, relayed)

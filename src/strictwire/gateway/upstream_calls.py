@@ -30,7 +30,7 @@ from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.exchange import PROFILE, Exchange
-from strictwire.profiles.mcp.modern import RequestMeta
+from strictwire.profiles.mcp.request_meta import RequestMeta
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.profiles.mcp.targets import ABOUT, CALLS, Target, read_progress_token, read_target
 

@@ -26,8 +26,7 @@ from strictwire.gateway.links.upstream import Upstream, retrieve_exception
 from strictwire.gateway.tool_list import ToolList
 from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SERVER, META_SUBSCRIPTION
 from strictwire.profiles.mcp.listen import WANTS
-from strictwire.profiles.mcp.modern import ASKING
-from strictwire.profiles.mcp.targets import CALLS
+from strictwire.profiles.mcp.targets import ASKING, CALLS
 from strictwire.wire.envelope import Notification, render_notification, render_result
 
 PARKED_SECONDS: Final = 600.0

@@ -15,7 +15,7 @@ import msgspec
 from strictwire.canon.json import JsonObject
 from strictwire.client.errors import ClientError
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.modern import RequestMeta
+from strictwire.profiles.mcp.request_meta import RequestMeta
 from strictwire.wire.envelope import Notification, Request, RequestId, render_notification
 
 
