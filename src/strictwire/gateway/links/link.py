@@ -81,6 +81,14 @@ class Link(Protocol):
         """Close the link and free what it holds. Never raises."""
 
 
+class WatchedLink(Link, Protocol):
+    """A link of a connector. The upstream's health checks use it while it is idle."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request waits for its answer. Such a link is not checked: the request has a time limit."""
+
+
 def cancellation(request: UpstreamRequest, request_id: RequestId) -> bytes:
     """The notification that cancels a request at the upstream, with the client's reason if it gave one."""
     params: JsonObject = {"requestId": request_id}
