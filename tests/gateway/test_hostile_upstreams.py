@@ -134,13 +134,12 @@ def test_a_hung_upstream_is_noticed_without_a_call_and_replaced(tmp_path: Path, 
         try:
             wait_for(lambda: state_of(client, "hung")["state"] == "down", 20)
             reason = state_of(client, "hung")["reason"]
+            wait_for(lambda: isinstance(client.call("h_who"), dict), 40)  # the first process is still stopped, or has ended
         finally:
             resume(pids)
-        wait_for(lambda: isinstance(client.call("h_who"), dict), 20)
 
         assert reason == "it does not answer"
-        assert client.call("good_x") == "UNKNOWN_TOOL"
-        assert isinstance(first, int)
+        assert client.call("h_who")["pid"] != first
 
 
 def state_of(client: Any, name: str) -> dict[str, Any]:
