@@ -123,6 +123,7 @@ def test_a_call_of_a_hung_upstream_ends_after_its_time_limit_and_is_recorded_so(
     assert record["duration_us"] >= 1_900_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_hung_upstream_is_noticed_without_a_call_and_replaced(tmp_path: Path, era: str) -> None:
     pids = tmp_path / "pids"
