@@ -255,3 +255,40 @@ def test_many_references_to_one_missing_asset_are_bounded(tmp_path: Path) -> Non
 
     assert len(found) == 51
     assert found[-1].message.startswith("450 more places refer to GUID 0a1b2c3d")
+
+
+MANY = 30_000
+"""Faults in one file. With one pass over the file for each of them the tests below would take hours."""
+
+
+@pytest.mark.parametrize(
+    ("path", "start", "row", "rule"),
+    [
+        ("Assets/A.asset", b"  all:\n", b"  - {fileID: %d}\n", "LOCAL_REFERENCE_RESOLVES"),
+        ("Assets/A.asset", b"  all:\n", b"  - {fileID: 11400000, guid: %032x, type: 2}\n", "REFERENCE_RESOLVES"),
+        ("Assets/A.asmdef", b'{"references": [\n', b'"GUID:%032x",\n', "REFERENCE_RESOLVES"),
+        ("Assets/A.png.meta", b"", b"  icon: {fileID: 2800000, guid: %032x, type: 3}\n", "REFERENCE_RESOLVES"),
+    ],
+)
+def test_a_file_with_very_many_faults_is_checked_in_one_pass(
+    tmp_path: Path, path: str, start: bytes, row: bytes, rule: str
+) -> None:
+    builder = ProjectBuilder(seed=1)
+    builder.add_scriptable("Assets/A.asset", "Assets/S.cs", {})
+    builder.add_script("Assets/S.cs")
+    builder.add_texture("Assets/A.png")
+    builder.add_file("Assets/A.asmdef", "")
+    first = (builder.files[path] + start).count(b"\n") + 1
+    base = 2**90 if b"032x" in row else 5000
+    builder.files[path] += start + b"".join(row % (base + number) for number in range(MANY))
+    found = [each for each in check(builder.save(tmp_path)).findings if each.rule == rule]
+
+    assert sorted(each.line for each in found) == list(range(first, first + MANY))
+
+
+def test_very_many_malformed_documents_are_passed_over_in_one_pass() -> None:
+    raw = random_project(2).files[SCENE]
+    raw += b"".join(b"--- !u!114 &%d\nMonoBehaviour:\n  x\n" % (10**12 + number) for number in range(MANY))
+    raw += b"--- !u!114 &5\nMonoBehaviour:\n  x: {fileID: 4242}\n"
+
+    assert scan_file(SCENE, raw).dangling == (4242,)

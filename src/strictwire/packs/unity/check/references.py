@@ -9,7 +9,9 @@ from functools import partial
 from typing import Final
 
 from strictwire.check.finding import Level
+from strictwire.check.render.text import count
 from strictwire.packs.unity.check.rule import Problem, Subject, unity_rule
+from strictwire.packs.unity.hierarchy.plan import count_unreachable
 from strictwire.packs.unity.project.project import META
 from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.locate import Located
@@ -23,6 +25,7 @@ from strictwire.packs.unity.references.missing import (
     missing_scripts,
 )
 from strictwire.packs.unity.references.scan import BUILD_SETTINGS, Scan
+from strictwire.packs.unity.yaml.index import LineNumbers
 from strictwire.packs.unity.yaml.values import Reference
 
 MAX_PLACES: Final = 50
@@ -105,10 +108,22 @@ def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]
     """GUIDs in text formats and of Addressables, which name a whole asset."""
     if path == BUILD_SETTINGS:
         return
-    for guid in scan.assets:
-        if subject.resolver.judge_guid(guid) is Verdict.MISSING_ASSET:
-            line = subject.read(path).partition(guid.encode())[0].count(b"\n") + 1
-            yield Problem(file=path, message=f"The file refers to GUID {guid}, which no asset has", line=line, place=guid)
+    missing = {guid for guid in scan.assets if subject.resolver.judge_guid(guid) is Verdict.MISSING_ASSET}
+    if not missing:
+        return
+    raw = subject.read(path)
+    numbers = LineNumbers(raw)
+    for found in _ANY_GUID.finditer(raw):
+        guid = found[0].decode().lower()
+        if guid in missing:
+            missing.remove(guid)  # the first mention is enough
+            message = f"The file refers to GUID {guid}, which no asset has"
+            yield Problem(file=path, message=message, line=numbers.at(found.start()), place=guid)
+    for guid in sorted(missing):
+        yield Problem(file=path, message=f"The file refers to GUID {guid}, which no asset has", place=guid)
+
+
+_ANY_GUID: Final = re.compile(rb"\b[0-9a-fA-F]{32}\b")
 
 
 _SOURCES: Final = ("m_SourcePrefab", "m_ParentPrefab")
@@ -171,6 +186,21 @@ def prefab_acyclic(subject: Subject) -> Iterator[Problem]:
 
 
 @unity_rule(
+    id="PARENTS_ACYCLIC",
+    purpose="Checks that no object is its own parent, directly or through others.",
+    advice="Restore the file from before the merge that mixed up the parents. Unity does not show these objects.",
+    severity=Level.ERROR,
+)
+def parents_acyclic(subject: Subject) -> Iterator[Problem]:
+    for path, _scan in subject.scans():
+        names = subject.names_of(path)
+        lost = count_unreachable(names.structure) if names else 0
+        if lost:
+            message = f"No root leads to {count(lost, 'object')}: the parents form a cycle"
+            yield Problem(file=path, message=message, place="parents")
+
+
+@unity_rule(
     id="REFERENCE_VERIFIABLE",
     purpose="Checks that every reference can be verified: no package or folder that it may lead to is absent.",
     advice="Run the check where Library/PackageCache is filled, or embed the package.",
@@ -209,12 +239,12 @@ def _report(
         seen[found.reference] += 1
         if seen[found.reference] <= MAX_PLACES:
             yield _problem(subject, path, found, describe(found))
-    for reference, count in seen.items():
-        if count > MAX_PLACES:
+    for reference, places in seen.items():
+        if places > MAX_PLACES:
             target = (
                 f"GUID {reference.guid}, fileID {reference.file_id}" if reference.guid else f"fileID {reference.file_id}"
             )
-            message = f"{count - MAX_PLACES} more places refer to {target}"
+            message = f"{places - MAX_PLACES} more places refer to {target}"
             yield Problem(file=path, message=message, place=f"more:{reference.guid}:{reference.file_id}")
 
 
@@ -236,5 +266,6 @@ REFERENCE_RULES: Final = (
     override_target_exists,
     build_scene_exists,
     prefab_acyclic,
+    parents_acyclic,
     reference_verifiable,
 )

@@ -19,9 +19,10 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.unity.project.find import NotAProject, is_project, read_editor_version
 from strictwire.packs.unity.project.kinds import Form, form_of, type_of
-from strictwire.packs.unity.project.meta import MAX_META, Meta, has_conflict, has_several_guids, read_meta
+from strictwire.packs.unity.project.meta import MAX_META, Meta, has_several_guids, read_meta
 from strictwire.packs.unity.project.packages import Packages, read_packages
 from strictwire.packs.unity.project.walk import Entry, Obstacle, Stamp, Walk, walk_folder
+from strictwire.packs.unity.yaml.index import has_conflict
 
 META: Final = ".meta"
 _OWN: Final = ("Assets", "ProjectSettings")

@@ -13,6 +13,7 @@ from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.locate import Located, locate
 from strictwire.packs.unity.references.resolve import Resolver
 from strictwire.packs.unity.references.scan import Scan
+from strictwire.packs.unity.yaml.index import LineNumbers
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT
 from strictwire.packs.unity.yaml.values import Reference
 
@@ -101,8 +102,8 @@ def locate_broken(broken: Mapping[Reference, Verdict], read: Read, *, is_meta: b
 
 def _in_meta(raw: bytes, broken: Mapping[Reference, Verdict]) -> Iterator[Located]:
     """A .meta file has no documents."""
+    numbers = LineNumbers(raw)
     for found in _META_REFERENCE.finditer(raw):
         reference = Reference(int(found[2]), found[3].decode().lower())
         if reference in broken:
-            line = raw.count(b"\n", 0, found.start()) + 1
-            yield Located(line, 0, 0, "", None, found[1].decode(), reference)
+            yield Located(numbers.at(found.start()), 0, 0, "", None, found[1].decode(), reference)

@@ -15,8 +15,12 @@ from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.locate import Located, locate
 from strictwire.packs.unity.scripts.names import TypeNames
 from strictwire.packs.unity.sources import Sources, maybe_structure
+from strictwire.packs.unity.yaml.index import LineNumbers
 
 _KEY: Final = re.compile(rb"([A-Za-z_][\w.-]*)\"?\s*[:=]\s*[\"'{(]?[^\n]*\Z")
+
+_MAX_KEY: Final = 200
+"""Characters before a GUID in which its key is looked for. Lines may have two million."""
 
 
 class Usage(Struct, frozen=True):
@@ -69,12 +73,12 @@ def _type(types: TypeNames, found: Located) -> str:
 
 
 def _in_text(user: str, raw: bytes, guid: str) -> Iterator[Usage]:
-    text = raw.lower()
+    text, numbers = raw.lower(), LineNumbers(raw)
     at = text.find(guid.encode())
     while at >= 0:
-        start = raw.rfind(b"\n", 0, at) + 1
+        start = raw.rfind(b"\n", max(0, at - _MAX_KEY), at) + 1 or max(0, at - _MAX_KEY)
         key = _KEY.search(raw[start:at])
-        yield Usage(user, raw.count(b"\n", 0, at) + 1, "", "", key[1].decode() if key else "")
+        yield Usage(user, numbers.at(at), "", "", key[1].decode() if key else "")
         at = text.find(guid.encode(), at + 1)
 
 
