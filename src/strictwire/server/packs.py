@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -60,7 +59,7 @@ async def open_packs(
                 alone=alone,
                 contracts=tuple(contracts),
                 offer=server.add_tool,
-                describe_editor=partial(setattr, server, "editor"),
+                describe_editor=server.describe_editor,
             )
             handlers = await pack.open(environment)
             _offer(server, pack, contracts, handlers)
