@@ -212,6 +212,10 @@ def test_wildcards_take_no_exponential_time() -> None:
     assert not matches("*a" * 120 + "b", "a" * 5_000)
 
 
+def test_wildcards_are_fast_on_names_of_two_million_characters() -> None:
+    assert not matches("*" + "a" * 100 + "b", "a" * 2_000_000)
+
+
 def test_a_watch_sees_changes_below_new_folders(tmp_path: Path) -> None:
     root = project(tmp_path)
     watch = ProjectWatch(root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
@@ -17,6 +17,7 @@ from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.locate import Located
 from strictwire.packs.unity.references.missing import (
     SCRIPT,
+    SOURCES,
     find_broken,
     is_into_prefab,
     locate_broken,
@@ -126,10 +127,6 @@ def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]
 _ANY_GUID: Final = re.compile(rb"\b[0-9a-fA-F]{32}\b")
 
 
-_SOURCES: Final = ("m_SourcePrefab", "m_ParentPrefab")
-"""The property of an instance that names its prefab, since 2018.3 and before."""
-
-
 @unity_rule(
     id="OVERRIDE_TARGET_EXISTS",
     purpose="Checks that overrides of a prefab instance lead to an object of the prefab.",
@@ -140,9 +137,20 @@ def override_target_exists(subject: Subject) -> Iterator[Problem]:
     for path, scan in subject.scans():
         located = list(_located(subject, path, find_broken(scan, subject.resolver)))
         # A prefab that is missing altogether is one finding, at its source.
-        lost = {each.reference.guid for each in located if each.property in _SOURCES}
-        into = (each for each in located if is_into_prefab(each) and each.reference.guid not in lost)
-        yield from _report(subject, path, into, partial(_describe_remote, subject))
+        lost = {each.reference.guid for each in located if each.property in SOURCES}
+        stale: dict[tuple[int, Reference], list[Located]] = {}
+        for each in located:
+            if is_into_prefab(each) and each.reference.guid not in lost:
+                stale.setdefault((each.owner, each.reference), []).append(each)
+        # A deleted object leaves an override for each of its properties: one finding about the object is enough.
+        first = (places[0] for places in stale.values())
+        yield from _report(subject, path, first, partial(_describe_stale, subject, stale))
+
+
+def _describe_stale(subject: Subject, stale: Mapping[tuple[int, Reference], list[Located]], found: Located) -> str:
+    more = len(stale[found.owner, found.reference]) - 1
+    others = f" ({count(more, 'more override')} of the same object)" if more else ""
+    return _describe_remote(subject, found) + others
 
 
 @unity_rule(
@@ -236,6 +244,8 @@ def _report(
     """A problem for each place, up to MAX_PLACES for each target."""
     seen: Counter[Reference] = Counter()
     for found in located:
+        if subject.is_late():
+            return
         seen[found.reference] += 1
         if seen[found.reference] <= MAX_PLACES:
             yield _problem(subject, path, found, describe(found))

@@ -13,6 +13,7 @@ from strictwire.packs.unity.project.kinds import Form
 from strictwire.packs.unity.project.project import META
 from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.locate import Located, locate
+from strictwire.packs.unity.references.missing import SOURCES, is_into_prefab
 from strictwire.packs.unity.scripts.names import TypeNames
 from strictwire.packs.unity.sources import Sources, maybe_structure
 from strictwire.packs.unity.yaml.index import LineNumbers
@@ -60,9 +61,13 @@ def _in_file(graph: Graph, sources: Sources, types: TypeNames, user: str, raw: b
         return
     structure = maybe_structure(raw) if user.endswith((".unity", ".prefab")) else None
     names = sources.names(structure) if structure else None
-    lines = set()
-    for found in locate(raw, lambda reference, _name: reference.guid == guid, hints=[guid.encode()]):
-        lines.add(found.line)
+    every = list(locate(raw, lambda reference, _name: reference.guid == guid, hints=[guid.encode()]))
+    lines = {found.line for found in every}
+    # An instance names its prefab once as its source, and again in every override: the first says it all.
+    has_source = any(found.property in SOURCES for found in every)
+    for found in every:
+        if has_source and is_into_prefab(found):
+            continue
         yield Usage(user, found.line, names.path(found.owner) if names else "", _type(types, found), found.property)
     # Addressables and build settings write a GUID as plain text.
     yield from (each for each in _in_text(user, raw, guid) if each.line not in lines and each.property not in ("guid", ""))
