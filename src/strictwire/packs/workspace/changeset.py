@@ -122,7 +122,7 @@ class ChangeSets:
             with self.journals.writing(session, [each.step() for each in changes]):
                 for each in changes:
                     each.apply(jail)
-                checked = self.preflight.check(commands, folder=session.root)
+                checked = self.preflight.check(commands, folder=session)
         except BaseException:
             remove_folders(jail, made)
             raise

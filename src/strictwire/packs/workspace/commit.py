@@ -41,11 +41,11 @@ class Commits:
         plan_hash, phase_id = arguments["plan_hash"], arguments["phase_id"]
         subject = _subject(arguments["message"])
         gates, approval = self.permits.gates(session, plan_hash, phase_id)
-        repository = Repository(session.root, session.jail)
+        repository = Repository(session.root, session.own)
         recorded = self.ledger.read(workspace_id(session.root), plan_hash)
         expected = _expected_files(resolve_unfinished(recorded, lambda path: maybe_hash(session.jail, path)), phase_id)
         with self.path_locks.hold(session.identity, *expected):
-            checked = self.preflight.check(gates, folder=session.root)
+            checked = self.preflight.check(gates, folder=session)
             blobs = [_blob(session, path, sha256) for path, sha256 in expected.items()]
             message = _message(subject, arguments, approval)
             author = Author(name=clean_name(session.principal), seconds=self.now())

@@ -120,7 +120,7 @@ class WorkspacePack:
 
     def _handlers(self, grants: Grants, state: Path, trail: TrailView | None) -> Mapping[str, Handler]:
         presence = self._presence = PresenceFile(state / PRESENCE)
-        store = self._store = SessionStore(grants, now=self._now, on_change=presence.write)
+        store = self._store = SessionStore(grants, state=_server_state(state), now=self._now, on_change=presence.write)
         signer = open_signer(state / KEY)
         plan_files = PlanFiles(signer, now=self._now)
         ledger = Ledger(state / CHANGES, Archive(state / CONTENTS, limit=grants.history_bytes), now=self._now)
@@ -145,9 +145,7 @@ class WorkspacePack:
     ) -> Mapping[str, SessionTool]:
         journals = Journals(state / JOURNALS)
         permits, path_locks = Permits(plan_files), PathLocks(state / LOCKS)
-        # The state folder of the whole server, with its keys and logs, if the pack's folder is inside it.
-        hidden = str(state.parent if state.name == "packs" else state)
-        preflight = Preflight(programs=grants.commands, hidden=(hidden,))
+        preflight = Preflight(programs=grants.commands, hidden=(str(_server_state(state)),))
         # Before any client can see an interrupted change set.
         journals.recover(path_locks)
         policy_workers = self._policy_workers = WorkerPool(grants.severities) if grants.policy else None
@@ -175,6 +173,11 @@ class WorkspacePack:
             "apply_changes": sets.apply,
             "commit_phase": commits.commit,
         }
+
+
+def _server_state(state: Path) -> Path:
+    """Return the state folder of the whole server, with its keys and logs, if the pack's folder is inside it."""
+    return state.parent if state.name == "packs" else state
 
 
 def _reading() -> Mapping[str, SessionTool]:

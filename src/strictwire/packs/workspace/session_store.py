@@ -12,13 +12,16 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootProblem, RootRefused
 from strictwire.packs.workspace.grants import Grants
+from strictwire.packs.workspace.protection import Protection
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import Role
 from strictwire.packs.workspace.timestamps import render_timestamp
@@ -74,6 +77,10 @@ class Session:
     pins: Mapping[str, str | None]
     """Hashes of OWN_FILES when the session began; None if a file was absent."""
     jail: Jail = field(repr=False)
+    """For files that tools read and change. Refuses changes to protected files."""
+    own: Jail = field(repr=False)
+    """The same without a guard, for plans, reports and commits."""
+    protection: Protection = field(repr=False)
 
     @property
     def owner(self) -> _Owner:
@@ -108,16 +115,19 @@ class SessionSnapshot:
 
 
 class SessionStore:
-    """See the module docstring. `now` returns seconds since 1970; `on_change` is called after every change."""
+    """See the module docstring. `state` is the server's folder of keys and logs; `now` returns seconds since 1970;
+    `on_change` is called after every change."""
 
     def __init__(
         self,
         grants: Grants,
         *,
+        state: Path,
         now: Callable[[], float],
         on_change: Callable[[SessionSnapshot], None] = lambda _snapshot: None,
     ) -> None:
         self._grants = grants
+        self._state = state
         self._now = now
         self._on_change = on_change
         self._prompted: set[str] = set()
@@ -196,8 +206,9 @@ class SessionStore:
         return SessionSnapshot(sessions=tuple(self._sessions.values()), locks=tuple(self._locks.values()))
 
     def _open(self, principal: str, *, role: Role, root: str) -> Session:
-        real, jail = _open_root(root)
-        status = jail.stat(".")
+        real, own = _open_root(root)
+        protection = Protection(real)
+        status = own.stat(".")
         session = Session(
             id=str(uuid.uuid4()),
             principal=principal,
@@ -205,15 +216,21 @@ class SessionStore:
             root=real,
             identity=status.identity,
             expires=self._now() + self._grants.session_seconds,
-            pins={name: hash_file(jail, name) for name in OWN_FILES},
-            jail=jail,
+            pins={name: hash_file(own, name) for name in OWN_FILES},
+            jail=own.guarded(protection),
+            own=own,
+            protection=protection,
         )
         # A running call may still use the session after its end. The descriptor is closed with the last reference.
-        weakref.finalize(session, jail.close)
+        weakref.finalize(session, own.close)
         # Checked after the root is open: if the folder was swapped in between, its path no longer leads to it.
-        if self._grants.covers(real) and session.is_root_unchanged():
-            return session
-        raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
+        if not self._grants.covers(real) or not session.is_root_unchanged():
+            raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
+        with closing(own.enter(".")) as folder:
+            problem = protection.find_root_problem(folder.descriptor, state=self._state)
+        if problem is not None:
+            raise refuse("SESSION_INITIALIZATION_FAILED", problem, "protected")
+        return session
 
     def _drop_expired(self) -> None:
         now = self._now()

@@ -64,7 +64,7 @@ class OpenedWorkspace:
     """A workspace folder that was opened for a command."""
 
     root: str
-    jail: Jail
+    own: Jail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +154,9 @@ def _finder(ledger: Ledger, folder: OpenedWorkspace, changes: list[Change]) -> F
 
     def find(sha256: str) -> bytes | None:
         kept = ledger.archive.maybe_get(sha256)
-        if kept is not None or sha256 not in paths or maybe_hash(folder.jail, paths[sha256]) != sha256:
+        if kept is not None or sha256 not in paths or maybe_hash(folder.own, paths[sha256]) != sha256:
             return kept
-        return folder.jail.read(paths[sha256], limit=MAX_FILE)
+        return folder.own.read(paths[sha256], limit=MAX_FILE)
 
     return find
 
@@ -253,7 +253,7 @@ def is_hash(text: str) -> bool:
 def _opened(context: CommandContext) -> Iterator[tuple[PlanFiles, OpenedWorkspace]]:
     root = str(context.root.resolve())
     with Jail(root) as jail:
-        yield PlanFiles(open_signer(context.key), now=context.now), OpenedWorkspace(root=root, jail=jail)
+        yield PlanFiles(open_signer(context.key), now=context.now), OpenedWorkspace(root=root, own=jail)
 
 
 def _findings(linted: Linted) -> CommandResult:

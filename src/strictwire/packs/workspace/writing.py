@@ -120,7 +120,7 @@ class Writing:
 
     def _verify(self, session: Session, commands: tuple[Command, ...], undo: Callable[[], None]) -> list[JsonObject]:
         try:
-            return self._preflight.check(commands, folder=session.root)
+            return self._preflight.check(commands, folder=session)
         except BaseException:
             # BaseException: a change must not stay unverified, whatever ended the verification.
             restore(undo)
@@ -141,7 +141,7 @@ class Writing:
         if problem is not None:
             raise refuse("INVALID_INPUT_VALUE", f"Not a valid failure report: {problem}", "report")
         with self._path_locks.hold(session.identity, path.text):
-            _create(session.jail, path, text.encode(), {"make_folders": True})
+            _create(session.own, path, text.encode(), {"make_folders": True})
         self._store.unlock(session)
         answer = change_answer(arguments, Operation.CREATE, path)
         return answer | {"sha256": sha256_of(text.encode()), "size": len(text.encode()), "preflight": [], "warnings": []}

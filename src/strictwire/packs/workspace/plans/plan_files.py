@@ -19,6 +19,7 @@ from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.timestamps import maybe_timestamp, render_timestamp
 
 FOLDER: Final = "docs/plans"
+REPORTS: Final = "docs/reports"
 
 _MAX_APPROVAL: Final = 16 * 1024
 _MAX_FILES: Final = 10_000
@@ -33,8 +34,8 @@ class WorkspaceFolder(Protocol):
         """Absolute path with links resolved."""
 
     @property
-    def jail(self) -> Jail:
-        """The jail on this folder."""
+    def own(self) -> Jail:
+        """The jail on this folder for strictwire's own files, which its guard would refuse to change."""
 
 
 class PlanFiles:
@@ -61,10 +62,12 @@ class PlanFiles:
         linted = lint(text)
         _check_lint(linted)
         path = plan_path(linted.hash)
-        make_folders(folder.jail, parse_path(path))
+        # Both exist before the first verification command runs, so that it cannot create them.
+        for needed in (path, f"{REPORTS}/x"):
+            make_folders(folder.own, parse_path(needed))
         # The name is the hash of the text, so a file with other content is not this plan and is replaced.
         if _maybe_read(folder, path, MAX_PLAN) != text.encode():
-            folder.jail.write(path, text.encode())
+            folder.own.write(path, text.encode())
         return linted.hash
 
     def read(self, folder: WorkspaceFolder, plan_hash: str) -> str:
@@ -108,7 +111,7 @@ class PlanFiles:
         if self.maybe_approval(folder, plan_hash) is not None:
             raise refuse("FILE_ALREADY_EXISTS", "The plan is approved already", "approved")
         # A file with an invalid signature is not an approval, and is replaced.
-        folder.jail.write(approval_path(plan_hash), self._signer.sign(approval))
+        folder.own.write(approval_path(plan_hash), self._signer.sign(approval))
         return approval
 
     def maybe_approval_file(self, folder: WorkspaceFolder, plan_hash: str) -> bytes | None:
@@ -125,7 +128,7 @@ class PlanFiles:
     def hashes(self, folder: WorkspaceFolder) -> list[str]:
         """Return the hashes of all plans, sorted."""
         try:
-            listing = folder.jail.list(FOLDER, limit=_MAX_FILES)
+            listing = folder.own.list(FOLDER, limit=_MAX_FILES)
         except Refused as exc:
             if exc.failure.code in _ABSENT:
                 return []
@@ -180,7 +183,7 @@ def _check_lint(linted: Linted) -> Plan:
 
 def _maybe_read(folder: WorkspaceFolder, path: str, limit: int) -> bytes | None:
     try:
-        return folder.jail.read(path, limit=limit)
+        return folder.own.read(path, limit=limit)
     except Refused as exc:
         if exc.failure.code in _ABSENT:
             return None
