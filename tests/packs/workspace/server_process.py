@@ -14,7 +14,6 @@ from typing import Any, Self
 from tests.packs.workspace.harness import plan_arguments
 
 from strictwire.canon.json import JsonObject, parse_object, render
-from strictwire.packs.workspace.pack import KEY
 from strictwire.packs.workspace.verbs import CommandContext, run_approve
 
 
@@ -71,6 +70,6 @@ def approve(folder: Path) -> str:
         made = process.call("create_plan", session_id=process.begin("ANTIGRAVITY"), **plan_arguments())
         assert made is not None
         plan_hash = str(made["structuredContent"]["plan_hash"])
-        context = CommandContext(root=process.root, key=process.state / "packs" / KEY, now=time.time)
+        context = CommandContext(root=process.root, state=process.state / "packs", now=time.time)
         assert run_approve(context, plan_hash=plan_hash, approver="terminal:test").exit_code == 0
     return plan_hash

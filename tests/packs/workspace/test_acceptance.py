@@ -162,7 +162,7 @@ async def unlock(project: Project) -> None:
 @pytest.mark.clause("S12", "S14")
 def test_acceptance_4_a_plan_is_checked_by_form_wording_paths_and_hash(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
-    place = CommandContext(root=tmp_path / "work", key=tmp_path / "key", now=lambda: 1_767_225_600.0)
+    place = CommandContext(root=tmp_path / "work", state=tmp_path / "state", now=lambda: 1_767_225_600.0)
     draft = run_new(place, author="ada", draft=None).stdout
     plan_hash = run_new(place, author="ada", draft=draft).stdout.strip()
     text = f"PLAN_HASH: {plan_hash}\n{draft}"

@@ -18,7 +18,7 @@ from tests.packs.workspace.server_process import ServerProcess, approve
 
 from strictwire.packs.workspace.diff import net_changes, render_net
 from strictwire.packs.workspace.ledger import APPLIED, UNDONE, Change, FileRecord
-from strictwire.packs.workspace.pack import CONTENTS, KEY, PRESENCE
+from strictwire.packs.workspace.pack import CONTENTS, PRESENCE
 from strictwire.packs.workspace.presence import read_presence
 from strictwire.packs.workspace.verbs import CommandContext, CommandResult, run_command, run_diff, run_status
 from strictwire.stores.files.view import FileTrailView
@@ -26,9 +26,7 @@ from strictwire.stores.files.view import FileTrailView
 
 def context(project: Project) -> CommandContext:
     state = project.root.parent / "state"
-    return CommandContext(
-        root=project.root, key=state / KEY, now=lambda: START, state=state, trail=FileTrailView(project.trail)
-    )
+    return CommandContext(root=project.root, now=lambda: START, state=state, trail=FileTrailView(project.trail))
 
 
 def snapshot(root: Path) -> dict[str, bytes]:

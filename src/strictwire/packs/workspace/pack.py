@@ -25,6 +25,7 @@ from strictwire.packs.workspace.path_locks import PathLocks
 from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.planning import Planning
 from strictwire.packs.workspace.plans.approval import KeyRefused, Signer, open_signer
+from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.plan_files import PlanFiles
 from strictwire.packs.workspace.policy.languages import find_missing
 from strictwire.packs.workspace.policy.worker_pool import WorkerPool
@@ -50,6 +51,8 @@ JOURNALS: Final = Path("workspace") / "journals"
 CHANGES: Final = Path("workspace") / "changes"
 
 CONTENTS: Final = Path("workspace") / "contents"
+
+CREATIONS: Final = Path("workspace") / "creations"
 
 PRESENCE: Final = Path("workspace") / "roster"
 """Files of `presence`. The folder name is kept for existing installations."""
@@ -122,7 +125,7 @@ class WorkspacePack:
         presence = self._presence = PresenceFile(state / PRESENCE)
         store = self._store = SessionStore(grants, state=_server_state(state), now=self._now, on_change=presence.write)
         signer = open_signer(state / KEY)
-        plan_files = PlanFiles(signer, now=self._now)
+        plan_files = PlanFiles(signer, Creations(state / CREATIONS, signer), now=self._now)
         ledger = Ledger(state / CHANGES, Archive(state / CONTENTS, limit=grants.history_bytes), now=self._now)
         sessions = Sessions(store)
         session_tools = {

@@ -25,9 +25,10 @@ from strictwire.packs.workspace.content import MAX_FILE
 from strictwire.packs.workspace.diff import FindBytes, render_each, render_net
 from strictwire.packs.workspace.journal import maybe_hash
 from strictwire.packs.workspace.ledger import Change, Ledger
-from strictwire.packs.workspace.pack import CHANGES, CONTENTS, PRESENCE
+from strictwire.packs.workspace.pack import CHANGES, CONTENTS, CREATIONS, KEY, PRESENCE
 from strictwire.packs.workspace.planning import HOURS
 from strictwire.packs.workspace.plans.approval import KeyRefused, open_signer
+from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.lint import Linted, lint
 from strictwire.packs.workspace.plans.model import Operation, Phase, Plan
 from strictwire.packs.workspace.plans.plan_files import PlanFiles, plan_path
@@ -69,13 +70,12 @@ class OpenedWorkspace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
-    """What a command works with: the workspace, the signing key of the server, and a clock."""
+    """What a command works with: the workspace, the state of the server, and a clock."""
 
     root: Path
-    key: Path
+    state: Path
+    """State folder of the server's packs, with the signing key."""
     now: Callable[[], float]
-    state: Path | None = None
-    """State folder of the server's packs. Without it, changes and sessions are unknown."""
     trail: TrailView | None = None
 
 
@@ -88,7 +88,7 @@ def run_new(context: CommandContext, *, author: str, draft: str | None) -> Comma
     if not linted.passed:
         return _findings(linted)
     with _opened(context) as (plan_files, folder):
-        plan_hash = plan_files.save(folder, text)
+        plan_hash = plan_files.save(folder, text, author=author)
         return CommandResult(
             stdout=f"{plan_hash}\n", stderr=f"wrote {plan_path(plan_hash)}; have it approved by someone else\n"
         )
@@ -144,8 +144,7 @@ def run_diff(
 
 def _ledger(context: CommandContext) -> Ledger:
     """Return the ledger of the server, for reading."""
-    state = context.state or context.key.parent
-    return Ledger(state / CHANGES, Archive(state / CONTENTS, limit=0), now=context.now)
+    return Ledger(context.state / CHANGES, Archive(context.state / CONTENTS, limit=0), now=context.now)
 
 
 def _finder(ledger: Ledger, folder: OpenedWorkspace, changes: list[Change]) -> FindBytes:
@@ -187,8 +186,6 @@ def run_status(context: CommandContext) -> CommandResult:
 
 
 def _present(context: CommandContext, root: str) -> list[str]:
-    if context.state is None:
-        return []
     present = read_presence(context.state / PRESENCE, root)
     sessions = [
         f"session  {each['session']}… {each['role']:<11} {each['principal']}, until {each['expires_at']}, pid {each['pid']}"
@@ -252,8 +249,10 @@ def is_hash(text: str) -> bool:
 @contextmanager
 def _opened(context: CommandContext) -> Iterator[tuple[PlanFiles, OpenedWorkspace]]:
     root = str(context.root.resolve())
+    signer = open_signer(context.state / KEY)
+    plan_files = PlanFiles(signer, Creations(context.state / CREATIONS, signer), now=context.now)
     with Jail(root) as jail:
-        yield PlanFiles(open_signer(context.key), now=context.now), OpenedWorkspace(root=root, own=jail)
+        yield plan_files, OpenedWorkspace(root=root, own=jail)
 
 
 def _findings(linted: Linted) -> CommandResult:

@@ -11,7 +11,8 @@ from strictwire.packs.kit.jail import Jail, Kind
 from strictwire.packs.kit.path import parse_path
 from strictwire.packs.kit.text import NotText, decode
 from strictwire.packs.workspace.file_operations import make_folders
-from strictwire.packs.workspace.plans.approval import Approval, Signer, Verifier
+from strictwire.packs.workspace.plans.approval import Approval, Creation, Signer, Verifier
+from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.lint import MAX_PLAN, Linted, lint
 from strictwire.packs.workspace.plans.model import Plan
 from strictwire.packs.workspace.plans.scope import workspace_id
@@ -20,6 +21,10 @@ from strictwire.packs.workspace.timestamps import maybe_timestamp, render_timest
 
 FOLDER: Final = "docs/plans"
 REPORTS: Final = "docs/reports"
+
+TERMINAL: Final = "terminal:"
+"""Prefix of the name of a person at a terminal. The rest is the name of the user, which is also a principal over stdio.
+What a user's agent has created, the user can approve at a terminal; what the user has created, no agent of the user can."""
 
 _MAX_APPROVAL: Final = 16 * 1024
 _MAX_FILES: Final = 10_000
@@ -41,8 +46,9 @@ class WorkspaceFolder(Protocol):
 class PlanFiles:
     """See the module docstring. `now` returns seconds since 1970."""
 
-    def __init__(self, signer: Signer, *, now: Callable[[], float]) -> None:
+    def __init__(self, signer: Signer, creations: Creations, *, now: Callable[[], float]) -> None:
         self._signer = signer
+        self._creations = creations
         self._now = now
 
     @property
@@ -54,13 +60,23 @@ class PlanFiles:
         """Return seconds since 1970."""
         return self._now()
 
-    def save(self, folder: WorkspaceFolder, text: str) -> str:
-        """Save a plan under its hash and return the hash. If the plan exists already, nothing changes.
+    def save(self, folder: WorkspaceFolder, text: str, *, author: str) -> str:
+        """Save a plan under its hash, record who created it, and return the hash. If it exists already, nothing changes.
 
-        Raises Refused: PLAN_ENFORCEMENT_FAILED if it has lint findings; the codes of Jail.write.
+        Raises Refused: PLAN_ENFORCEMENT_FAILED if it has lint findings or names another author; the codes of Jail.write.
         """
         linted = lint(text)
-        _check_lint(linted)
+        if _check_lint(linted).author != author:
+            text = f"The plan must name its creator: Author: {author}"
+            raise refuse("PLAN_ENFORCEMENT_FAILED", text, "author")
+        self._creations.add(
+            Creation(
+                plan_hash=linted.hash,
+                workspace=workspace_id(folder.root),
+                author=author,
+                created_at=render_timestamp(self._now()),
+            )
+        )
         path = plan_path(linted.hash)
         # Both exist before the first verification command runs, so that it cannot create them.
         for needed in (path, f"{REPORTS}/x"):
@@ -103,8 +119,18 @@ class PlanFiles:
         return plan
 
     def approve(self, folder: WorkspaceFolder, plan_hash: str, *, approver: str) -> Approval:
-        """Approve a plan. Raises Refused: the codes of `read_usable`; FILE_ALREADY_EXISTS if it is approved already."""
+        """Approve a plan.
+
+        Raises Refused: the codes of `read_usable`; PLAN_ENFORCEMENT_FAILED if this server has no record of its creation;
+        INSUFFICIENT_PERMISSIONS if the approver has created it; FILE_ALREADY_EXISTS if it is approved already.
+        """
         plan = self.read_usable(folder, plan_hash)
+        creation = self.maybe_creation(folder, plan_hash)
+        if creation is None or creation.author != plan.author:
+            text = "This server has no record of who created the plan; create it again with create_plan or plan new"
+            raise refuse("PLAN_ENFORCEMENT_FAILED", text, "author")
+        if creation.author in (approver, f"{TERMINAL}{approver}"):
+            raise refuse("INSUFFICIENT_PERMISSIONS", "The author of a plan cannot approve it", "own_plan")
         approval = Approval(
             plan_hash=plan_hash, workspace=plan.workspace, approver=approver, approved_at=render_timestamp(self._now())
         )
@@ -113,6 +139,10 @@ class PlanFiles:
         # A file with an invalid signature is not an approval, and is replaced.
         folder.own.write(approval_path(plan_hash), self._signer.sign(approval))
         return approval
+
+    def maybe_creation(self, folder: WorkspaceFolder, plan_hash: str) -> Creation | None:
+        """Return the record of a plan's creation in this workspace; None if this server has none."""
+        return self._creations.maybe_find(workspace_id(folder.root), plan_hash)
 
     def maybe_approval_file(self, folder: WorkspaceFolder, plan_hash: str) -> bytes | None:
         """Return the content of the approval file, valid or not; None if there is none."""
