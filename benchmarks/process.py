@@ -42,7 +42,7 @@ class Running:
 
     def cpu_seconds(self) -> float:
         """CPU time of the server and its children so far."""
-        return sum(_stat(pid)[0] for pid in _family(self.process.pid))
+        return sum(_stat(pid)[0] for pid in family(self.process.pid))
 
     def resident_bytes(self) -> int:
         """Resident memory of the server itself."""
@@ -62,7 +62,8 @@ def _stat(pid: int) -> tuple[float, int]:
     return (int(fields[11]) + int(fields[12])) * _TICK, int(fields[21]) * _PAGE
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """A process and all its children."""
     found = [pid]
     for each in found:
         for thread in Path(f"/proc/{each}/task").glob("*/children"):

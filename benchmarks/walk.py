@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 import strictwire
 from strictwire import Server
 from strictwire.contract.tool import Safety
-from strictwire.gateway.upstream import Target
+from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Endpoint
@@ -139,13 +139,13 @@ async def over_stdio(endpoint: Endpoint, batch: WriteBatch) -> AsyncIterator[Ask
 
 
 @asynccontextmanager
-async def over_http(endpoint: Endpoint, batch: WriteBatch) -> AsyncIterator[Ask]:
+async def over_http(endpoint: Endpoint, _batch: WriteBatch) -> AsyncIterator[Ask]:
     """The endpoint behind an HttpServer, and one connection to it, with a session open."""
-    from strictwire.transport.gatekeeper import Gatekeeper
-    from strictwire.transport.http import HttpServer
-    from strictwire.transport.http_connection import Site
+    from strictwire.transport.http.gatekeeper import Gatekeeper
+    from strictwire.transport.http.rules import Site
+    from strictwire.transport.http.server import HttpServer
 
-    server = HttpServer(Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=1 << 22, batch=batch))
+    server = HttpServer(Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=1 << 22))
     port = await server.start("127.0.0.1", 0)
     connection = await asyncio.to_thread(socket.create_connection, ("127.0.0.1", port))
     session = ""
@@ -197,7 +197,7 @@ async def guarded() -> AsyncIterator[Ask]:
         file = Path(folder) / "upstream.py"
         await asyncio.to_thread(file.write_text, "from benchmarks.walk import make_server; make_server().run(['--stdio'])")
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "STRICTWIRE_AUDIT_MODE": "off"}
-        target = replace(Target(command=(sys.executable, str(file))), env=environment)
+        target = replace(UpstreamTarget(command=(sys.executable, str(file))), env=environment)
         guarding = Guarding(upstreams=(Guarded(target=target),))
         endpoint = await stack.enter_async_context(open_guard(guarding, _settings(folder)))
         yield await stack.enter_async_context(over_stdio(endpoint, endpoint.backend.journal.batch))

@@ -1,4 +1,4 @@
-"""strictwire: the contract layer for MCP."""
+"""strictwire: the contract layer for MCP (Model Context Protocol)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES: Final = {
+_MODULES: Final = {
     "Audio": "server.content",
     "Caps": "contract.tool",
     "Context": "server.context",
@@ -35,7 +35,7 @@ _HOMES: Final = {
     "roots": "server.context",
     "sampling": "server.context",
 }
-"""Where each public name lives. They are imported when first used: the command line must start fast."""
+"""The module of each public name. A module is imported when its name is first used, so that the command line starts fast."""
 
 __all__ = [
     "Audio",
@@ -59,7 +59,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
+    module = _MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module 'strictwire' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"strictwire.{home}"), name)
+    return getattr(importlib.import_module(f"strictwire.{module}"), name)

@@ -1,4 +1,4 @@
-"""Canonical JSON against RFC 8785: the numbers and strings of its appendix, and ECMAScript itself."""
+"""Canonical JSON compared with the samples of RFC 8785 and with ECMAScript in Node."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ NUMBERS = [
     ("becbf647612f3696", "-0.0000033333333333333333"),
     ("43143ff3c1cb0959", "1424953923781206.2"),
 ]
-"""The samples of RFC 8785, appendix B: a double and how it is written."""
+"""Samples of RFC 8785, appendix B: the bits of a double and its text."""
 
 
 @pytest.mark.parametrize(("bits", "text"), NUMBERS)
-def test_numbers_are_written_as_the_rfc_writes_them(bits: str, text: str) -> None:
+def test_numbers_are_formatted_like_the_samples_of_the_rfc(bits: str, text: str) -> None:
     assert number_text(struct.unpack(">d", bytes.fromhex(bits))[0]) == text
 
 
@@ -56,22 +56,22 @@ def test_numbers_are_written_as_the_rfc_writes_them(bits: str, text: str) -> Non
         ([1.0, -0.0, 1e21, 18446744073709551615], "[1,0,1e+21,18446744073709552000]"),
     ],
 )
-def test_values_have_one_text(value: Any, text: str) -> None:
+def test_values_are_encoded_canonically(value: Any, text: str) -> None:
     assert render_canonical(value).decode() == text
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {1: 2}, b"x", object(), 10**400])
-def test_what_json_cannot_carry_has_no_text(value: Any) -> None:
+def test_a_value_that_is_not_json_is_refused(value: Any) -> None:
     with pytest.raises(NotJson):
         render_canonical(value)
 
 
 @pytest.mark.slow
-def test_doubles_and_strings_are_written_as_ecmascript_writes_them() -> None:
+def test_doubles_and_strings_are_formatted_like_in_ecmascript() -> None:
     seed = 8785
     print("seed", seed)
-    dice = random.Random(seed)
-    doubles = [struct.unpack(">d", dice.randbytes(8))[0] for _ in range(3000)]
+    seeded = random.Random(seed)
+    doubles = [struct.unpack(">d", seeded.randbytes(8))[0] for _ in range(3000)]
     values = [each for each in doubles if abs(each) < float("inf")] + [10.0**power for power in range(-30, 30)]
     values += ["".join(map(chr, range(0x300))) + "\u2028\u2029\U0001f600\uffff"]
     script = "console.log(JSON.stringify(JSON.parse(require('fs').readFileSync(0,'utf8')).map(x=>JSON.stringify(x))))"

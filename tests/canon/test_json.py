@@ -1,4 +1,4 @@
-"""The codec: what is refused, what is kept exactly, and that nothing is repaired."""
+"""Strict JSON: what is refused, what is kept exactly, and that nothing is repaired."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("raw", "fault"), REFUSED, ids=lambda value: repr(value)[:40])
-def test_what_is_not_strict_json_is_refused_with_its_reason(raw: bytes, fault: Fault) -> None:
+def test_a_document_that_is_not_strict_json_is_refused_with_the_fault(raw: bytes, fault: Fault) -> None:
     with pytest.raises(NotStrict) as refused:
         parse(raw)
 
@@ -80,7 +80,7 @@ def test_what_is_not_strict_json_is_refused_with_its_reason(raw: bytes, fault: F
 
 
 @pytest.mark.parametrize("member", ["method", "id", "name", "jsonrpc"])
-def test_a_routing_member_twice_is_refused(member: str) -> None:
+def test_a_duplicate_routing_member_is_refused(member: str) -> None:
     raw = b'{"jsonrpc":"2.0","%b":"a","%b":"b"}' % (member.encode(), member.encode())
 
     with pytest.raises(NotStrict) as refused:
@@ -102,32 +102,32 @@ def test_a_routing_member_twice_is_refused(member: str) -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_strict_json_is_kept_exactly(raw: bytes, value: object) -> None:
+def test_strict_json_is_decoded_exactly(raw: bytes, value: object) -> None:
     assert parse(raw) == value
 
 
-def test_a_document_past_the_size_limit_is_not_even_parsed() -> None:
+def test_a_document_above_the_size_limit_is_refused_without_parsing() -> None:
     with pytest.raises(NotStrict) as refused:
         parse(b"[1,2", Limits(size=3))
 
     assert refused.value.fault is Fault.TOO_LARGE
 
 
-def test_the_place_of_an_offence_is_told_without_the_input() -> None:
+def test_the_message_has_the_position_of_the_error_but_no_input() -> None:
     with pytest.raises(NotStrict) as refused:
         parse(b'{"secret":1,}')
 
     assert str(refused.value) == "not strict JSON: syntax at byte 12"
 
 
-def test_parse_object_refuses_what_is_no_object() -> None:
+def test_parse_object_refuses_an_array() -> None:
     with pytest.raises(NotStrict) as refused:
         parse_object(b"[]")
 
     assert refused.value.fault is Fault.NOT_AN_OBJECT
 
 
-def test_raw_members_are_passed_on_unchanged() -> None:
+def test_raw_members_are_kept_byte_for_byte() -> None:
     raw = b'{"z":1.50,"a":{ "k":"\\u00e9" },"n":1e2}'
 
     members = slice_members(raw)
@@ -136,21 +136,21 @@ def test_raw_members_are_passed_on_unchanged() -> None:
     assert join_members(members) == b'{"z":1.50,"a":{ "k":"\\u00e9" },"n":1e2}'
 
 
-def test_slices_of_something_else_are_refused() -> None:
+def test_slice_members_refuses_an_array() -> None:
     with pytest.raises(NotStrict):
         slice_members(b"[1]")
 
 
-def test_items_of_an_array_keep_their_text() -> None:
+def test_raw_items_are_kept_byte_for_byte() -> None:
     assert slice_items(b'[1.0, {"b":1e2} ,"\\u00e9"]') == [b"1.0", b'{"b":1e2}', b'"\\u00e9"']
 
 
-def test_items_of_something_else_are_refused() -> None:
+def test_slice_items_refuses_an_object() -> None:
     with pytest.raises(NotStrict):
         slice_items(b"{}")
 
 
-def test_rendering_keeps_declared_order_and_sorts_on_request() -> None:
+def test_render_keeps_the_order_and_render_sorted_sorts() -> None:
     assert render({"b": 1, "a": [True, None]}) == b'{"b":1,"a":[true,null]}'
     assert render_sorted({"b": {"d": 1, "c": 2}, "a": 0}) == b'{"a":0,"b":{"c":2,"d":1}}'
 
@@ -172,7 +172,7 @@ class Point:
     ],
     ids=repr,
 )
-def test_what_a_handler_returns_becomes_plain_json(value: object, raw: bytes) -> None:
+def test_the_result_of_a_handler_becomes_plain_json(value: object, raw: bytes) -> None:
     plain, written = as_json(value)
 
     assert written == raw
@@ -202,7 +202,7 @@ _CYCLE.append(_CYCLE)
      object(), Raises(), _deep(200), _deep(5000), _CYCLE, (float("nan"),), {"a": (b"x",)}, Point],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_what_json_cannot_carry_is_refused_and_never_bent(value: object) -> None:
+def test_a_result_without_an_exact_json_form_is_refused(value: object) -> None:
     with pytest.raises(NotJson):
         as_json(value)
 
@@ -221,13 +221,13 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_is_written_reads_back_equal(value: Any) -> None:
+def test_an_encoded_value_decodes_to_an_equal_value(value: Any) -> None:
     assert parse(render(value)) == value
     assert as_json(value) == (value, render(value))
 
 
 @given(JSON, st.booleans(), st.sampled_from([None, 1, "\t"]))
-def test_spaces_escapes_and_order_of_the_sender_do_not_matter(value: Any, ascii_only: bool, indent: Any) -> None:
+def test_spaces_and_escapes_do_not_change_the_value(value: Any, ascii_only: bool, indent: Any) -> None:
     raw = json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode()
 
     assert parse(raw) == value
@@ -238,9 +238,7 @@ def test_spaces_escapes_and_order_of_the_sender_do_not_matter(value: Any, ascii_
 @given(
     st.dictionaries(st.text(st.characters(exclude_categories=("Cs",)), max_size=8), JSON, min_size=1, max_size=5), st.data()
 )
-def test_a_repeated_key_is_found_wherever_it_stands_and_however_it_is_spelt(
-    members: dict[str, Any], data: st.DataObject
-) -> None:
+def test_a_duplicate_key_is_found_at_any_place_and_with_any_escapes(members: dict[str, Any], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(members)))
     spelling = "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else c for c in name) if data.draw(st.booleans()) else None
     twice = json.dumps(name) if spelling is None else f'"{spelling}"'
@@ -254,7 +252,7 @@ def test_a_repeated_key_is_found_wherever_it_stands_and_however_it_is_spelt(
 
 
 @given(JSON)
-def test_slices_join_to_the_same_value(value: Any) -> None:
+def test_joined_slices_decode_to_the_same_value(value: Any) -> None:
     raw = render({"a": value, "b": [value]})
 
     assert parse(join_members(slice_members(raw))) == {"a": value, "b": [value]}
@@ -262,7 +260,7 @@ def test_slices_join_to_the_same_value(value: Any) -> None:
 
 @settings(max_examples=300)
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_value_or_a_refusal(raw: bytes) -> None:
+def test_any_bytes_are_decoded_correctly_or_refused(raw: bytes) -> None:
     try:
         value = parse(raw)
     except NotStrict:
@@ -271,33 +269,33 @@ def test_any_bytes_are_a_value_or_a_refusal(raw: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_a_fuzz_run_of_the_decoder_agrees_with_a_slow_reader() -> None:
-    """Mutates documents byte by byte; the verdict must be that of a reader that counts every pair."""
+def test_fuzzed_documents_are_accepted_exactly_when_a_slow_reader_accepts_them() -> None:
+    """Mutates documents byte by byte. The slow reader uses the standard library and checks every pair and every level."""
     seed = random.randrange(2**32)
     print(f"seed {seed}")
-    chance = random.Random(seed)
+    seeded = random.Random(seed)
     corpus = [raw for raw, _ in REFUSED if len(raw) < 1000] + [
         b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":[1.5,"x\\u00e9"]}}}',
         b'[{"a":1},{"a":{"a":[{}]}},"\\ud83d\\ude00",-0.0,1e5]',
     ]
     alphabet = string.printable.encode() + b"\x00\xff\xc3\xa9\xed"
     for _ in range(60_000):
-        raw = bytearray(chance.choice(corpus))
-        for _ in range(chance.randint(1, 4)):
-            _mutate(raw, chance, alphabet)
+        raw = bytearray(seeded.choice(corpus))
+        for _ in range(seeded.randint(1, 4)):
+            _mutate(raw, seeded, alphabet)
         assert _accepts(bytes(raw)) == _slow_accepts(bytes(raw)), bytes(raw)
 
 
-def _mutate(raw: bytearray, chance: random.Random, alphabet: bytes) -> None:
-    place = chance.randint(0, len(raw))
-    choice = chance.random()
+def _mutate(raw: bytearray, seeded: random.Random, alphabet: bytes) -> None:
+    place = seeded.randint(0, len(raw))
+    choice = seeded.random()
     if choice < 0.4:
-        raw[place:place] = bytes([chance.choice(alphabet)])
+        raw[place:place] = bytes([seeded.choice(alphabet)])
     elif choice < 0.7:
-        del raw[place : place + chance.randint(1, 3)]
+        del raw[place : place + seeded.randint(1, 3)]
     else:
-        start = chance.randint(0, len(raw))
-        raw[place:place] = raw[start : start + chance.randint(1, 12)]
+        start = seeded.randint(0, len(raw))
+        raw[place:place] = raw[start : start + seeded.randint(1, 12)]
 
 
 def _accepts(raw: bytes) -> bool:
@@ -347,7 +345,7 @@ _BRACKETED = st.recursive(
 
 
 @given(_BRACKETED, st.integers(1, 8), st.booleans())
-def test_nesting_is_judged_whatever_texts_hold(value: Any, depth: int, spaced: bool) -> None:
+def test_brackets_and_quotes_in_strings_do_not_change_the_depth(value: Any, depth: int, spaced: bool) -> None:
     raw = json.dumps(value, ensure_ascii=spaced, separators=(" , ", " : ") if spaced else (",", ":")).encode()
     if _depth(value) <= depth:
         assert parse(raw, Limits(depth=depth)) == value

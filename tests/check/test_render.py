@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.check.finding import Finding, Impact, Report, WaivedFinding
+from strictwire.check.finding import Finding, Impact, Level, Report, WaivedFinding
 from strictwire.check.render import FORMATS
 from strictwire.check.render.reference import render_reference, render_reference_html
 from strictwire.contract.tool import ToolContract
@@ -103,7 +104,10 @@ def test_junit_is_xml_with_a_test_case_for_each_finding(report: Report, counts: 
 
 def test_github_commands_escape_their_content() -> None:
     assert FORMATS["github"](REPORT).splitlines() == [
-        "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT::a: bad a|b <b> \x1b[31m%0A::error::%25. Mend it.",
+        (
+            "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT"
+            "::a: bad a|b <b> \\u001b[31m\\u000a::error::%25. Mend it."
+        ),
         "::error title=INPUT_BOUNDS_KEPT::b: less. Keep.",
         "::notice title=TOOL_ADDED::c: new. Nothing.",
     ]
@@ -163,3 +167,38 @@ def test_the_html_reference_is_escaped_and_has_no_scripts() -> None:
 
 def test_every_format_renders_every_report() -> None:
     assert all(isinstance(render(report), str) for render in FORMATS.values() for report in (REPORT, CLEAN))
+
+
+SEVERE = Report(
+    check="unity check",
+    subject="Game",
+    tools=12,
+    unit="asset",
+    findings=(
+        Finding(rule="GUID_UNIQUE", message="twice", advice="Change one.", file="Assets/a b%.mat", severity=Level.WARNING),
+    ),
+    known=(Finding(rule="SCRIPT_EXISTS", message="gone", advice="Restore it.", file="Assets/x\u202e.unity", line=7),),
+    notes=("3 references cannot be verified",),
+)
+
+
+def test_a_warning_fails_only_from_its_threshold_on() -> None:
+    assert SEVERE.failing == ()
+    assert replace(SEVERE, threshold=Level.WARNING).failing == SEVERE.findings
+
+
+def test_severity_baseline_and_notes_are_in_every_format() -> None:
+    text = FORMATS["text"](SEVERE)
+    value = parse_object(FORMATS["json"](SEVERE).encode())
+    results = parse_object(FORMATS["sarif"](SEVERE).encode())["runs"][0]["results"]
+
+    assert "warning GUID_UNIQUE" in text
+    assert "note: 3 references cannot be verified" in text
+    assert text.endswith("unity check: 0 findings, 1 warning, 1 in the baseline in 12 assets of Game\n")
+    assert (value["assets"], len(value["known"]), value["notes"]) == (12, 1, ["3 references cannot be verified"])
+    assert [(each["ruleId"], each["level"], each.get("baselineState")) for each in results] == [
+        ("GUID_UNIQUE", "warning", None),
+        ("SCRIPT_EXISTS", "error", "unchanged"),
+    ]
+    assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "Assets/a%20b%25.mat"
+    assert FORMATS["github"](SEVERE).startswith("::warning file=Assets/a b%25.mat,")

@@ -1,4 +1,4 @@
-"""Errors say in a sentence what happened, and the package works without its extra."""
+"""Error messages, and the behaviour without the extra `client`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, Se
 
 
 @pytest.mark.parametrize(
-    ("error", "sentence"),
+    ("error", "message"),
     [
         (CannotReach("a", "no such host"), "cannot reach a: no such host"),
         (ServerGone(), "the server closed the connection"),
         (ServerGone(3), "the server exited 3"),
-        (TimedOut("tools/list", 1.5), "no answer to tools/list within 1.5 s"),
-        (TooLarge("a line", 10), "a line of the server is larger than 10 bytes"),
-        (NotUnderstood("why"), "the server's answer is not understood: why"),
+        (TimedOut("tools/list", 1.5), "no answer within 1.5 s: tools/list"),
+        (TooLarge("a line", 10), "the server sent a line larger than 10 bytes"),
+        (NotUnderstood("why"), "the response of the server was not understood: why"),
     ],
 )
-def test_every_error_is_a_client_error_with_a_sentence(error: ClientError, sentence: str) -> None:
+def test_every_error_is_a_client_error_with_a_message(error: ClientError, message: str) -> None:
     assert isinstance(error, ClientError)
-    assert str(error) == sentence
+    assert str(error) == message
 
 
-def test_without_aiohttp_the_probe_loads_and_an_http_session_says_what_to_install() -> None:
+def test_without_aiohttp_the_probe_loads_and_the_error_of_an_http_session_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['aiohttp'] = None\n"
         "import asyncio, strictwire.probe\n"
@@ -37,4 +37,4 @@ def test_without_aiohttp_the_probe_loads_and_an_http_session_says_what_to_instal
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
 
-    assert (done.stdout, done.stderr) == ("HTTP sessions need the extra: pip install 'strictwire[client]'\n", "")
+    assert (done.stdout, done.stderr) == ("HTTP sessions need aiohttp; run: pip install 'strictwire[client]'\n", "")

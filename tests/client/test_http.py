@@ -1,4 +1,4 @@
-"""HTTP for sessions, against a scripted server: statuses, streams, redirects, limits; and a legacy session."""
+"""HTTP for sessions with a scripted server: headers, redirects, limits, and a legacy session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def served(handler: Handler, act: Callable[[str], Awaitable[T]]) -> T:
-    """Act against a server with one handler."""
+    """Start a server with one handler and run `act` with its URL."""
 
     async def main() -> T:
         app = web.Application()
@@ -38,7 +38,7 @@ def served(handler: Handler, act: Callable[[str], Awaitable[T]]) -> T:
     return asyncio.run(main())
 
 
-def test_only_the_headers_given_are_sent() -> None:
+def test_only_the_given_headers_are_sent() -> None:
     async def handler(request: web.Request) -> web.Response:
         return web.json_response({name.lower(): value for name, value in request.headers.items()})
 
@@ -67,7 +67,7 @@ def test_a_redirect_is_not_followed() -> None:
     assert served(handler, act) == 307
 
 
-def test_a_body_beyond_the_limit_is_refused() -> None:
+def test_a_body_larger_than_the_limit_is_refused() -> None:
     async def handler(_request: web.Request) -> web.Response:
         return web.Response(body=b"x" * 5000)
 
@@ -83,7 +83,7 @@ def test_a_body_beyond_the_limit_is_refused() -> None:
 
 
 class Legacy:
-    """A server of the legacy era that answers by event stream and asks the client for its roots on the way."""
+    """A legacy server. It answers `work` with an event stream that contains a ping to the client."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str, str | None]] = []
@@ -151,7 +151,7 @@ def test_a_legacy_session_over_http() -> None:
 
 
 @pytest.mark.parametrize(("method", "error"), [("hangup", ServerGone), ("accepted", NotUnderstood), ("slow", TimedOut)])
-def test_a_request_that_gets_no_answer_fails(method: str, error: type[Exception]) -> None:
+def test_a_request_without_a_response_fails(method: str, error: type[Exception]) -> None:
     async def act(url: str) -> None:
         async with await open_http(url) as session:
             with pytest.raises(error):
@@ -160,7 +160,7 @@ def test_a_request_that_gets_no_answer_fails(method: str, error: type[Exception]
     served(Legacy().handle, act)
 
 
-def test_an_error_without_an_id_answers_its_post() -> None:
+def test_an_error_without_an_id_is_the_response_to_its_post() -> None:
     async def handler(request: web.Request) -> web.Response:
         message = await request.json()
         if message["method"] == "server/discover":

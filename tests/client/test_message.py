@@ -1,4 +1,4 @@
-"""What a client says and how it reads answers, without a connection."""
+"""Messages of the client and the reading of responses, without a connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from strictwire.client.message import (
 )
 
 
-def test_modern_params_complete_meta_and_keep_what_the_caller_set() -> None:
+def test_modern_params_add_to_meta_and_keep_the_members_of_the_caller() -> None:
     params = modern_params({"name": "t", "_meta": {"progressToken": 1}}, Identity(name="c", version="2"))
 
     assert params == {
@@ -42,7 +42,7 @@ def test_modern_params_complete_meta_and_keep_what_the_caller_set() -> None:
         ("resources/read", {"uri": "a://b", "name": "no"}, {"Mcp-Name": "a://b"}),
     ],
 )
-def test_headers_repeat_the_body(method: str, params: dict[str, str], expected: dict[str, str]) -> None:
+def test_modern_headers_repeat_members_of_the_body(method: str, params: dict[str, str], expected: dict[str, str]) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
     assert modern_headers(message) == {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, **expected}
@@ -58,11 +58,11 @@ def test_headers_repeat_the_body(method: str, params: dict[str, str], expected: 
         ("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?="),
     ],
 )
-def test_what_a_header_cannot_carry_travels_as_base64(text: str, value: str) -> None:
+def test_a_text_that_a_header_cannot_carry_is_base64_encoded(text: str, value: str) -> None:
     assert header_value(text) == value
 
 
-def test_ids_are_kept_apart_by_type() -> None:
+def test_ids_of_different_types_have_different_keys() -> None:
     assert id_key(1) != id_key("1")
     assert [id_key(value) for value in (None, True, 1.5, {}, [])] == [None] * 5
 
@@ -84,11 +84,11 @@ def test_a_reply_is_a_result_or_an_error() -> None:
         {"error": {"code": 1}},
     ],
 )
-def test_anything_else_is_not_understood(message: dict[str, object]) -> None:
+def test_any_other_response_is_not_understood(message: dict[str, object]) -> None:
     with pytest.raises(NotUnderstood):
         read_reply(message, b"")
 
 
-def test_an_answer_that_is_not_strict_json_is_not_understood() -> None:
+def test_a_message_that_is_not_strict_json_is_not_understood() -> None:
     with pytest.raises(NotUnderstood, match="duplicate key"):
         parse_message(b'{"a":1,"a":2}')

@@ -1,4 +1,4 @@
-"""Raw HTTP exchanges with a scripted server: framing, early answers, limits, streams."""
+"""Raw HTTP exchanges with a scripted server: framing, early responses, limits, streams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from strictwire.client.rawhttp import Address, RawAnswer, exchange, parse_addres
 def answered(
     reply: bytes, *, request: bytes = b"GET / HTTP/1.1\r\n\r\n", read_first: bool = True, hold: bool = False, **kw: object
 ) -> RawAnswer:
-    """What `exchange` makes of these bytes."""
+    """The result of `exchange` with a server that sends these bytes."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if read_first:
@@ -53,24 +53,24 @@ HEAD = b"HTTP/1.1 200 OK\r\nX-One: 1\r\nx-one: 2\r\n"
         (b"\r\nhello", b"hello"),
     ],
 )
-def test_every_framing_of_a_body_is_read(framing: bytes, body: bytes) -> None:
+def test_a_body_is_read_with_every_kind_of_framing(framing: bytes, body: bytes) -> None:
     answer = answered(HEAD + framing)
 
     assert (answer.status, answer.body, answer.complete, answer.header("x-one")) == (200, body, True, "1")
 
 
-def test_a_body_that_stops_short_is_not_complete() -> None:
+def test_a_truncated_body_is_not_complete() -> None:
     assert answered(HEAD + b"Content-Length: 9\r\n\r\nhello").complete is False
 
 
-def test_an_answer_before_the_body_was_read_is_seen() -> None:
+def test_a_response_before_the_end_of_the_request_is_read() -> None:
     refusal = b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"
     request = render_request("POST", "/", [("Host", "a")], b"x" * 8_000_000)
 
     assert answered(refusal, request=request).status == 413
 
 
-def test_a_stream_is_left_when_enough_was_seen() -> None:
+def test_reading_of_a_stream_stops_when_until_returns_true() -> None:
     reply = HEAD + b"Content-Type: text/event-stream\r\n\r\ndata: 1\n\n"
 
     answer = answered(reply, hold=True, until=lambda seen: b"data: 1" in seen.body)
@@ -78,13 +78,13 @@ def test_a_stream_is_left_when_enough_was_seen() -> None:
     assert (answer.body, answer.complete) == (b"data: 1\n\n", False)
 
 
-def test_time_runs_out_with_what_came_so_far() -> None:
+def test_a_timeout_after_the_headers_returns_the_partial_response() -> None:
     answer = answered(HEAD + b"\r\npart", hold=True, seconds=0.3)
 
     assert (answer.body, answer.complete) == (b"part", False)
 
 
-def test_no_answer_at_all() -> None:
+def test_no_valid_response_is_an_error() -> None:
     with pytest.raises(ServerGone):
         answered(b"")
     with pytest.raises(ServerGone):
@@ -93,12 +93,12 @@ def test_no_answer_at_all() -> None:
         answered(b"", hold=True, seconds=0.2)
 
 
-def test_a_body_beyond_the_limit_is_refused() -> None:
+def test_a_body_larger_than_the_limit_is_refused() -> None:
     with pytest.raises(TooLarge):
         answered(HEAD + b"\r\n" + b"x" * 5000, max_body=1000)
 
 
-def test_a_request_is_written_as_given() -> None:
+def test_a_request_is_encoded_as_given() -> None:
     raw = render_request("POST", "/mcp", [("Host", "a"), ("Host", "b")], b"{}")
 
     assert raw == b"POST /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}"
@@ -112,13 +112,13 @@ def test_a_request_is_written_as_given() -> None:
         ("http://[::1]:80/a", "[::1]", "/a", "http://[::1]"),
     ],
 )
-def test_addresses(url: str, authority: str, path: str, origin: str) -> None:
+def test_a_url_is_parsed_to_an_address(url: str, authority: str, path: str, origin: str) -> None:
     address = parse_address(url)
 
     assert (address.authority, address.path, address.origin) == (authority, path, origin)
 
 
 @pytest.mark.parametrize("url", ["", "ftp://a/", "http://", "http://a:99999999/", "http://[bad"])
-def test_what_is_no_address_cannot_be_reached(url: str) -> None:
+def test_an_invalid_url_is_refused(url: str) -> None:
     with pytest.raises(CannotReach):
         parse_address(url)

@@ -1,4 +1,4 @@
-"""Sessions with real servers of both eras, on both transports, and with servers that misbehave."""
+"""Sessions with servers of both eras over both transports, and with servers that misbehave."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from strictwire.client import (
     open_http,
     open_stdio,
 )
-from strictwire.client.channel import Inbound
+from strictwire.client.channel import Callbacks
 
 T = TypeVar("T")
 SCRIPTED = Path(__file__).parent / "servers" / "scripted.py"
@@ -36,12 +36,14 @@ SDK = Path(__file__).parents[1] / "probe" / "servers" / "sdk_low.py"
 ADDED = {"content": [{"type": "text", "text": "1 and 2"}], "isError": False}
 
 
-def scripted(habit: str, act: Callable[[Session], Awaitable[T]], options: SessionOptions | None = None) -> tuple[T, Session]:
-    """Act in a session with the scripted server."""
+def scripted(
+    behaviour: str, act: Callable[[Session], Awaitable[T]], options: SessionOptions | None = None
+) -> tuple[T, Session]:
+    """Run `act` in a session with the scripted server."""
 
     async def main() -> tuple[T, Session]:
         async with asyncio.timeout(20):
-            async with await open_stdio([sys.executable, str(SCRIPTED), habit], options) as session:
+            async with await open_stdio([sys.executable, str(SCRIPTED), behaviour], options) as session:
                 return await act(session), session
 
     return asyncio.run(main())
@@ -95,7 +97,7 @@ def test_a_modern_server_over_http(sdk_url: str) -> None:
     assert asyncio.run(main()) == USED
 
 
-def test_many_requests_are_in_flight_at_once(sdk_url: str) -> None:
+def test_many_requests_can_be_in_flight(sdk_url: str) -> None:
     async def main() -> list[str]:
         async with await open_http(sdk_url) as session:
             asked = [session.request("tools/call", {"name": "add", "arguments": {"a": n, "b": 0}}) for n in range(40)]
@@ -105,7 +107,7 @@ def test_many_requests_are_in_flight_at_once(sdk_url: str) -> None:
     assert asyncio.run(main()) == [f"{n} and 0" for n in range(40)]
 
 
-def test_a_legacy_server_is_opened_by_handshake_and_read_over_all_pages() -> None:
+def test_a_legacy_server_is_initialized_and_listed_over_all_pages() -> None:
     async def act(session: Session) -> object:
         return await session.list_tools()
 
@@ -115,23 +117,23 @@ def test_a_legacy_server_is_opened_by_handshake_and_read_over_all_pages() -> Non
     assert (session.era, session.version, session.capabilities) == (Era.LEGACY, "2025-06-18", {"tools": {}})
 
 
-@pytest.mark.parametrize("habit", ["dies", "mute", "noisy"])
-def test_servers_that_cannot_stand_the_first_question_are_still_opened(habit: str) -> None:
+@pytest.mark.parametrize("behaviour", ["exits", "silent", "noisy"])
+def test_a_legacy_server_that_does_not_answer_discover_is_opened(behaviour: str) -> None:
     async def act(session: Session) -> Era:
         return session.era
 
-    assert scripted(habit, act, SessionOptions(detect_seconds=1.5))[0] is Era.LEGACY
+    assert scripted(behaviour, act, SessionOptions(detect_seconds=1.5))[0] is Era.LEGACY
 
 
-def test_no_version_in_common_is_said() -> None:
+def test_no_version_in_common_is_an_error() -> None:
     async def act(_session: Session) -> None:
         return None
 
-    with pytest.raises(NotUnderstood, match="no protocol version in common"):
+    with pytest.raises(NotUnderstood, match="no protocol version in common; the server supports 2099-01-01"):
         scripted("other-version", act)
 
 
-def test_paging_that_never_ends_is_stopped() -> None:
+def test_endless_paging_is_stopped() -> None:
     async def act(session: Session) -> None:
         with pytest.raises(NotUnderstood, match="pages"):
             await session.list_tools()
@@ -139,7 +141,7 @@ def test_paging_that_never_ends_is_stopped() -> None:
     scripted("endless", act)
 
 
-def test_an_answer_is_matched_by_the_type_of_its_id() -> None:
+def test_a_response_with_an_id_of_another_type_is_ignored() -> None:
     async def act(session: Session) -> object:
         return await session.request("other-type")
 
@@ -149,7 +151,7 @@ def test_an_answer_is_matched_by_the_type_of_its_id() -> None:
     assert reply.value == {"right": True}
 
 
-def test_a_request_of_the_server_is_refused_by_default() -> None:
+def test_a_request_from_the_server_is_refused_by_default() -> None:
     async def act(session: Session) -> object:
         return await session.request("ask-me")
 
@@ -157,23 +159,23 @@ def test_a_request_of_the_server_is_refused_by_default() -> None:
 
     error = {"code": -32601, "message": "Method not found"}
     assert isinstance(reply, Result)
-    assert reply.value == {"told": {"jsonrpc": "2.0", "id": 1, "error": error}}
+    assert reply.value == {"answer": {"jsonrpc": "2.0", "id": 1, "error": error}}
 
 
-def test_a_request_of_the_server_goes_to_the_callback() -> None:
+def test_a_request_from_the_server_is_passed_to_the_callback() -> None:
     async def answer(message: JsonObject) -> JsonObject:
         return {"jsonrpc": "2.0", "id": message["id"], "result": {"roots": []}}
 
     async def act(session: Session) -> object:
         return await session.request("ask-me")
 
-    reply, _ = scripted("plain", act, SessionOptions(inbound=Inbound(on_request=answer)))
+    reply, _ = scripted("plain", act, SessionOptions(callbacks=Callbacks(on_request=answer)))
 
     assert isinstance(reply, Result)
-    assert reply.value == {"told": {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}}
+    assert reply.value == {"answer": {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}}
 
 
-def test_silence_is_a_timeout_and_the_session_goes_on() -> None:
+def test_a_request_without_a_response_times_out_and_the_session_continues() -> None:
     async def act(session: Session) -> object:
         with pytest.raises(TimedOut):
             await session.request("silence", seconds=0.3)
@@ -182,7 +184,7 @@ def test_silence_is_a_timeout_and_the_session_goes_on() -> None:
     assert scripted("plain", act)[0] == [{"name": name} for name in "abcd"]
 
 
-def test_an_answer_that_is_too_large_fails_the_request_and_the_session_goes_on() -> None:
+def test_a_response_that_is_too_large_fails_the_request_and_the_session_continues() -> None:
     async def act(session: Session) -> object:
         with pytest.raises(TooLarge):
             await session.request("big")
@@ -191,7 +193,7 @@ def test_an_answer_that_is_too_large_fails_the_request_and_the_session_goes_on()
     assert scripted("plain", act)[0] == [{"name": name} for name in "abcd"]
 
 
-def test_an_answer_that_is_both_is_not_understood() -> None:
+def test_a_response_with_both_result_and_error_is_not_understood() -> None:
     async def act(session: Session) -> None:
         with pytest.raises(NotUnderstood):
             await session.request("both")
@@ -199,7 +201,7 @@ def test_an_answer_that_is_both_is_not_understood() -> None:
     scripted("plain", act)
 
 
-def test_a_server_that_ends_is_gone_for_this_request_and_the_next() -> None:
+def test_a_server_that_exits_fails_this_request_and_the_next() -> None:
     async def act(session: Session) -> tuple[int | None, bytes]:
         with pytest.raises(ServerGone) as caught:
             await session.request("exit")
@@ -211,6 +213,6 @@ def test_a_server_that_ends_is_gone_for_this_request_and_the_next() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/mcp", "ftp://127.0.0.1/", "nonsense"])
-def test_an_address_without_a_server_cannot_be_reached(url: str) -> None:
+def test_a_url_without_a_server_cannot_be_reached(url: str) -> None:
     with pytest.raises(CannotReach):
         asyncio.run(open_http(url))

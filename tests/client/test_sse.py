@@ -1,4 +1,4 @@
-"""The event stream decoder follows the WHATWG rules and is bounded."""
+"""The decoder for server-sent events follows the WHATWG rules and has a size limit."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ EVENTS = [
 ]
 
 
-def test_lines_end_in_cr_lf_or_both_and_unknown_fields_are_ignored() -> None:
+def test_lines_end_with_cr_lf_or_crlf_and_unknown_fields_are_ignored() -> None:
     assert SseDecoder().feed(STREAM) == EVENTS
 
 
 @given(st.lists(st.integers(min_value=0, max_value=len(STREAM)), max_size=12))
-def test_chunks_may_fall_anywhere(cuts: list[int]) -> None:
+def test_the_chunk_boundaries_do_not_change_the_events(cuts: list[int]) -> None:
     decoder = SseDecoder()
     edges = [0, *sorted(cuts), len(STREAM)]
     events = [event for start, end in itertools.pairwise(edges) for event in decoder.feed(STREAM[start:end])]
@@ -39,7 +39,7 @@ def test_chunks_may_fall_anywhere(cuts: list[int]) -> None:
     assert events == EVENTS
 
 
-def test_an_event_that_never_ends_is_refused() -> None:
+def test_an_event_larger_than_the_limit_is_refused() -> None:
     decoder = SseDecoder(max_event=100)
 
     for _ in range(6):
@@ -48,12 +48,12 @@ def test_an_event_that_never_ends_is_refused() -> None:
         decoder.feed(b"data: 0123456789\n")
 
 
-def test_a_line_that_never_ends_is_refused() -> None:
+def test_a_line_larger_than_the_limit_is_refused() -> None:
     with pytest.raises(TooLarge):
         SseDecoder(max_event=100).feed(b"data: " + b"x" * 200)
 
 
-def test_the_limit_is_for_one_event_not_for_the_stream() -> None:
+def test_the_limit_applies_to_one_event_not_to_the_stream() -> None:
     decoder = SseDecoder(max_event=100)
 
     events = [event for _ in range(50) for event in decoder.feed(b"data: 0123456789\n\n")]

@@ -1,4 +1,4 @@
-"""Processes and their pipes."""
+"""Server processes and their pipes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def with_process(code: str, act: Callable[[StdioProcess], Awaitable[T]], max_line: int = 1000) -> tuple[T, int]:
-    """Run Python code as the server; give what came of it and the exit code."""
+    """Run Python code as the server. Returns the result of `act` and the exit code."""
 
     async def main() -> tuple[T, int]:
         process = await StdioProcess.start([sys.executable, "-c", code], max_line=max_line)
@@ -35,7 +35,7 @@ def with_process(code: str, act: Callable[[StdioProcess], Awaitable[T]], max_lin
 CAT = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.flush()"
 
 
-def test_lines_go_out_and_come_back_as_bytes() -> None:
+def test_lines_are_written_and_read_as_bytes() -> None:
     async def act(process: StdioProcess) -> list[bytes | None]:
         await process.write_line(b"\xff one")
         await process.write(b"two\r\nthree")
@@ -46,7 +46,7 @@ def test_lines_go_out_and_come_back_as_bytes() -> None:
     assert with_process(CAT, act) == ([b"\xff one", b"two", b"three", None], 0)
 
 
-def test_a_line_that_is_too_long_is_dropped_and_the_next_one_read() -> None:
+def test_a_line_that_is_too_long_is_skipped_and_the_next_is_read() -> None:
     async def act(process: StdioProcess) -> bytes | None:
         await process.write_line(b"x" * 200_000)
         await process.write_line(b"next")
@@ -57,7 +57,7 @@ def test_a_line_that_is_too_long_is_dropped_and_the_next_one_read() -> None:
     assert with_process(CAT, act) == (b"next", 0)
 
 
-def test_reading_may_be_cancelled_without_losing_anything() -> None:
+def test_cancelling_a_read_loses_no_bytes() -> None:
     async def act(process: StdioProcess) -> bytes | None:
         await process.write(b"half ")
         with pytest.raises(TimeoutError):
@@ -69,10 +69,7 @@ def test_reading_may_be_cancelled_without_losing_anything() -> None:
     assert with_process(CAT, act) == (b"half whole", 0)
 
 
-def test_the_end_of_stderr_is_kept_and_never_blocks() -> None:
-    async def act(process: StdioProcess) -> bytes | None:
-        return await process.read_line()
-
+def test_the_last_bytes_of_stderr_are_kept_and_stderr_never_blocks() -> None:
     async def main() -> tuple[bytes | None, bytes]:
         code = "import sys; sys.stderr.write('a' * 500_000 + 'end'); sys.stderr.flush(); print('done')"
         process = await StdioProcess.start([sys.executable, "-c", code])
@@ -85,8 +82,8 @@ def test_the_end_of_stderr_is_kept_and_never_blocks() -> None:
     assert (line, len(tail), tail[-4:]) == (b"done", STDERR_KEPT, b"aend")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_server_that_ignores_everything_is_killed_with_its_children() -> None:
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_a_server_that_ignores_sigterm_is_killed_with_its_children() -> None:
     code = (
         "import signal, subprocess, sys, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -128,7 +125,7 @@ async def write_on(process: StdioProcess) -> None:
         await process.write(b"x" * 100_000)
 
 
-def test_writing_to_a_server_that_ended_says_so() -> None:
+def test_writing_to_a_server_that_exited_is_an_error_with_its_exit_code_and_stderr() -> None:
     async def act(process: StdioProcess) -> tuple[int | None, bytes]:
         await process.wait(10)
         with pytest.raises(ServerGone) as caught:
@@ -142,7 +139,7 @@ def test_writing_to_a_server_that_ended_says_so() -> None:
     assert (exit_code, stderr) == (7, b"why")
 
 
-def test_waiting_has_a_limit() -> None:
+def test_waiting_for_the_exit_can_time_out() -> None:
     async def act(process: StdioProcess) -> None:
         with pytest.raises(TimedOut):
             await process.wait(0.05)
@@ -151,6 +148,6 @@ def test_waiting_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("command", [[], ["/no/such/program"], ["a\0b"]])
-def test_what_cannot_start_cannot_be_reached(command: list[str]) -> None:
+def test_a_command_that_cannot_start_is_refused(command: list[str]) -> None:
     with pytest.raises(CannotReach):
         asyncio.run(StdioProcess.start(command))

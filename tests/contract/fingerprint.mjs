@@ -1,4 +1,5 @@
-// An independent implementation of docs/FINGERPRINT.md: entries on standard input, fingerprints on standard output.
+// An independent implementation of docs/FINGERPRINT.md: reads entries of tools/list from standard
+// input and writes their fingerprints to standard output.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -50,16 +51,16 @@ function strip(schema) {
 }
 
 function fingerprint(tool) {
-  const said = { description: tool.description ?? "" };
-  if (tool.title != null) said.title = tool.title;
+  const toolTexts = { description: tool.description ?? "" };
+  if (tool.title != null) toolTexts.title = tool.title;
   for (const [side, schema] of [["input", tool.inputSchema], ["output", tool.outputSchema]]) {
     const found = texts(schema, "", {});
-    if (Object.keys(found).length) said[side] = found;
+    if (Object.keys(found).length) toolTexts[side] = found;
   }
   const aspects = {
     input: digest(strip(tool.inputSchema)),
     output: tool.outputSchema == null ? null : digest(strip(tool.outputSchema)),
-    description: digest(said),
+    description: digest(toolTexts),
     annotations: digest(tool.annotations ?? {}),
   };
   return { whole: digest({ fingerprint: 1, name: tool.name, ...aspects }), ...aspects };

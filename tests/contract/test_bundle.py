@@ -1,4 +1,4 @@
-"""Bundling: references to other files become definitions, and nothing is ever fetched (G15)."""
+"""Bundling: references to other files become local definitions, and nothing is fetched (G15)."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_a_reference_to_another_file_becomes_a_definition_with_what_it_needs() -
     assert not compile_schema(result).accepts({"at": {"line": -1}})
 
 
-def test_a_schema_without_foreign_references_is_unchanged() -> None:
+def test_a_schema_without_references_to_other_files_is_unchanged() -> None:
     schema = {"$defs": {"a": {"type": "string"}}, "properties": {"x": {"$ref": "#/$defs/a"}}}
 
     assert bundled(schema) == schema
 
 
-def test_taken_names_get_a_number_and_one_target_is_copied_once() -> None:
+def test_a_taken_name_gets_a_number_and_a_target_is_copied_once() -> None:
     two = {"$ref": "common.schema.json#/$defs/count"}
     result = bundled({"$defs": {"count": {"type": "string"}}, "properties": {"a": two, "b": two}})
 
@@ -63,7 +63,7 @@ def test_recursive_definitions_and_whole_files_are_copied() -> None:
     }
 
 
-def test_what_looks_like_a_reference_inside_a_value_stays() -> None:
+def test_data_that_looks_like_a_reference_is_unchanged() -> None:
     schema = {"const": {"$ref": "common.schema.json"}, "properties": {"$ref": {"type": "string"}}}
 
     assert bundled(schema) == schema
@@ -81,7 +81,7 @@ def test_what_looks_like_a_reference_inside_a_value_stays() -> None:
         "common.schema.json#anchor",
     ],
 )
-def test_a_reference_that_leaves_the_files_is_refused(reference: str) -> None:
+def test_a_reference_that_cannot_be_copied_is_refused(reference: str) -> None:
     with pytest.raises(BundleRefused) as refused:
         bundled({"properties": {"a": {"$ref": reference}}})
 

@@ -1,4 +1,4 @@
-"""Contract documents: read strictly, written back the same."""
+"""Contract documents: reading is strict, and the round trip changes nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHOLE = ToolContract(
 )
 
 
-def test_a_whole_contract_survives_the_round_trip() -> None:
+def test_a_contract_with_every_member_survives_the_round_trip() -> None:
     document = render_contract(WHOLE)
 
     assert read_contract("t", input_schema={"type": "object"}, output_schema={"type": "object"}, document=document) == WHOLE
@@ -44,16 +44,18 @@ def test_defaults_are_left_out() -> None:
     [
         ({"teir": "core"}, "did you mean 'tier'"),
         ({"xyzzy": 1}, "known: title"),
-        ({"tier": 5}, "'tier'"),
-        ({"safety": "harmless"}, "'safety'"),
-        ({"roles": "A"}, "'roles'"),
-        ({"roles": [1]}, "'roles'"),
-        ({"caps": {"timeoutMs": "1"}}, "'caps'"),
-        ({"caps": {"timeoutMs": True}}, "'caps'"),
-        ({"caps": {"timeout": 1}}, "'caps'"),
-        ({"textJson": 1}, "'textJson'"),
+        ({"tier": 5}, "'tier' of its contract document: expected a string"),
+        ({"safety": "harmless"}, "'safety' .*: expected one of read-only, mutating, destructive"),
+        ({"safety": []}, "'safety' .*: expected one of read-only, mutating, destructive"),
+        ({"roles": "A"}, "'roles' .*: expected an array"),
+        ({"roles": [1]}, "'roles' .*: expected a string"),
+        ({"caps": []}, "'caps' .*: expected an object"),
+        ({"caps": {"timeoutMs": "1"}}, "'caps' .*: expected an integer"),
+        ({"caps": {"timeoutMs": True}}, "'caps' .*: expected an integer"),
+        ({"caps": {"timeout": 1}}, "'caps' .*: unknown member 'timeout'; known: timeoutMs"),
+        ({"textJson": 1}, "'textJson' .*: expected true or false"),
     ],
 )
-def test_what_is_misspelt_or_of_the_wrong_type_is_refused(document: dict[str, object], words: str) -> None:
+def test_an_unknown_member_or_an_invalid_value_is_refused(document: dict[str, object], words: str) -> None:
     with pytest.raises(ContractRefused, match=words):
         read_contract("t", input_schema={}, output_schema=None, document=document)

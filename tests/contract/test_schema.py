@@ -1,4 +1,4 @@
-"""Which schemas may be part of a contract."""
+"""Which schemas can be part of a contract."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def cyclic() -> dict[str, Any]:
 
 
 def wide() -> dict[str, Any]:
-    """More brackets than levels are allowed, but not deep."""
+    """A schema with more brackets than the depth limit that is not deep."""
     return {"properties": {f"p{number}": {"items": [{}]} for number in range(2 * MAX_DEPTH)}}
 
 
 @pytest.mark.parametrize("schema", [{}, nested(MAX_DEPTH), wide(), {"$ref": "#/$defs/a", "$defs": {"a": {}}}], ids=str)
-def test_a_bounded_schema_of_its_own_is_taken_as_its_bytes(schema: dict[str, Any]) -> None:
+def test_a_schema_within_the_limits_is_returned_encoded(schema: dict[str, Any]) -> None:
     assert check_schema(schema) == render(schema)
 
 
@@ -47,8 +47,14 @@ def test_a_bounded_schema_of_its_own_is_taken_as_its_bytes(schema: dict[str, Any
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, str) else type(value).__name__,
 )
-def test_what_cannot_be_a_contract_is_refused_with_its_place(schema: Any, problem: Problem, pointer: str) -> None:
+def test_a_refused_schema_has_the_problem_and_the_place(schema: Any, problem: Problem, pointer: str) -> None:
     with pytest.raises(SchemaRefused) as refused:
         check_schema(schema)
 
     assert (refused.value.problem, refused.value.pointer) == (problem, pointer)
+
+
+@pytest.mark.parametrize("problem", Problem)
+def test_every_problem_has_a_message_with_the_place(problem: Problem) -> None:
+    assert str(SchemaRefused(problem, "/items/$ref")).endswith(" (at /items/$ref)")
+    assert "at" not in str(SchemaRefused(problem)).split()

@@ -1,4 +1,4 @@
-"""A legacy session outlives its upstream: the opening and what was set are repeated to the next one."""
+"""A legacy session survives its upstream: the handshake and the settings are repeated after a restart."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Headers, Inbound
 from strictwire.transport.memory import ask_endpoint
 from tests.fixtures.live import INITIALIZED, initialize, legacy
-from tests.gateway.driving import Client, Heard, fake, guarded, outcome
+from tests.gateway.driver import Client, CollectingOutlet, fake, guarded, outcome
 
 VERSION = {"mcp-protocol-version": "2025-11-25"}
 
 
-def test_an_upstream_that_is_started_again_learns_what_was_set(tmp_path: Path) -> None:
+def test_the_settings_of_a_session_are_repeated_to_a_restarted_upstream(tmp_path: Path) -> None:
     async def run() -> tuple[object, list[Any]]:
         async with guarded(fake("exit_and_tell", tmp_path / "happened")) as client:
             await client.open_session()
@@ -41,7 +41,7 @@ def test_an_upstream_that_is_started_again_learns_what_was_set(tmp_path: Path) -
     ]
 
 
-def test_sessions_over_http_are_apart_and_end_with_delete() -> None:
+def test_each_session_over_http_has_its_own_upstream_session() -> None:
     async def run() -> list[object]:
         async with guarded(fake("tells_state")) as client:
             sessions = [await _open(client) for _ in range(2)]
@@ -66,16 +66,16 @@ async def _open(client: Client) -> str:
 async def _verb(client: Client, verb: str, session: str) -> int:
     headers = Headers({**VERSION, "mcp-session-id": session}.items())
     inbound = Inbound(body=b"", transport="http", caller=Caller(), headers=headers, verb=verb)
-    return (await ask_endpoint(client.endpoint, inbound, Heard())).status
+    return (await ask_endpoint(client.endpoint, inbound, CollectingOutlet())).status
 
 
-def test_a_session_belongs_to_whoever_opened_it() -> None:
+def test_another_principal_cannot_use_a_session() -> None:
     async def run() -> int:
         async with guarded(fake("good")) as client:
             session = await _open(client)
             headers = Headers({**VERSION, "mcp-session-id": session}.items())
             caller = Caller(principal="somebody else")
             inbound = Inbound(body=legacy(1, "tools/list"), transport="http", caller=caller, headers=headers)
-            return (await ask_endpoint(client.endpoint, inbound, Heard())).status
+            return (await ask_endpoint(client.endpoint, inbound, CollectingOutlet())).status
 
     assert asyncio.run(run()) == 404

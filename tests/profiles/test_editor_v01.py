@@ -42,7 +42,7 @@ ECHO = call("fixture.echo", {"text": "hi"})
 @asynccontextmanager
 async def opened(over: str, *, tier: str = "core", **limits: Any) -> AsyncIterator[tuple[Any, Bench]]:
     async with open_bench() as bench:
-        endpoint = EditorEndpoint(bench.catalog, bench.pipeline, info=INFO)
+        endpoint = EditorEndpoint(bench.catalog, bench.pipeline, info=lambda: INFO)
         async with OVER[over](endpoint, RESPONSE, caller=Caller(tier=tier), **limits) as wire:
             yield wire, bench
 

@@ -30,9 +30,9 @@ from strictwire.pipeline.run import HandlerRunner
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Endpoint
 from strictwire.stores.memory.recorder import MemoryRecorder, NoRecorder
-from strictwire.transport.gatekeeper import Gatekeeper
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import StdioServer
 
 SCHEMAS = Path(__file__).parents[2] / "schemas" / "envelopes"
@@ -155,9 +155,7 @@ async def over_http(
 ) -> AsyncIterator[HttpWire]:
     """The endpoint behind an HttpServer on a port of the loopback."""
     gatekeeper = Gatekeeper(anonymous=caller or Caller())
-    server = HttpServer(
-        Site(endpoints={path: endpoint}, gatekeeper=gatekeeper, max_body=max_body, batch=WriteBatch(NoRecorder()))
-    )
+    server = HttpServer(Site(endpoints={path: endpoint}, gatekeeper=gatekeeper, max_body=max_body))
     wire = HttpWire(await server.start("127.0.0.1", 0), path, schema)
     try:
         yield wire

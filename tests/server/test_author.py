@@ -1,4 +1,4 @@
-"""The author's API: what is offered, what handlers get, what may be returned, and what is refused when it is offered."""
+"""The author API: tools, resources and prompts, the values that they may return, and the contracts that are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from strictwire.transport.memory import CallFailed, MemoryConnection
 
 
 def talk(server: Server, story: Callable[[MemoryConnection], Awaitable[Any]], **options: Any) -> Any:
-    """Open a client in memory and have it do something."""
+    """Open a client in memory and run `story` with it."""
 
     async def main() -> Any:
         async with MemoryClient(server, **options) as client, asyncio.timeout(10):
@@ -37,15 +37,15 @@ def fresh() -> Server:
     return Server("s", version="1.2.3", title="S", instructions="Read me.")
 
 
-def test_the_docstring_describes_and_the_hints_are_the_contract() -> None:
+def test_the_docstring_is_the_description_and_the_hints_are_the_schema() -> None:
     server = fresh()
 
     @server.tool(title="Greet", category="talk")
     def greet(name: str, times: int = 1) -> str:
-        """Greets somebody,
-        maybe often.
+        """Greets a person,
+        once or more often.
 
-        More that nobody needs to see.
+        Details for the readers of the code.
         """
         return " ".join([f"Hi {name}"] * times)
 
@@ -54,7 +54,7 @@ def test_the_docstring_describes_and_the_hints_are_the_contract() -> None:
     assert tool == {
         "name": "greet",
         "title": "Greet",
-        "description": "Greets somebody, maybe often.",
+        "description": "Greets a person, once or more often.",
         "inputSchema": {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
@@ -67,7 +67,7 @@ def test_the_docstring_describes_and_the_hints_are_the_contract() -> None:
     assert called(server, "greet", name="Ann", times=2)["content"] == [{"type": "text", "text": "Hi Ann Hi Ann"}]
 
 
-def test_plain_functions_run_off_the_event_loop_and_coroutines_on_it() -> None:
+def test_plain_functions_run_in_threads_and_coroutines_on_the_event_loop() -> None:
     server = fresh()
 
     @server.tool()
@@ -109,7 +109,7 @@ RETURNED: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("value", "expected"), RETURNED, ids=repr)
-def test_what_a_tool_without_a_promise_returns_is_shown_as_it_is(value: Any, expected: dict[str, Any]) -> None:
+def test_a_tool_without_an_output_schema_may_return_any_kind_of_value(value: Any, expected: dict[str, Any]) -> None:
     server = fresh()
 
     @server.tool()
@@ -122,12 +122,12 @@ def test_what_a_tool_without_a_promise_returns_is_shown_as_it_is(value: Any, exp
     assert {name: result[name] for name in result if name in ("content", "structuredContent", "isError")} == expected
 
 
-def test_with_schemas_of_its_own_a_tool_takes_the_arguments_as_they_came() -> None:
+def test_a_tool_with_its_own_schemas_takes_the_arguments_as_one_dict() -> None:
     server = fresh()
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
-    promised = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
+    output = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
 
-    @server.tool(input_schema=schema, output_schema=promised, description="d")
+    @server.tool(input_schema=schema, output_schema=output, description="d")
     def double(arguments: dict[str, Any], ctx: Context) -> dict[str, Any]:
         return {"b": arguments["a"] * 2} if arguments else {"c": ctx.facts["transport"]}
 
@@ -136,7 +136,7 @@ def test_with_schemas_of_its_own_a_tool_takes_the_arguments_as_they_came() -> No
     assert called(server, "double", a="2")["structuredContent"]["error"]["code"] == "INVALID_PARAMS"
 
 
-def test_caps_bound_what_a_tool_may_answer() -> None:
+def test_caps_limit_the_size_and_the_time_of_a_call() -> None:
     server = fresh()
 
     @server.tool(caps=Caps(response_bytes=100))
@@ -159,7 +159,7 @@ def test_caps_bound_what_a_tool_may_answer() -> None:
     assert codes == ["CAP_EXCEEDED", "CAP_EXCEEDED", "TIMEOUT"]
 
 
-def test_a_tool_that_changes_something_is_recorded_before_it_runs() -> None:
+def test_a_mutating_tool_has_an_audit_record_before_it_runs() -> None:
     server, recorder, seen = fresh(), MemoryRecorder(), []
 
     @server.tool(safety=Safety.MUTATING)
@@ -173,7 +173,7 @@ def test_a_tool_that_changes_something_is_recorded_before_it_runs() -> None:
     assert (seen, [each["kind"] for each in recorder.records]) == ([["intent"]], ["intent", "outcome"])
 
 
-def test_resources_and_templates_get_what_their_uris_say() -> None:
+def test_resource_templates_get_the_placeholders_of_the_uri() -> None:
     server = fresh()
 
     @server.resource("a://{kind}/{name}", mime_type="text/plain")
@@ -197,7 +197,7 @@ def test_resources_and_templates_get_what_their_uris_say() -> None:
     ]
 
 
-def test_prompts_take_text_and_give_messages() -> None:
+def test_prompts_take_strings_and_return_messages() -> None:
     server = fresh()
 
     @server.prompt(description="P")
@@ -219,7 +219,7 @@ def test_prompts_take_text_and_give_messages() -> None:
     ]
 
 
-def test_what_is_not_offered_is_not_advertised_and_not_found() -> None:
+def test_an_empty_server_declares_no_capabilities_and_knows_no_methods() -> None:
     async def story(client: MemoryConnection) -> Any:
         found = await client.request("server/discover")
         codes = []
@@ -238,7 +238,7 @@ def test_a_name_that_clients_cannot_use_is_refused(name: str) -> None:
         fresh().tool(name=name or " ")(lambda: None)
 
 
-def test_a_name_is_offered_once() -> None:
+def test_a_taken_name_is_refused() -> None:
     server = fresh()
     server.tool(name="a")(lambda: None)
     server.prompt(name="a")(lambda: "")
@@ -263,7 +263,7 @@ def test_a_name_is_offered_once() -> None:
         {"type": "object", "properties": {"a": {"pattern": "("}}},
     ],
 )
-def test_a_schema_that_cannot_be_a_contract_is_refused_when_it_is_offered(schema: dict[str, Any]) -> None:
+def test_an_invalid_schema_is_refused_when_the_tool_is_added(schema: dict[str, Any]) -> None:
     with pytest.raises((ContractRefused, SchemaRefused)):
         fresh().tool(name="t", input_schema=schema)(lambda arguments: None)
 
@@ -273,7 +273,7 @@ def test_a_function_without_hints_is_refused() -> None:
         fresh().tool()(lambda a: None)
 
 
-def test_offers_may_change_from_many_threads_at_once() -> None:
+def test_tools_can_be_added_from_many_threads() -> None:
     server = fresh()
 
     def offer(number: int) -> None:
@@ -297,9 +297,9 @@ def test_a_removed_tool_is_unknown() -> None:
     assert caught.value.error["code"] == -32602
 
 
-def test_a_queued_call_that_timed_out_never_begins() -> None:
-    """Its caller was told that it failed: it must not change anything afterwards."""
-    server, began, held, free = fresh(), [], threading.Event(), threading.Event()
+def test_a_queued_call_that_timed_out_never_starts() -> None:
+    """The client has received a failure, so the call must have no effect later."""
+    server, started, held, free = fresh(), [], threading.Event(), threading.Event()
 
     @server.tool()
     def first() -> str:
@@ -311,7 +311,7 @@ def test_a_queued_call_that_timed_out_never_begins() -> None:
     @server.tool(caps=Caps(timeout_ms=20))
     def second() -> str:
         """Waits for a thread."""
-        began.append("second")
+        started.append("second")
         return "second"
 
     @server.tool()
@@ -330,10 +330,10 @@ def test_a_queued_call_that_timed_out_never_begins() -> None:
 
     code = talk(server, story, settings=Settings(server=ServerSettings(worker_threads=1)))
 
-    assert (code, began) == ("TIMEOUT", [])
+    assert (code, started) == ("TIMEOUT", [])
 
 
-def test_two_tools_with_keyword_only_and_default_arguments_get_them() -> None:
+def test_a_tool_can_have_keyword_only_and_default_parameters() -> None:
     server = fresh()
 
     @server.tool()

@@ -1,4 +1,4 @@
-"""What the settings say about the guard, as values."""
+"""The settings of the guard, converted to the values of the gateway."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.gateway.naming import Naming
-from strictwire.gateway.policy import Statutes
-from strictwire.gateway.rates import Limit
-from strictwire.gateway.rules import Effect, Filter, Rule
-from strictwire.gateway.terms import Mode, Terms
-from strictwire.gateway.upstream import Target
-from strictwire.server.guarded import Guarded, guarded_of, statutes_of
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.many.naming import Naming
+from strictwire.gateway.options import Mode, RelayOptions
+from strictwire.gateway.policy.guard_policy import PolicyRules
+from strictwire.gateway.policy.rates import RateLimit
+from strictwire.gateway.policy.rules import Effect, Filter, Rule
+from strictwire.server.guarded import Guarded, guarded_of, policy_rules_of
 from strictwire.settings.guard_model import GuardSettings
 from strictwire.settings.read import SettingsRefused, read_settings
 
@@ -71,49 +71,49 @@ def guard_of(tmp_path: Path, text: str) -> GuardSettings:
     return read_settings(file=tmp_path / "strictwire.toml", environment={}).guard
 
 
-def test_everything_about_an_upstream_can_be_said_in_the_file(tmp_path: Path) -> None:
+def test_every_setting_of_an_upstream_is_converted(tmp_path: Path) -> None:
     files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT)
-    terms = Terms(mode=Mode.WARN, silence_seconds=5, concurrency=3, tier="pro", roles=frozenset({"editor"}))
-    read = Terms(mode=Mode.ENFORCE, silence_seconds=1.5, concurrency=3, tier="pro")
-    handed = {"PATH": "/bin", "LC_ALL": "C", "FILES_KEY": "k", "DEBUG": "1"}
+    options = RelayOptions(mode=Mode.WARN, idle_seconds=5, concurrency=3, tier="pro", roles=frozenset({"editor"}))
+    read = RelayOptions(mode=Mode.ENFORCE, idle_seconds=1.5, concurrency=3, tier="pro")
+    env = {"PATH": "/bin", "LC_ALL": "C", "FILES_KEY": "k", "DEBUG": "1"}
 
     assert files == Guarded(
-        target=Target(name="files", command=("files", "--root", "/srv"), env=handed, cwd="/srv"),
-        terms=Terms(
-            mode=terms.mode,
-            silence_seconds=5,
+        target=UpstreamTarget(name="files", command=("files", "--root", "/srv"), env=env, cwd="/srv"),
+        options=RelayOptions(
+            mode=options.mode,
+            idle_seconds=5,
             concurrency=3,
             tier="pro",
-            roles=terms.roles,
+            roles=options.roles,
             tools={"read": read},
         ),
-        chosen=Filter(allow=("read*",), deny=("*all",)),
+        tool_filter=Filter(allow=("read*",), deny=("*all",)),
         naming=Naming(prefix="fs_", rename={"list": "ls"}),
         resources=("file:///srv/*",),
         lock=Path("files.lock"),
     )
     assert far.target.headers == {"Authorization": "Bearer t"}
-    assert far.terms == Terms(mode=Mode.OBSERVE, mask=False, bridge=False, tools={})
+    assert far.options == RelayOptions(mode=Mode.OBSERVE, mask=False, bridge=False, tools={})
 
 
-def test_a_mode_of_the_command_line_is_for_everything(tmp_path: Path) -> None:
+def test_the_mode_of_the_command_line_overrides_all_others(tmp_path: Path) -> None:
     files, far = guarded_of(guard_of(tmp_path, WHOLE), ENVIRONMENT, Mode.OBSERVE)
 
-    assert {files.terms.mode, files.terms.tools["read"].mode, far.terms.mode} == {Mode.OBSERVE}
+    assert {files.options.mode, files.options.tools["read"].mode, far.options.mode} == {Mode.OBSERVE}
 
 
-def test_rules_and_limits_have_names_for_the_record(tmp_path: Path) -> None:
+def test_unnamed_rules_and_limits_are_named_by_their_place(tmp_path: Path) -> None:
     deny = Rule(name="guard.rules[0]", effect=Effect.DENY, tools=("fs_*",), arguments={"path": "/etc/*"})
     staff = Rule(name="staff", effect=Effect.ALLOW, roles=("staff",))
-    limit = Limit(name="guard.limits[0]", calls=10, seconds=60.0, burst=10)
+    limit = RateLimit(name="guard.limits[0]", calls=10, seconds=60.0, burst=10)
 
-    assert statutes_of(guard_of(tmp_path, WHOLE), dry_run=True) == Statutes(
+    assert policy_rules_of(guard_of(tmp_path, WHOLE), dry_run=True) == PolicyRules(
         rules=(deny, staff), limits=(limit,), default=Effect.DENY, dry_run=True
     )
 
 
-def test_a_token_that_is_not_there_is_told_with_its_upstream(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"guard\.upstreams\.far: the variable FAR_TOKEN"):
+def test_a_missing_token_is_refused_with_the_name_of_the_upstream(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"guard\.upstreams\.far: the environment variable FAR_TOKEN is not set"):
         guarded_of(guard_of(tmp_path, WHOLE), {})
 
 
@@ -146,7 +146,7 @@ def test_a_token_that_is_not_there_is_told_with_its_upstream(tmp_path: Path) -> 
         ("[guard]\nmode = 'loose'", "mode"),
     ],
 )
-def test_what_is_wrong_is_refused_with_what_to_do(tmp_path: Path, text: str, words: str) -> None:
+def test_an_invalid_setting_is_refused_with_advice(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(SettingsRefused) as caught:
         guard_of(tmp_path, text)
 

@@ -1,4 +1,4 @@
-"""Contracts from type hints: closed schemas, typed values, nothing coerced; what cannot be a contract is refused at once."""
+"""Contracts from type hints: closed schemas, typed arguments without coercion, and clear errors for unsupported hints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime as dt
 import enum
 import functools
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -77,7 +77,7 @@ def everything(
     point: Point, movie: Movie, track: Track, tree: Tree, color: Color, word: Literal["a", "b"],
     small: Annotated[int, msgspec.Meta(ge=1, le=9)], maybe: str | None = None, number: float = 1.5,
 ) -> None:  # fmt: skip
-    """Takes one of each."""
+    """Takes one parameter of each kind."""
 
 
 GOOD: dict[str, Any] = {
@@ -91,7 +91,7 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_every_kind_of_hint_is_read_and_typed() -> None:
+def test_arguments_of_every_supported_type_are_converted() -> None:
     signature = read_signature(everything)
     assert compile_schema(signature.input_schema).accepts(GOOD)
 
@@ -136,7 +136,7 @@ def test_every_kind_of_hint_is_read_and_typed() -> None:
         {"unknown": 1},
     ],
 )
-def test_what_does_not_fit_is_refused_by_the_schema(change: dict[str, Any]) -> None:
+def test_invalid_arguments_are_refused_by_the_schema(change: dict[str, Any]) -> None:
     assert not compile_schema(read_signature(everything).input_schema).accepts({**GOOD, **change})
 
 
@@ -150,7 +150,7 @@ def test_one_point_zero_is_an_integer_at_any_depth() -> None:
     assert type(found["small"]) is type(found["point"].x) is type(found["tree"].parts[0].count) is int
 
 
-def test_integers_have_no_limit() -> None:
+def test_integers_of_any_size_are_accepted() -> None:
     def count(number: int) -> int:
         """Counts."""
         return number
@@ -158,7 +158,7 @@ def test_integers_have_no_limit() -> None:
     assert read_signature(count).read({"number": 10**30}) == {"number": 10**30}
 
 
-def test_the_schema_is_closed_states_what_is_required_and_fills_nothing_in() -> None:
+def test_the_schema_is_closed_lists_required_members_and_has_no_defaults() -> None:
     def search(query: str, limit: int = 10) -> list[str]:
         """Searches."""
         return []
@@ -181,14 +181,14 @@ def test_the_schema_is_closed_states_what_is_required_and_fills_nothing_in() -> 
     }
 
 
-def test_a_property_may_be_called_like_a_keyword() -> None:
+def test_a_parameter_can_have_the_name_of_a_schema_keyword() -> None:
     def odd(title: str, default: str, required: bool) -> None:
         """Odd names."""
 
     assert set(read_signature(odd).input_schema["properties"]) == {"title", "default", "required"}
 
 
-def test_a_rule_that_no_schema_can_say_is_the_callers_fault_and_leaks_nothing() -> None:
+def test_a_pydantic_validator_refuses_with_invalid_params_and_leaks_no_message() -> None:
     def halve(even: Even) -> int:
         """Halves."""
         return even.number // 2
@@ -199,10 +199,10 @@ def test_a_rule_that_no_schema_can_say_is_the_callers_fault_and_leaks_nothing() 
     assert (caught.value.failure.code, "hunter2" in str(caught.value.failure)) == ("INVALID_PARAMS", False)
 
 
-def test_models_leave_under_the_names_of_their_schema() -> None:
-    shown = flatten_models([Aliased(**{"from": 1}), (Part(count=1, when=dt.date(2026, 7, 28)),), {"a": Even(number=2)}])
+def test_models_in_results_use_their_aliases() -> None:
+    flattened = flatten_models([Aliased(**{"from": 1}), (Part(count=1, when=dt.date(2026, 7, 28)),), {"a": Even(number=2)}])
 
-    assert shown == [{"from": 1}, [{"count": 1, "when": "2026-07-28", "color": "red"}], {"a": {"number": 2}}]
+    assert flattened == [{"from": 1}, [{"count": 1, "when": "2026-07-28", "color": "red"}], {"a": {"number": 2}}]
 
 
 RETURNS: list[tuple[Any, bool, bool]] = [
@@ -228,21 +228,21 @@ RETURNS: list[tuple[Any, bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("hint", "promised", "wrapped"), RETURNS, ids=lambda value: str(value))
-def test_what_is_returned_is_promised(hint: Any, promised: bool, wrapped: bool) -> None:
+@pytest.mark.parametrize(("hint", "has_schema", "wrapped"), RETURNS, ids=lambda value: str(value))
+def test_the_return_type_becomes_the_output_schema(hint: Any, has_schema: bool, wrapped: bool) -> None:
     def give() -> Any:
         """Gives."""
 
     give.__annotations__["return"] = hint
     signature = read_signature(give)
 
-    assert (signature.output_schema is not None, signature.wraps) == (promised, wrapped)
+    assert (signature.output_schema is not None, signature.wraps) == (has_schema, wrapped)
     if signature.output_schema is not None:
         assert signature.output_schema["type"] == "object"
         compile_schema(signature.output_schema)
 
 
-def test_a_type_that_contains_itself_is_judged_at_every_depth() -> None:
+def test_a_recursive_type_is_validated_at_every_depth() -> None:
     def count(node: Node, tree: Tree) -> Node:
         """Counts."""
         return node
@@ -254,7 +254,7 @@ def test_a_type_that_contains_itself_is_judged_at_every_depth() -> None:
     assert not accepts({"value": 1, "next": {"value": 2, "next": {"value": 3, "x": 1}}})
 
 
-def test_the_context_is_found_by_its_type_and_is_no_argument() -> None:
+def test_the_context_is_found_by_its_type_and_is_not_an_argument() -> None:
     def act(a: int, whatever: Context) -> None:
         """Acts."""
 
@@ -279,44 +279,51 @@ def positional(a: int, /) -> None:
     pass
 
 
-def strange(a: Callable[[], int]) -> None:
+def unsupported(b: int, a: Callable[[], int]) -> None:
     pass
 
 
-def unknown_name(a: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F821
+def undefined_name(a: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F821
     pass
 
 
-def raw_result() -> bytes:
+def unsupported_result() -> Iterator[int]:
+    yield 1
+
+
+def bytes_result() -> bytes:
     return b""
 
 
-def raw_inside() -> dict[str, list[bytes]]:
+def nested_bytes_result() -> dict[str, list[bytes]]:
     return {}
 
 
 @pytest.mark.parametrize(
-    "function",
+    ("function", "message"),
     [
-        no_hint,
-        variadic,
-        keywords,
-        positional,
-        strange,
-        unknown_name,
-        functools.partial(positional, 1),
-        raw_result,
-        raw_inside,
+        (no_hint, "no_hint(): parameter 'a' has no type hint"),
+        (variadic, "variadic(): parameter 'args' is *args"),
+        (keywords, "keywords(): parameter 'named' is *args, **kwargs"),
+        (positional, "positional(): parameter 'a' is *args, **kwargs or positional-only"),
+        (unsupported, "unsupported(): parameter 'a' has type collections.abc.Callable[[], int], which has no JSON Schema"),
+        (undefined_name, "undefined_name(): its type hints cannot be resolved (name 'Nowhere' is not defined)"),
+        (functools.partial(positional, 1), "its type hints cannot be resolved"),
+        (unsupported_result, "unsupported_result() returns collections.abc.Iterator[int], which has no JSON Schema"),
+        (bytes_result, "bytes_result() returns bytes, which JSON cannot represent; return Image"),
+        (nested_bytes_result, "nested_bytes_result() returns bytes"),
     ],
 )
-def test_what_cannot_be_a_contract_is_refused_with_the_reason(function: Callable[..., Any]) -> None:
+def test_an_unsupported_function_is_refused_with_the_parameter_and_the_reason(
+    function: Callable[..., Any], message: str
+) -> None:
     with pytest.raises(HintRefused) as caught:
         read_signature(function)
 
-    assert str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_defaults_are_those_of_the_function() -> None:
+def test_a_missing_argument_gets_the_default_of_the_function() -> None:
     def act(a: int = 5, b: list[int] | None = None) -> None:
         """Acts."""
 

@@ -1,4 +1,4 @@
-"""The principal of stdio is the user of the operating system, whatever the environment claims."""
+"""The principal over stdio is the operating system user, whatever the environment variables say."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from strictwire.server.system_user import system_user
 from strictwire.settings.model import ServerSettings
 
 
-def test_the_user_is_the_one_that_the_system_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_name_does_not_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("USER", "LOGNAME", "LNAME", "USERNAME"):
-        monkeypatch.setenv(name, "somebody-else")
+        monkeypatch.setenv(name, "another-user")
 
     assert system_user() == pwd.getpwuid(os.getuid()).pw_name
 
 
-def test_a_user_without_a_name_is_named_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_name_is_identified_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 4_000_000_001)
 
     assert system_user() == "uid:4000000001"
 
 
-def test_a_caller_over_http_without_a_token_is_not_taken_for_the_user() -> None:
+def test_a_caller_over_http_without_a_token_is_not_the_operating_system_user() -> None:
     assert gatekeeper_of(ServerSettings()).anonymous.principal == "local"

@@ -17,9 +17,9 @@ from strictwire.profiles.mcp.own import OwnBackend
 from strictwire.server.compose import open_runtime
 from strictwire.settings.model import Settings
 from strictwire.stores.memory.recorder import MemoryRecorder
-from strictwire.transport.gatekeeper import Gatekeeper
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.gatekeeper import Gatekeeper
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import StdioServer
 from tests.fixtures.live import modern, modern_headers, request
 
@@ -45,7 +45,7 @@ async def over_stdio(endpoint: Broken, batch: WriteBatch, body: bytes) -> bytes:
 
 
 async def over_http(endpoint: Broken, batch: WriteBatch, body: bytes) -> bytes:
-    server = HttpServer(Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=10_000, batch=batch))
+    server = HttpServer(Site(endpoints={"/mcp": endpoint}, gatekeeper=Gatekeeper(), max_body=10_000))
     port = await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request(body, {**modern_headers(body), "Connection": "close"}, port=port))

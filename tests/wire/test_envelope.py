@@ -1,4 +1,4 @@
-"""Messages: each rung of the ladder, and the round trip."""
+"""JSON-RPC messages: every check of the decoder, and the round trip."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def refused(reason: str, request_id: Any = None) -> Unreadable:
     ],
     ids=lambda value: value.decode() if isinstance(value, bytes) else "",
 )
-def test_bytes_are_one_message_or_the_reason_why_not(raw: bytes, message: object) -> None:
+def test_bytes_are_decoded_to_one_message_or_a_failure(raw: bytes, message: object) -> None:
     assert read_message(raw) == message
 
 
-def test_what_is_too_large_has_a_code_of_its_own() -> None:
+def test_a_message_above_the_size_limit_has_its_own_code() -> None:
     assert read_message(b"{}", Limits(size=1)) == Unreadable(fail("REQUEST_TOO_LARGE"))
 
 
@@ -83,7 +83,7 @@ IDS = st.integers() | st.text(st.characters(exclude_categories=("Cs",)))
 
 
 @given(IDS, st.text(st.characters(exclude_categories=("Cs",)), min_size=1))
-def test_what_we_write_we_read_back(request_id: Any, method: str) -> None:
+def test_an_encoded_message_decodes_to_the_same_message(request_id: Any, method: str) -> None:
     assert read_message(render_request(request_id, method, {"a": 1})) == Request(request_id, method, {"a": 1})
     assert read_message(render_result(request_id, b'{"x":1}')) == Response(request_id, {"x": 1}, None)
     assert read_message(render_error(request_id, {"code": -1})) == Response(request_id, None, {"code": -1})
@@ -91,13 +91,13 @@ def test_what_we_write_we_read_back(request_id: Any, method: str) -> None:
     assert read_message(render_notification(name, {})) == Notification(name, {})
 
 
-def test_an_id_that_could_not_be_read_is_left_out() -> None:
+def test_an_unknown_id_is_left_out_of_an_error_response() -> None:
     assert render_error(None, {"code": -32700}) == b'{"jsonrpc":"2.0","error":{"code":-32700}}'
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text("ab"), lambda x: st.lists(x) | st.dictionaries(
     st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error"]), x), max_leaves=8))  # fmt: skip
-def test_any_json_is_classified(value: Any) -> None:
+def test_any_json_value_is_classified(value: Any) -> None:
     message = read_message(render(value))
 
     assert isinstance(message, Request | Notification | Response | Unreadable)

@@ -1,11 +1,11 @@
-"""What is in flight, and progress that only grows."""
+"""Requests in flight, and progress that only increases."""
 
 from __future__ import annotations
 
 from strictwire.wire.session import InFlight, Progress
 
 
-def test_one_and_the_text_one_are_two_requests() -> None:
+def test_an_integer_id_and_an_equal_string_id_are_two_requests() -> None:
     table: InFlight[str] = InFlight()
 
     assert table.add(1, "number")
@@ -15,7 +15,7 @@ def test_one_and_the_text_one_are_two_requests() -> None:
     assert 1 not in table
 
 
-def test_an_id_in_use_is_refused_until_it_is_free_again() -> None:
+def test_an_id_in_flight_is_refused_until_it_is_removed() -> None:
     table: InFlight[str] = InFlight()
 
     assert table.add("a", "first")
@@ -27,13 +27,13 @@ def test_an_id_in_use_is_refused_until_it_is_free_again() -> None:
     assert len(table) == 1
 
 
-def test_progress_that_does_not_grow_is_not_told() -> None:
+def test_progress_that_does_not_increase_is_not_reported() -> None:
     progress = Progress()
 
     assert [progress.advances(step) for step in (0, 1, 1, 0.5, 1.5)] == [True, True, False, False, True]
 
 
-def test_a_request_that_ends_late_does_not_take_out_the_newer_one_with_its_id() -> None:
+def test_a_request_that_ends_late_does_not_remove_a_newer_one_with_its_id() -> None:
     in_flight: InFlight[str] = InFlight()
     in_flight.add(1, "old")
     in_flight.pop(1)

@@ -1,4 +1,4 @@
-"""Strict JSON in, canonical JSON out. Nothing else in the project parses or writes wire JSON.
+"""Strict JSON decoding, JSON encoding, canonical JSON (RFC 8785) and digests. Pure.
 
-Not here: what the JSON means (`wire`), whether it fits a schema (`contract`). Below: only the native parser.
+Not here: the meaning of a message (`wire`) and schemas (`contract`). This room imports no other room.
 """

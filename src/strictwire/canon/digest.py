@@ -1,4 +1,4 @@
-"""Digests over canonical JSON."""
+"""SHA-256 digests of bytes and of JSON values."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final
 from strictwire.canon.json import JsonValue, render_sorted
 
 PREFIX: Final = "sha256:"
-"""Digests name their algorithm, so that a later one can stand beside it."""
+"""A digest starts with the name of its algorithm, so that another algorithm can be added later."""
 
 
 def sha256(*parts: bytes) -> bytes:
-    """The SHA-256 of the concatenation of some bytes."""
+    """The raw SHA-256 of the concatenated parts."""
     return hashlib.sha256(b"".join(parts)).digest()
 
 
 def digest_bytes(raw: bytes) -> str:
-    """The digest of exact bytes."""
+    """The digest of bytes as they are."""
     return PREFIX + hashlib.sha256(raw).hexdigest()
 
 
 def digest(value: JsonValue) -> str:
-    """The digest of a value: equal values have equal digests whatever their member order."""
+    """The digest of a JSON value. It does not depend on the member order."""
     return digest_bytes(render_sorted(value))

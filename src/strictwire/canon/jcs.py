@@ -1,8 +1,7 @@
-"""Canonical JSON by RFC 8785 (JCS): one text for one value, in every language.
+"""Canonical JSON (RFC 8785, JCS): equal values have equal bytes, in every programming language.
 
-Strings and structure are written natively; only what JCS does its own way is done here: member order by UTF-16 code
-units, and numbers as ECMAScript writes them. Every number is a double there, so an integer beyond 2**53 is rounded as a
-JavaScript reader would round it: canonical text is for comparing and digesting, never for relaying.
+JCS sorts members by UTF-16 code units and writes numbers as ECMAScript does. ECMAScript numbers are doubles, so an integer
+beyond 2**53 loses precision. Use canonical JSON to compare values and compute digests, never to relay values.
 """
 
 from __future__ import annotations
@@ -12,18 +11,18 @@ from typing import Any, Final
 
 from strictwire.canon.json import JsonValue, NotJson, render
 
-_EXACT: Final = 2**53
-"""Integers up to here are doubles without loss."""
+_MAX_EXACT: Final = 2**53
+"""All integers up to this magnitude are exact doubles."""
 
-_PLAIN_BELOW: Final = 21
-"""ECMAScript writes numbers below 1e21 without an exponent."""
+_MAX_POINT: Final = 21
+"""ECMAScript writes numbers below 1e21 without an exponent. The decimal point stands after at most 21 digits."""
 
-_PLAIN_ABOVE: Final = -6
-"""ECMAScript writes numbers from 1e-6 on without an exponent; the power of the first digit is counted from one."""
+_MIN_POINT: Final = -6
+"""ECMAScript writes numbers from 1e-6 without an exponent. At most five zeros stand between the point and the digits."""
 
 
 def render_canonical(value: JsonValue) -> bytes:
-    """The JCS text of a value. Raises NotJson: NaN, infinity, a lone surrogate, or a part that is not JSON."""
+    """Encode a value as canonical JSON. Raises NotJson: NaN, infinity, a lone surrogate, or a part that is not JSON."""
     try:
         return _text(value).encode()
     except (UnicodeEncodeError, TypeError, OverflowError, RecursionError) as exc:
@@ -47,7 +46,7 @@ def _text(value: Any) -> str:
 
 def _by_utf16(member: tuple[str, Any]) -> bytes:
     if not isinstance(member[0], str):
-        raise NotJson("a member name is not text")
+        raise NotJson("a member name is not a string")
     return member[0].encode("utf-16-be")
 
 
@@ -56,8 +55,8 @@ def _string(text: str) -> str:
 
 
 def number_text(number: float) -> str:
-    """A number as ECMAScript's JSON.stringify writes it. Raises NotJson: NaN or infinity."""
-    if isinstance(number, int) and abs(number) <= _EXACT:
+    """Format a number like JSON.stringify of ECMAScript. Raises NotJson: NaN or infinity."""
+    if isinstance(number, int) and abs(number) <= _MAX_EXACT:
         return str(number)
     double = float(number)
     if double != double or double in (float("inf"), float("-inf")):
@@ -69,13 +68,13 @@ def number_text(number: float) -> str:
 
 
 def _layout(digits: str, exponent: int) -> str:
-    """Steps 6 to 10 of Number::toString: where the point or the exponent goes."""
+    """Place the decimal point or the exponent: steps 6 to 10 of Number::toString in ECMA-262. `point` is its `n`."""
     point = len(digits) + exponent
-    if len(digits) <= point <= _PLAIN_BELOW:
+    if len(digits) <= point <= _MAX_POINT:
         return digits + "0" * exponent
-    if 0 < point <= _PLAIN_BELOW:
+    if 0 < point <= _MAX_POINT:
         return f"{digits[:point]}.{digits[point:]}"
-    if _PLAIN_ABOVE < point <= 0:
+    if _MIN_POINT < point <= 0:
         return f"0.{'0' * -point}{digits}"
     fraction = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{digits[0]}{fraction}e{point - 1:+d}"

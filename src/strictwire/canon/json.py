@@ -1,8 +1,8 @@
-"""Strict decode, canonical encode and raw member slices of JSON.
+"""Strict JSON decoding, JSON encoding, and raw slices of members and items.
 
-The parser is msgspec's: it refuses bad UTF-8, a byte order mark, lone surrogates, raw control characters, NaN, Infinity,
-numbers out of range and trailing text, and keeps large integers exact. What it lets through and we do not, duplicate keys
-and deep nesting, is judged here without a second parse wherever that can be proved safe.
+The parser is msgspec. It refuses invalid UTF-8, a byte order mark, lone surrogates, raw control characters, NaN, Infinity,
+numbers out of range and trailing text, and keeps large integers exact. msgspec accepts duplicate keys and deep nesting.
+This module refuses both, and avoids a second parse wherever a cheaper test is proof enough.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json as stdlib_json
 import math
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,20 +18,21 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 JsonValue: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
-"""What JSON can say, as Python values."""
+"""A decoded JSON value."""
 
 JsonObject: TypeAlias = dict[str, Any]
 """A JSON object."""
 
 MAX_DEPTH: Final = 128
-"""Nesting that is accepted. Deeper documents crash schema engines (6,000 levels) and are never written by people."""
+"""Maximum nesting. People never write deeper documents, and schema engines overflow the stack on much deeper ones (6,000
+levels)."""
 
 MAX_BYTES: Final = 4 * 1024 * 1024
-"""One document: the official SDK's limit for a body, and far above any real call."""
+"""Maximum size of one document: the body limit of the official SDK, and far larger than any real call."""
 
 
 class Fault(StrEnum):
-    """Why a document is not strict JSON. Stable words: they are shown to callers in `details.reason`."""
+    """Why a document is not strict JSON. The values are stable: clients receive them in `details.reason`."""
 
     SYNTAX = "syntax"
     ENCODING = "encoding"
@@ -44,13 +44,13 @@ class Fault(StrEnum):
 
 
 class NotStrict(ValueError):
-    """The bytes are not strict JSON. Carries fields, never a piece of the input."""
+    """The bytes are not strict JSON. Never contains a part of the input."""
 
     def __init__(self, fault: Fault, position: int | None = None) -> None:
         super().__init__(fault, position)
         self.fault = fault
         self.position = position
-        """Byte offset of the first offence where the parser tells it."""
+        """Byte offset of the first error, if the parser reports it."""
 
     def __str__(self) -> str:
         where = "" if self.position is None else f" at byte {self.position}"
@@ -58,27 +58,23 @@ class NotStrict(ValueError):
 
 
 class NotJson(ValueError):
-    """A Python value that JSON cannot carry: an object, NaN, a lone surrogate, a key that is not text, too deep."""
+    """A Python value with no exact JSON form: an object, NaN, a lone surrogate, a key that is not a string, too deep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one document."""
+    """Limits of one document."""
 
     size: int = MAX_BYTES
+    """Bytes."""
     depth: int = MAX_DEPTH
+    """Levels of nesting."""
 
 
 DEFAULT_LIMITS: Final = Limits()
 
-LARGE: Final = 2048
-"""Bytes from which on measuring depth is not next to nothing."""
-
-ANY_DEPTH: Final = sys.maxsize
-"""For `Limits.depth`, where depth is judged in another way. The parser itself stops before the stack ends."""
-
-_NEVER_JSON: Final = (bytes, bytearray, memoryview)
-"""Types the encoder would turn into base64 text by itself."""
+_BINARY_TYPES: Final = (bytes, bytearray, memoryview)
+"""Types that msgspec would encode as base64 strings. JSON has no binary type, so they are refused instead."""
 
 _decode = msgspec.json.Decoder().decode
 _decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -90,7 +86,8 @@ _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 def parse(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue:
     """Decode one strict JSON document.
 
-    Raises NotStrict: too large, not UTF-8, bad syntax, a number out of range, too deep, a duplicate key; in that order.
+    Raises NotStrict if it is too large, not UTF-8, not valid JSON, has a number out of range, is nested too deep or has a
+    duplicate key. The size is checked first, then what the parser finds, then depth, then duplicate keys.
     """
     if len(raw) > limits.size:
         raise NotStrict(Fault.TOO_LARGE)
@@ -104,30 +101,31 @@ def parse(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue:
         raise NotStrict(Fault.SYNTAX, _position(exc, raw)) from None
     except UnicodeDecodeError:
         raise NotStrict(Fault.ENCODING, _first_bad_byte(raw)) from None
-    if is_too_deep(raw, limits.depth):
+    if _is_too_deep(raw, limits.depth):
         raise NotStrict(Fault.TOO_DEEP)
     try:
-        twice = _has_duplicate_keys(raw, value)
-    except RecursionError:  # only where the depth is not limited
+        has_duplicates = _has_duplicate_keys(raw, value)
+    except RecursionError:  # the caller set a depth limit beyond what the parser of the standard library can recurse
         raise NotStrict(Fault.TOO_DEEP) from None
-    if twice:
+    if has_duplicates:
         raise NotStrict(Fault.DUPLICATE_KEY)
     return value
 
 
 def is_strict(raw: bytes, value: object, limits: Limits = DEFAULT_LIMITS) -> bool:
-    """Whether bytes that msgspec has read as a value, typed or not, are strict JSON too: not too deep, no duplicate key.
+    """Whether `raw`, which msgspec decoded to `value`, is strict JSON: within the limits and without duplicate keys.
 
-    False also where that takes a closer look: `parse` takes it, and names the fault.
+    `value` may be untyped or a struct. True is proof; False means "not proven": call `parse`, which decides and names the
+    fault.
     """
-    if len(raw) > limits.size or (len(raw) > limits.depth and is_too_deep(raw, limits.depth)):
+    if len(raw) > limits.size or (len(raw) > limits.depth and _is_too_deep(raw, limits.depth)):
         return False
-    written = _encode(value)
-    return written == raw or keeps_colons(raw, written)
+    encoded = _encode(value)
+    return encoded == raw or _colons_prove_unique_keys(raw, encoded)
 
 
 def parse_object(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonObject:
-    """`parse` for documents that must be an object. Raises NotStrict also when it is something else."""
+    """Decode one strict JSON document that must be an object. Raises NotStrict, also if it is not an object."""
     value = parse(raw, limits)
     if not isinstance(value, dict):
         raise NotStrict(Fault.NOT_AN_OBJECT)
@@ -135,9 +133,10 @@ def parse_object(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonObject:
 
 
 def slice_members(raw: bytes) -> Mapping[str, bytes]:
-    """The raw bytes of each member of an object that `parse` has accepted, so that a relay can pass them on unchanged.
+    """The raw bytes of each member of an object that `parse` accepted, so that a relay can forward them unchanged.
 
-    Number text, member order and escapes inside a member are as they came. Raises NotStrict if it is not an object.
+    The spelling of numbers, the member order and the escapes inside a member are kept. Raises NotStrict if the document is
+    not an object.
     """
     try:
         members = _decode_members(raw)
@@ -147,7 +146,7 @@ def slice_members(raw: bytes) -> Mapping[str, bytes]:
 
 
 def slice_items(raw: bytes) -> list[bytes]:
-    """The raw bytes of each item of an array that `parse` has accepted. Raises NotStrict if it is not an array."""
+    """The raw bytes of each item of an array that `parse` accepted. Raises NotStrict if the document is not an array."""
     try:
         return [bytes(item) for item in _decode_items(raw)]
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -155,24 +154,20 @@ def slice_items(raw: bytes) -> list[bytes]:
 
 
 def join_members(members: Mapping[str, bytes]) -> bytes:
-    """Write an object from raw members, in the order given: the inverse of `slice_members`."""
+    """Encode an object from the raw bytes of its members, in the given order. The inverse of `slice_members`."""
     return b"{" + b",".join(_encode(name) + b":" + value for name, value in members.items()) + b"}"
 
 
 render: Final[Callable[[JsonValue], bytes]] = _encode
-"""Write a value that we built, in its declared order, without spaces. Same value, same bytes."""
+"""Encode a trusted value, with members in insertion order and without spaces. Equal values in equal order give equal
+bytes. Use `as_json` for the result of a handler."""
 
 render_sorted: Final[Callable[[JsonValue], bytes]] = _encode_sorted
-"""Write a value with sorted keys, for digests and comparison."""
-
-
-def quote(raw: bytes) -> bytes:
-    """JSON that was rendered as a JSON string, for places that carry it as text."""
-    return _encode(raw.decode())
+"""Encode a trusted value with sorted keys, for digests and comparison."""
 
 
 def is_rendered(raw: bytes) -> bool:
-    """Whether the bytes are exactly what `render` writes for some value: so no key is there twice and no space is."""
+    """Whether the bytes are exactly what `render` writes for some value. Then they have no duplicate keys and no spaces."""
     try:
         return _encode(_decode(raw)) == raw
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -180,34 +175,35 @@ def is_rendered(raw: bytes) -> bool:
 
 
 def indent(raw: bytes) -> bytes:
-    """The same document for people: two spaces of indent, one item a line, `[]` and `{}` for what is empty."""
+    """The same document formatted for people: an indent of two spaces, one item per line."""
     return msgspec.json.format(raw, indent=2)
 
 
 def as_json(value: object, limits: Limits = DEFAULT_LIMITS) -> tuple[JsonValue, bytes]:
-    """Narrow what a handler returned to plain JSON, with its bytes in declared order.
+    """Convert the result of a handler to plain JSON. Returns the value and its bytes.
 
-    Dataclasses, msgspec structs, enums, dates and tuples become their JSON form. Raises NotJson for anything JSON
-    cannot carry exactly: no `null` for NaN, no address of an object, no invented key.
+    Dataclasses, msgspec structs, enums, dates, tuples and sets become their JSON form. Raises NotJson for a value that has
+    no exact JSON form. NaN never becomes `null`, bytes never become base64, and keys that are not strings are not converted.
     """
     try:
         raw = _encode(value)
         plain: JsonValue = _decode(raw)
-        # Reading back what was written shows whatever the encoder bent: NaN as null, bytes as base64, a key 1 as "1".
+        # msgspec converts some values silently: NaN to null, bytes to base64, the key 1 to "1". Bytes that decode to an
+        # equal value prove that it did not.
         if plain != value:
-            plain, raw = _flatten(value)
+            plain, raw = _to_plain(value)
     except (TypeError, ValueError, RecursionError) as exc:
-        raise NotJson("the value has a part that JSON cannot carry exactly") from exc
-    if len(raw) > limits.depth and is_too_deep(raw, limits.depth):
+        raise NotJson("a part of the value has no exact JSON form") from exc
+    if len(raw) > limits.depth and _is_too_deep(raw, limits.depth):
         raise NotJson(f"nested deeper than {limits.depth} levels")
     return plain, raw
 
 
-def _flatten(value: object) -> tuple[JsonValue, bytes]:
-    """The plain form of dataclasses, tuples, dates and sets (sorted, for a set has no order of its own)."""
-    plain = msgspec.to_builtins(value, builtin_types=_NEVER_JSON, order="deterministic")
+def _to_plain(value: object) -> tuple[JsonValue, bytes]:
+    """Convert dataclasses, tuples, dates and so on. Sets are sorted: equal sets must give equal bytes."""
+    plain = msgspec.to_builtins(value, builtin_types=_BINARY_TYPES, order="deterministic")
     if not _is_plain(plain):
-        raise NotJson("NaN, infinity, raw bytes or a key that is not text")
+        raise NotJson("NaN, infinity, bytes or a key that is not a string")
     raw = _encode(plain)
     return _decode(raw), raw
 
@@ -219,16 +215,16 @@ def _is_plain(value: object) -> bool:
         return all(map(_is_plain, value))
     if isinstance(value, float):
         return math.isfinite(value)
-    return not isinstance(value, _NEVER_JSON)
+    return not isinstance(value, _BINARY_TYPES)
 
 
 def _position(exc: msgspec.DecodeError, raw: bytes) -> int | None:
-    """msgspec tells the offset only inside its sentence; a truncated document ends where it ends."""
-    sentence = str(exc)
-    _, found, rest = sentence.rpartition("(byte ")
+    """The byte offset of a syntax error. msgspec reports it only in its message; for a truncated document it is the end."""
+    message = str(exc)
+    _, found, rest = message.rpartition("(byte ")
     if found:
         return int(rest.rstrip(")"))
-    return len(raw) if "truncated" in sentence else None
+    return len(raw) if "truncated" in message else None
 
 
 def _first_bad_byte(raw: bytes) -> int | None:
@@ -239,17 +235,24 @@ def _first_bad_byte(raw: bytes) -> int | None:
     return None
 
 
-def is_too_deep(raw: bytes, depth: int = MAX_DEPTH) -> bool:
-    """Whether a document that was read is nested beyond a limit.
+_COUNT_FIRST_BELOW: Final = 2048
+"""Bytes. Counting brackets is the fastest test for a small document; in a large one it stops at every bracket found, and
+cancelling pairs is faster."""
 
-    Fewer brackets than the limit cannot nest beyond it; otherwise indentation shows the depth at native speed.
+
+def _is_too_deep(raw: bytes, depth: int) -> bool:
+    """Whether a document that msgspec accepted is nested deeper than `depth`. The cheapest sufficient test decides:
+
+    1. Fewer bytes, or fewer opening brackets, than the limit: it cannot be exceeded.
+    2. All brackets cancel out within the limit (`_brackets_cancel`).
+    3. Otherwise format the document with an indent of one space per level, in C, and look at the deepest lines.
     """
     if len(raw) <= depth:
         return False
-    # Counting goes from find to find: in a large document there are many, and mostly nothing is to be counted.
-    if len(raw) < LARGE and raw.count(b"{") + raw.count(b"[") <= depth:
+    if len(raw) < _COUNT_FIRST_BELOW and raw.count(b"{") + raw.count(b"[") <= depth:
         return False
-    if _cancels_out(raw, min(_ROUNDS, depth // 2)) or raw.count(b"{") + raw.count(b"[") <= depth:
+    # Each round removes at most two levels, so `depth // 2` rounds never remove more than `depth` levels.
+    if _brackets_cancel(raw, min(_MAX_ROUNDS, depth // 2)) or raw.count(b"{") + raw.count(b"[") <= depth:
         return False
     try:
         indented = msgspec.json.format(raw, indent=1)
@@ -257,24 +260,27 @@ def is_too_deep(raw: bytes, depth: int = MAX_DEPTH) -> bool:
         return True
     if b"\n" + b" " * depth not in indented:
         return False
-    # A line that is indented by `depth` and ends in a bracket opens, closes or is a container one level too deep;
-    # a string ends in a quote and cannot contain a raw line break.
+    # A line with an indent of `depth` that ends in a bracket opens, closes or is a container one level too deep.
+    # The last character of a string is a quote, and a string cannot contain a raw line break.
     return re.search(rb"\n {%d}[^\n]*[][{}],?(?:\n|\Z)" % depth, indented) is not None
 
 
-_ROUNDS: Final = 16
-_NO_BRACKETS: Final = bytes(set(range(256)) - set(b'[]{}"'))
+_MAX_ROUNDS: Final = 16
+"""Enough for 32 levels; real documents have fewer. Deeper ones take the slower test."""
+
+_NOT_BRACKET_OR_QUOTE: Final = bytes(set(range(256)) - set(b'[]{}"'))
 
 
-def _cancels_out(raw: bytes, rounds: int) -> bool:
-    """Whether all brackets go away when pairs are taken out from the inside, two levels a round at most.
+def _brackets_cancel(raw: bytes, rounds: int) -> bool:
+    """Whether all brackets cancel out in `rounds` rounds. Each round removes at most the two innermost levels.
 
-    Without escapes the quotes of a text that holds no bracket stand together and cancel out; the first text that does
-    hold one leaves a quote over, and then nothing is said.
+    False means "not proven". Brackets inside strings must not be counted: in a document without escapes, the two quotes of
+    a string without brackets are neighbours once all other characters are deleted, and can be deleted too. A quote that is
+    left over belongs to a string with brackets.
     """
     if b"\\" in raw:
         return False
-    left = raw.translate(None, _NO_BRACKETS).replace(b'""', b"")
+    left = raw.translate(None, _NOT_BRACKET_OR_QUOTE).replace(b'""', b"")
     if b'"' in left:
         return False
     for _ in range(rounds):
@@ -285,42 +291,45 @@ def _cancels_out(raw: bytes, rounds: int) -> bool:
 
 
 def _has_duplicate_keys(raw: bytes, value: JsonValue) -> bool:
-    """Decide whether the parser dropped a member.
+    """Whether msgspec dropped a member because its key occurs twice. The cheapest sufficient test decides:
 
-    1. Written back byte for byte the same: nothing was dropped.
-    2. Where no colon is escaped each one written back stands in the input too, and a dropped member loses at least one:
-       equal counts prove that none was dropped.
-    3. Otherwise read the pairs one by one.
+    1. Encoding the value gives the same bytes: nothing was dropped.
+    2. The colons match (`_colons_prove_unique_keys`): nothing was dropped.
+    3. Otherwise parse again with the standard library, which passes every key to a hook.
     """
-    written = _encode(value)
-    return written != raw and not keeps_colons(raw, written) and _reads_a_key_twice(raw)
+    encoded = _encode(value)
+    return encoded != raw and not _colons_prove_unique_keys(raw, encoded) and _finds_duplicate_key(raw)
 
 
-def keeps_colons(raw: bytes, written: bytes) -> bool:
-    """Whether raw has as many colons as what was written back of it, and none of its colons is escaped."""
-    return raw.count(b":") == written.count(b":") and _HIDDEN_COLON not in raw
+def _colons_prove_unique_keys(raw: bytes, encoded: bytes) -> bool:
+    """Whether the input and the encoded value have the same number of colons, and no colon of the input is escaped.
+
+    Then no member was dropped: every colon of the encoded value is also in the input, and a dropped member has at least one
+    colon more. False means "not proven".
+    """
+    return raw.count(b":") == encoded.count(b":") and _ESCAPED_COLON_START not in raw
 
 
-_HIDDEN_COLON: Final = b"\\u003"
-"""What an escaped colon begins with: where it stands, colons cannot be counted."""
+_ESCAPED_COLON_START: Final = b"\\u003"
+"""The start of `\\u003a` and `\\u003A`. An escaped colon is not counted in the input but is in the encoded value."""
 
 
-class _KeyTwice(Exception):
-    """Ends the reading of pairs."""
+class _DuplicateKey(Exception):
+    """Stops the parser at the first duplicate key."""
 
 
-def _refuse_twice(pairs: list[tuple[str, object]]) -> None:
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> None:
     if len({name for name, _ in pairs}) != len(pairs):
-        raise _KeyTwice
+        raise _DuplicateKey
 
 
-def _reads_a_key_twice(raw: bytes) -> bool:
+def _finds_duplicate_key(raw: bytes) -> bool:
     try:
-        stdlib_json.loads(raw, object_pairs_hook=_refuse_twice, parse_int=_skip, parse_float=_skip)
-    except _KeyTwice:
+        stdlib_json.loads(raw, object_pairs_hook=_refuse_duplicates, parse_int=_skip, parse_float=_skip)
+    except _DuplicateKey:
         return True
     return False
 
 
 def _skip(_text: str) -> None:
-    """Numbers were judged already."""
+    """Do not convert numbers: msgspec has checked them."""

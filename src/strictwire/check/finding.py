@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from strictwire.canon.json import JsonObject
 
@@ -17,6 +18,17 @@ class Impact(StrEnum):
     """A model: it reads other text than the text that was reviewed."""
     NONE = "nobody"
     """Compatible; reported for information. The value is part of the JSON report."""
+
+
+class Level(StrEnum):
+    """How severe a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+_GRAVEST_FIRST: Final = tuple(Level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +48,13 @@ class Finding:
     """Set by breaking rules."""
     witness: str = ""
     """JSON of a value that one version of the schema accepts and the other rejects."""
+    severity: Level | None = None
+    """Set by rules whose severity can be configured. For others, `impact` decides."""
 
     @property
-    def fails(self) -> bool:
-        """Whether the finding makes the check fail."""
-        return self.impact is not Impact.NONE
+    def level(self) -> Level:
+        """How severe the finding is."""
+        return self.severity or (Level.NOTE if self.impact is Impact.NONE else Level.ERROR)
 
     @property
     def location(self) -> str:
@@ -51,6 +65,7 @@ class Finding:
         """The object in a `--format json` report; empty fields are omitted."""
         known = {
             "rule": self.rule,
+            "severity": self.severity.value if self.severity else "",
             "tool": self.tool,
             "file": self.file,
             "pointer": self.pointer,
@@ -81,13 +96,26 @@ class Report:
     subject: str
     """The source that was checked, as the user named it."""
     tools: int
+    """How many things were judged."""
     findings: tuple[Finding, ...]
     waived: tuple[WaivedFinding, ...] = ()
+    known: tuple[Finding, ...] = ()
+    """Findings of the baseline, which do not make the check fail."""
+    notes: tuple[str, ...] = ()
+    """Limits of what the report can say, for people."""
     ruleset: str = ""
     against: str = ""
     """The source of the old version, as the user named it; empty for `lint`."""
+    unit: str = "tool"
+    """What `tools` counts."""
+    threshold: Level = Level.ERROR
+    """The least severe level that makes the check fail."""
 
     @property
     def failing(self) -> tuple[Finding, ...]:
         """The findings that make the check fail."""
-        return tuple(each for each in self.findings if each.fails)
+        return tuple(each for each in self.findings if self.fails(each))
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding makes the check fail."""
+        return _GRAVEST_FIRST.index(finding.level) <= _GRAVEST_FIRST.index(self.threshold)

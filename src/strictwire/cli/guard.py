@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from strictwire.gateway.naming import Clash
-from strictwire.gateway.rules import Filter
-from strictwire.gateway.survey import Seen, clashes_of
-from strictwire.gateway.terms import Mode, Terms
-from strictwire.gateway.upstream import Target
-from strictwire.server.guard import Guarding, look_at, run_guard
-from strictwire.server.guarded import Guarded, guarded_of, statutes_of, token_headers
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.many.naming import NameClash
+from strictwire.gateway.many.survey import Surveyed, clashes_of
+from strictwire.gateway.options import Mode, RelayOptions
+from strictwire.gateway.policy.rules import Filter
+from strictwire.server.guard import Guarding, run_guard, survey_upstreams
+from strictwire.server.guarded import Guarded, guarded_of, policy_rules_of, token_headers
 from strictwire.server.run import StartRefused, parse_address, report_start_failure
 from strictwire.settings.model import Settings
 from strictwire.settings.read import SettingsRefused, read_settings
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _guarding(arguments: argparse.Namespace, settings: Settings) -> Guarding:
     return Guarding(
         upstreams=_upstreams(arguments, settings),
-        statutes=statutes_of(settings.guard, dry_run=arguments.dry_run),
+        policy=policy_rules_of(settings.guard, dry_run=arguments.dry_run),
         http=None if arguments.http is None else parse_address(arguments.http),
         announce=_announce,
     )
@@ -110,7 +110,7 @@ def _named(arguments: argparse.Namespace, mode: Mode) -> Guarded:
         raise ValueError("two servers given: use a command after --, or --upstream-http URL, not both")
     if arguments.trust_on_first_use and arguments.lock is None:
         raise ValueError("--trust-on-first-use needs --lock FILE, the file for the pins")
-    target = Target(
+    target = UpstreamTarget(
         name=arguments.name or "upstream",
         command=tuple(arguments.command),
         url=arguments.upstream_http,
@@ -118,21 +118,21 @@ def _named(arguments: argparse.Namespace, mode: Mode) -> Guarded:
     )
     return Guarded(
         target=target,
-        terms=_terms(arguments, mode),
-        chosen=Filter(allow=tuple(arguments.allow or ()), deny=tuple(arguments.deny or ())),
+        options=_options(arguments, mode),
+        tool_filter=Filter(allow=tuple(arguments.allow or ()), deny=tuple(arguments.deny or ())),
         lock=arguments.lock,
         trust_on_first_use=arguments.trust_on_first_use,
     )
 
 
-def _terms(arguments: argparse.Namespace, mode: Mode) -> Terms:
-    seconds = Terms().silence_seconds if arguments.timeout is None else float(arguments.timeout)
+def _options(arguments: argparse.Namespace, mode: Mode) -> RelayOptions:
+    seconds = RelayOptions().idle_seconds if arguments.timeout is None else float(arguments.timeout)
     if not 0 < seconds <= 86_400:
         raise ValueError("--timeout: expected a number of seconds greater than 0 and at most 86400 (one day)")
-    return Terms(
+    return RelayOptions(
         mode=mode,
-        silence_seconds=seconds,
-        total_seconds=max(Terms().total_seconds, seconds),
+        idle_seconds=seconds,
+        total_seconds=max(RelayOptions().total_seconds, seconds),
         mask=not arguments.no_mask,
         bridge=not arguments.no_bridge,
     )
@@ -145,7 +145,7 @@ def _announce(url: str) -> None:
 def _check(guarding: Guarding) -> int:
     """Show what each server offers. Returns 0 if all start without name clashes, else 100."""
     try:
-        seen = asyncio.run(look_at(guarding))
+        seen = asyncio.run(survey_upstreams(guarding))
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1
@@ -154,14 +154,14 @@ def _check(guarding: Guarding) -> int:
     return 100 if clashes or any(each.problem for each in seen) else 0
 
 
-def _lines(seen: Sequence[Seen], clashes: Sequence[Clash]) -> list[str]:
+def _lines(seen: Sequence[Surveyed], clashes: Sequence[NameClash]) -> list[str]:
     width = max(len(each.upstream) for each in seen)
     return [*(f"{each.upstream:<{width}}  {_state(each)}" for each in seen), *(f"clash: {clash}" for clash in clashes)]
 
 
-def _state(seen: Seen) -> str:
+def _state(seen: Surveyed) -> str:
     if seen.problem is not None:
         return f"down: {seen.problem}"
     counts = [f"{len(names)} {method.partition('/')[0]}" for method, names in seen.shown.items()]
-    held = [f"{len(seen.held)} tools in quarantine: {', '.join(seen.held)}"] if seen.held else []
+    held = [f"{len(seen.quarantined)} tools in quarantine: {', '.join(seen.quarantined)}"] if seen.quarantined else []
     return ", ".join([f"up: {seen.server or 'unnamed server'} ({seen.era})", *counts, *held])

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from strictwire.gateway.install import CLIENTS, ConfigRefused, Rewritten, install, uninstall
+from strictwire.gateway.install.config import CLIENTS, ConfigRefused, Rewritten, install, uninstall
 
 EXAMPLES: Final = """examples:
   strictwire install cursor --dry-run           show the changes, write nothing

@@ -30,6 +30,7 @@ VERBS: Final = {
     "context": "build and query document caches",
     "plan": "create, check and approve plans of a governed workspace",
     "workspace": "show the state of a governed workspace, or check an attestation",
+    "unity": "check, compare and search Unity projects without the editor",
     "explain": "explain a failure code and what to do about it",
 }
 """Each verb and its one-line help, in the order of the help text. The module of a verb is `strictwire.cli.<verb>`."""

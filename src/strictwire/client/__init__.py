@@ -1,7 +1,7 @@
-"""Connections to other MCP servers: raw bytes over stdio and HTTP, and a small typed session over both eras.
+"""Client connections to other MCP servers: raw bytes over stdio and HTTP, and a typed session for both eras.
 
-Below: canon. Above: sources (live contracts), gateway (upstreams) and probe (which uses only the raw layers).
-What a server answers is a value that keeps its raw bytes; what goes wrong with the connection is a `ClientError`.
+Used by `sources` (contracts of running servers), `gateway` (upstreams) and `probe` (only the raw layers). Responses keep
+their raw bytes. A failure of the connection is a `ClientError`; an error response of the server is a `RemoteError` value.
 """
 
 from __future__ import annotations

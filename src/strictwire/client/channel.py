@@ -1,6 +1,6 @@
-"""The seam between a session and what carries it: ask one request, tell one notification, close.
+"""The interface between a session and its transport. `stdio_channel` and `http_channel` implement it.
 
-Two carriers exist, `stdio_channel` and `http_channel`. What a server says on its own goes to an `Inbound`.
+Messages that the server sends on its own initiative go to `Callbacks`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Protocol, TypeAlias
 
 from strictwire.canon.json import JsonObject
 
-Notified: TypeAlias = Callable[[JsonObject, bytes], None]
-"""Takes a notification of the server and its raw bytes."""
+OnNotification: TypeAlias = Callable[[JsonObject, bytes], None]
+"""Takes a notification from the server and its raw bytes."""
 
-Asked: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
-"""Takes a request of a legacy server and gives the whole response message."""
+OnRequest: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
+"""Takes a request from a legacy server and returns the complete response message."""
 
 
 def ignore(_message: JsonObject, _raw: bytes) -> None:
-    """Drop a notification."""
+    """Ignore a notification."""
 
 
 async def refuse(message: JsonObject) -> JsonObject:
-    """Answer ping, refuse everything else: we declared no capability that a server could use."""
+    """Answer `ping` and refuse every other request: the client declares no capabilities that a server could use."""
     if message.get("method") == "ping":
         return {"jsonrpc": "2.0", "id": message["id"], "result": {}}
     error = {"code": -32601, "message": "Method not found"}
@@ -31,24 +31,24 @@ async def refuse(message: JsonObject) -> JsonObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inbound:
-    """What to do with messages that the server starts."""
+class Callbacks:
+    """Functions for the messages that the server sends on its own initiative."""
 
-    on_notification: Notified = ignore
-    on_request: Asked = refuse
+    on_notification: OnNotification = ignore
+    on_request: OnRequest = refuse
 
 
 class Channel(Protocol):
-    """A way to a server that has been opened."""
+    """An open connection to a server."""
 
-    async def ask(self, message: JsonObject, *, seconds: float) -> tuple[JsonObject, bytes]:
-        """Send a request; give the response with its raw bytes. Raises ClientError."""
+    async def request(self, message: JsonObject, *, seconds: float) -> tuple[JsonObject, bytes]:
+        """Send a request and wait for the response. Returns it with its raw bytes. Raises ClientError."""
         ...
 
-    async def tell(self, message: JsonObject) -> None:
+    async def notify(self, message: JsonObject) -> None:
         """Send a notification. Raises ClientError."""
         ...
 
     async def close(self) -> None:
-        """Let go of everything. Never raises."""
+        """Close the connection and release its resources. Never raises."""
         ...

@@ -1,25 +1,25 @@
-"""What can go wrong with a connection to another server.
+"""Errors of a connection to another server.
 
 ```
 ClientError
-├── CannotReach     the command does not start, the address does not answer
-├── ServerGone      it ended or closed the connection while an answer was due
-├── TimedOut        no answer in time; the request was cancelled
-├── TooLarge        a line, a body or an event is beyond its limit
-└── NotUnderstood   an answer that is not strict JSON-RPC, or no version in common
+├── CannotReach     the command does not start, or the address does not accept connections
+├── ServerGone      the server exited or closed the connection while a request was in flight
+├── TimedOut        no response in time
+├── TooLarge        a line, a body or an event is larger than its limit
+└── NotUnderstood   the response is not valid JSON-RPC, or there is no protocol version in common
 ```
-An error object that the server sent is not one of these: it is a `RemoteError` value.
+An error response of the server is not one of these: it is a `RemoteError` value.
 """
 
 from __future__ import annotations
 
 
 class ClientError(Exception):
-    """Any failure of a connection. The blame is the other side's unless a subclass says otherwise."""
+    """A failure of a connection."""
 
 
 class CannotReach(ClientError):
-    """The command did not start or the address did not answer."""
+    """The command does not start, or the address does not accept connections."""
 
     def __init__(self, target: str, reason: str) -> None:
         super().__init__(target, reason)
@@ -31,20 +31,20 @@ class CannotReach(ClientError):
 
 
 class ServerGone(ClientError):
-    """The server ended, or closed the connection, while an answer was due."""
+    """The server exited, or closed the connection, while a request was in flight."""
 
     def __init__(self, exit_code: int | None = None, stderr: bytes = b"") -> None:
         super().__init__(exit_code, stderr)
         self.exit_code = exit_code
         self.stderr = stderr
-        """The last bytes it wrote to stderr, for a person's eyes only."""
+        """The last bytes that it wrote to stderr. May contain secrets: only for the operator."""
 
     def __str__(self) -> str:
         return "the server closed the connection" if self.exit_code is None else f"the server exited {self.exit_code}"
 
 
 class TimedOut(ClientError):
-    """No answer in time."""
+    """The server did not respond in time."""
 
     def __init__(self, what: str, seconds: float) -> None:
         super().__init__(what, seconds)
@@ -52,11 +52,11 @@ class TimedOut(ClientError):
         self.seconds = seconds
 
     def __str__(self) -> str:
-        return f"no answer to {self.what} within {self.seconds:g} s"
+        return f"no answer within {self.seconds:g} s: {self.what}"
 
 
 class TooLarge(ClientError):
-    """What the server sent is beyond a limit; the excess was not kept."""
+    """The server sent more than a limit allows. The excess is not kept in memory."""
 
     def __init__(self, what: str, limit: int) -> None:
         super().__init__(what, limit)
@@ -64,18 +64,18 @@ class TooLarge(ClientError):
         self.limit = limit
 
     def __str__(self) -> str:
-        return f"{self.what} of the server is larger than {self.limit} bytes"
+        return f"the server sent {self.what} larger than {self.limit} bytes"
 
 
 class NotUnderstood(ClientError):
-    """The answer is not what the protocol allows at this place."""
+    """The protocol does not allow this response here."""
 
     def __init__(self, reason: str, raw: bytes = b"", status: int | None = None) -> None:
         super().__init__(reason, raw, status)
         self.reason = reason
         self.raw = raw
         self.status = status
-        """The HTTP status, where the answer came by HTTP."""
+        """The HTTP status, if the response came over HTTP."""
 
     def __str__(self) -> str:
-        return f"the server's answer is not understood: {self.reason}"
+        return f"the response of the server was not understood: {self.reason}"

@@ -1,7 +1,7 @@
-"""HTTP for sessions: POST, GET and DELETE of bytes, whole or as an event stream. The only module that knows aiohttp.
+"""HTTP for sessions: sends a request, and reads the body or the event stream of the response. Wraps aiohttp.
 
-Not for malformed HTTP: that is `rawhttp`. No redirects are followed (a redirected POST would carry a token elsewhere),
-no cookies are kept, bodies are bounded.
+It follows no redirects (a redirected POST would send the token to another server), keeps no cookies, and limits the size of
+bodies. `rawhttp` sends malformed HTTP; this module cannot.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from strictwire.client.errors import CannotReach, ServerGone, TimedOut, TooLarge
 from strictwire.client.sse import MAX_EVENT, Event, SseDecoder
 
 MAX_BODY: Final = 8 * 1024 * 1024
-"""One body of the server: twice the largest message we accept."""
+"""Largest body of a response: twice the largest message that our server accepts."""
 
 CONNECTIONS: Final = 100
-"""To one server at a time; more requests wait for a free one."""
+"""Open connections at the same time. Further requests wait for a free one."""
 
 KEEP_SECONDS: Final = 2.0
-"""An idle connection is used again for so long. Common servers close one after 5 s, and a POST must not meet that: whether
-it was acted on could not be told."""
+"""How long an idle connection is kept for reuse. Common servers close one after 5 s. If a POST meets a connection that is
+being closed, the client cannot know whether the server acted on it."""
 
 _CHUNK: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HttpAnswer:
-    """A whole answer."""
+class HttpResponse:
+    """A response with its body."""
 
     status: int
     headers: Mapping[str, str]
-    """Names in lower case; the first value of each."""
+    """The first value of each header, by name in lower case."""
     body: bytes
 
 
 class HttpStream:
-    """An answer whose head has come and whose body is read on demand."""
+    """A response whose headers have arrived. The caller reads the body."""
 
     def __init__(self, response: aiohttp.ClientResponse, *, max_body: int, seconds: float) -> None:
         self._response = response
@@ -51,11 +51,11 @@ class HttpStream:
 
     @property
     def is_event_stream(self) -> bool:
-        """It carries events; read them with `events`, anything else with `read`."""
+        """Whether the body is an event stream. Read it with `events`, any other body with `read`."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream"
 
     async def read(self) -> bytes:
-        """The whole body. Raises TooLarge, ServerGone, TimedOut."""
+        """Read the whole body. Raises TooLarge, ServerGone, TimedOut."""
         body = bytearray()
         async for chunk in self._chunks():
             body += chunk
@@ -64,20 +64,20 @@ class HttpStream:
         return bytes(body)
 
     async def events(self, max_event: int = MAX_EVENT) -> AsyncIterator[Event]:
-        """Events as they come. Raises TooLarge, ServerGone, TimedOut."""
+        """Read events as they arrive. Raises TooLarge, ServerGone, TimedOut."""
         decoder = SseDecoder(max_event)
         async for chunk in self._chunks():
             for event in decoder.feed(chunk):
                 yield event
 
     async def _chunks(self) -> AsyncIterator[bytes]:
-        with _mapped(str(self._response.url), self._seconds):
+        with _mapped_errors(str(self._response.url), self._seconds):
             async for chunk in self._response.content.iter_chunked(_CHUNK):
                 yield chunk
 
 
 class HttpClient:
-    """A pool of connections to one or more servers; if it keeps none, each request has its own. Close it."""
+    """A connection pool for one or more servers. With `keeps=False` each request opens a new connection."""
 
     def __init__(
         self,
@@ -105,11 +105,11 @@ class HttpClient:
     async def stream(
         self, verb: str, url: str, *, headers: Mapping[str, str], body: bytes = b""
     ) -> AsyncIterator[HttpStream]:
-        """Send and give the answer once its head is there. Leaving the block early closes the connection.
+        """Send a request and yield the response when its headers have arrived.
 
-        Raises CannotReach, ServerGone, TimedOut.
+        Leaving the block before the end of the body closes the connection. Raises CannotReach, ServerGone, TimedOut.
         """
-        with _mapped(url, self._seconds):
+        with _mapped_errors(url, self._seconds):
             response = await self._session.request(
                 verb, url, headers=dict(headers), data=body or None, allow_redirects=False
             )
@@ -118,13 +118,13 @@ class HttpClient:
         finally:
             response.close()
 
-    async def send(self, verb: str, url: str, *, headers: Mapping[str, str], body: bytes = b"") -> HttpAnswer:
-        """Send and give the whole answer. Raises CannotReach, ServerGone, TimedOut, TooLarge."""
-        async with self.stream(verb, url, headers=headers, body=body) as answer:
-            return HttpAnswer(status=answer.status, headers=answer.headers, body=await answer.read())
+    async def send(self, verb: str, url: str, *, headers: Mapping[str, str], body: bytes = b"") -> HttpResponse:
+        """Send a request and read the whole response. Raises CannotReach, ServerGone, TimedOut, TooLarge."""
+        async with self.stream(verb, url, headers=headers, body=body) as stream:
+            return HttpResponse(status=stream.status, headers=stream.headers, body=await stream.read())
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Close all connections."""
         await self._session.close()
 
 
@@ -136,14 +136,14 @@ def _first_values(response: aiohttp.ClientResponse) -> Mapping[str, str]:
 
 
 @contextlib.contextmanager
-def _mapped(url: str, seconds: float) -> Iterator[None]:
-    """The one place where errors of aiohttp become ours."""
+def _mapped_errors(url: str, seconds: float) -> Iterator[None]:
+    """Convert the errors of aiohttp to ClientError."""
     try:
         yield
     except aiohttp.ClientConnectorError as exc:
-        raise CannotReach(url, "the connection was refused") from exc
+        raise CannotReach(url, "no connection; check the host and the port, and that the server is running") from exc
     except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as exc:
-        raise CannotReach(url, "not an http or https URL") from exc
+        raise CannotReach(url, "expected an http:// or https:// URL") from exc
     except (aiohttp.ServerTimeoutError, TimeoutError) as exc:
         raise TimedOut(url, seconds) from exc
     except (aiohttp.ClientError, OSError) as exc:

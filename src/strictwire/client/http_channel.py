@@ -1,4 +1,4 @@
-"""A session's channel over Streamable HTTP: one POST a message, the answer as JSON or at the end of an event stream."""
+"""A channel over Streamable HTTP: one POST per message; the response is JSON or the last event of a stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from strictwire.canon import json
 from strictwire.canon.json import JsonObject
-from strictwire.client.channel import Inbound
+from strictwire.client.channel import Callbacks
 from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, TimedOut
 from strictwire.client.http import HttpClient, HttpStream
 from strictwire.client.message import Era, id_key, is_response, modern_headers, parse_message
@@ -18,75 +18,74 @@ _ACCEPT: Final = "application/json, text/event-stream"
 
 
 class HttpChannel:
-    """One endpoint. In the legacy era it keeps the session id that `initialize` was given."""
+    """A channel to one URL. In the legacy era it stores the session id from the response to `initialize`."""
 
-    def __init__(self, url: str, *, client: HttpClient, headers: Mapping[str, str], inbound: Inbound) -> None:
+    def __init__(self, url: str, *, client: HttpClient, headers: Mapping[str, str], callbacks: Callbacks) -> None:
         self._url = url
         self._client = client
-        self._extra = dict(headers)
-        self._inbound = inbound
+        self._headers = dict(headers)
+        self._callbacks = callbacks
         self._session_id: str | None = None
         self.era = Era.MODERN
-        self.version: str | None = None
-        """The negotiated legacy version, repeated in a header once it is known."""
+        self._version: str | None = None
 
-    def agree(self, version: str) -> None:
-        """Repeat this version in a header from now on."""
-        self.version = version
+    def set_version(self, version: str) -> None:
+        """Send the negotiated legacy version in a header from now on."""
+        self._version = version
 
-    async def ask(self, message: JsonObject, *, seconds: float) -> tuple[JsonObject, bytes]:
-        """POST a request and read its answer. Raises CannotReach, ServerGone, TimedOut, TooLarge, NotUnderstood."""
+    async def request(self, message: JsonObject, *, seconds: float) -> tuple[JsonObject, bytes]:
+        """POST a request and read its response. Raises CannotReach, ServerGone, TimedOut, TooLarge, NotUnderstood."""
         try:
-            async with asyncio.timeout(seconds), self._post(message) as answer:
-                self._keep_session(message, answer)
-                if answer.is_event_stream:
-                    return await self._read_events(answer, message)
-                return _read_body(await answer.read(), answer.status, message)
+            async with asyncio.timeout(seconds), self._post(message) as response:
+                self._store_session_id(message, response)
+                if response.is_event_stream:
+                    return await self._read_events(response, message)
+                return _read_body(await response.read(), response.status, message)
         except TimeoutError as exc:
             raise TimedOut(str(message["method"]), seconds) from exc
 
-    async def tell(self, message: JsonObject) -> None:
-        """POST a notification or a response. Raises CannotReach, ServerGone, TimedOut, NotUnderstood."""
-        async with self._post(message) as answer:
-            if answer.status >= 300:
-                raise NotUnderstood(f"HTTP {answer.status} for a notification", status=answer.status)
+    async def notify(self, message: JsonObject) -> None:
+        """POST a notification. Raises CannotReach, ServerGone, TimedOut, NotUnderstood."""
+        async with self._post(message) as response:
+            if response.status >= 300:
+                raise NotUnderstood(f"HTTP {response.status} for a notification", status=response.status)
 
     async def close(self) -> None:
-        """End a legacy session, then the connections."""
+        """End the legacy session, if there is one, and close the connections."""
         if self._session_id is not None:
             with contextlib.suppress(ClientError):
-                await self._client.send("DELETE", self._url, headers=self._headers({}))
+                await self._client.send("DELETE", self._url, headers=self._headers_for({}))
         await self._client.close()
 
     def _post(self, message: JsonObject) -> contextlib.AbstractAsyncContextManager[HttpStream]:
-        return self._client.stream("POST", self._url, headers=self._headers(message), body=json.render(message))
+        return self._client.stream("POST", self._url, headers=self._headers_for(message), body=json.render(message))
 
-    def _headers(self, message: JsonObject) -> dict[str, str]:
+    def _headers_for(self, message: JsonObject) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": _ACCEPT}
         if self.era is Era.MODERN:
             headers |= modern_headers(message)
-        elif self.version is not None:
-            headers["MCP-Protocol-Version"] = self.version
+        elif self._version is not None:
+            headers["MCP-Protocol-Version"] = self._version
         if self._session_id is not None:
             headers["Mcp-Session-Id"] = self._session_id
-        return headers | self._extra
+        return headers | self._headers
 
-    def _keep_session(self, message: JsonObject, answer: HttpStream) -> None:
-        if message.get("method") == "initialize" and answer.status == 200:
-            self._session_id = answer.headers.get("mcp-session-id")
+    def _store_session_id(self, message: JsonObject, response: HttpStream) -> None:
+        if message.get("method") == "initialize" and response.status == 200:
+            self._session_id = response.headers.get("mcp-session-id")
 
-    async def _read_events(self, answer: HttpStream, request: JsonObject) -> tuple[JsonObject, bytes]:
-        async for event in answer.events():
-            if not event.data:
+    async def _read_events(self, response: HttpStream, request: JsonObject) -> tuple[JsonObject, bytes]:
+        async for event in response.events():
+            if not event.data:  # an event that only carries an id, for resuming the stream
                 continue
             message = parse_message(event.data)
             if is_response(message):
                 if _answers(message, request):
                     return message, event.data
             elif id_key(message.get("id")) is not None:
-                await self.tell(await self._inbound.on_request(message))
+                await self.notify(await self._callbacks.on_request(message))  # a response is sent like a notification
             else:
-                self._inbound.on_notification(message, event.data)
+                self._callbacks.on_notification(message, event.data)
         raise ServerGone
 
 
@@ -101,8 +100,8 @@ def _read_body(body: bytes, status: int, request: JsonObject) -> tuple[JsonObjec
 
 
 def _answers(message: JsonObject, request: JsonObject) -> bool:
-    """Same id in type and value; an error may come without one, for the POST tells which request it answers."""
-    given = message.get("id")
-    if given is None:
+    """Whether the response has the id of the request, in type and value. An error may have no id: it belongs to its POST."""
+    response_id = message.get("id")
+    if response_id is None:
         return "error" in message
-    return id_key(given) == id_key(request["id"])
+    return id_key(response_id) == id_key(request["id"])

@@ -1,7 +1,7 @@
-"""One HTTP/1.1 exchange with exactly the bytes given, over a plain socket.
+"""One HTTP/1.1 exchange over a plain socket: sends the given bytes unchanged and reads one response.
 
-For what a client library would correct or refuse to send: foreign Host, odd content types, several values of a header,
-bodies that are no JSON. The answer is parsed by httptools. No redirects, no cookies, no compression, no pool.
+For requests that an HTTP library would correct or refuse to send: a wrong Host, unusual content types, duplicate headers,
+bodies that are not JSON. httptools parses the response. No redirects, cookies, compression or connection pool.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import httptools
 from strictwire.client.errors import CannotReach, ServerGone, TimedOut, TooLarge
 
 MAX_BODY: Final = 8 * 1024 * 1024
-"""One body of the server: twice the largest message we accept."""
+"""Largest body of a response: twice the largest message that our server accepts."""
 
 _CHUNK: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where an endpoint is."""
+    """The location of an HTTP endpoint."""
 
     host: str
     port: int
@@ -37,25 +37,26 @@ class Address:
 
     @property
     def authority(self) -> str:
-        """The value of an honest Host header."""
+        """The correct value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
     @property
     def origin(self) -> str:
-        """The origin of a page that this server itself would serve."""
+        """The origin of pages on the same server."""
         return f"{'https' if self.tls else 'http'}://{self.authority}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawAnswer:
-    """What came back. `complete` is False when reading ended before the message did."""
+    """The response of the server."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
-    """Names in lower case, in the order they came."""
+    """Names in lower case and values, in the order of the response."""
     body: bytes
     complete: bool = True
+    """False if reading stopped before the end of the response."""
 
     def header(self, name: str) -> str | None:
         """The first value of a header, or None."""
@@ -63,21 +64,21 @@ class RawAnswer:
 
 
 def parse_address(url: str) -> Address:
-    """Read an http or https URL. Raises CannotReach when it is neither."""
+    """Parse an http or https URL. Raises CannotReach for any other URL."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as exc:
-        raise CannotReach(url, "not a URL") from exc
+        raise CannotReach(url, "not a valid URL") from exc
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise CannotReach(url, "expected http://HOST:PORT/PATH or https://")
+        raise CannotReach(url, "expected a URL such as http://HOST:PORT/PATH or https://HOST/PATH")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     tls = parts.scheme == "https"
     return Address(host=parts.hostname, port=port or (443 if tls else 80), path=path, tls=tls)
 
 
 def render_request(verb: str, path: str, headers: Sequence[tuple[str, str]], body: bytes = b"") -> bytes:
-    """The bytes of a request; Content-Length is added for a body, everything else is as given."""
+    """Encode a request. Adds Connection, and Content-Length for a body; everything else is sent as given."""
     lines = [f"{verb} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "Connection: close"]
     if body or verb == "POST":
         lines.append(f"Content-Length: {len(body)}")
@@ -86,19 +87,19 @@ def render_request(verb: str, path: str, headers: Sequence[tuple[str, str]], bod
 
 @dataclass(slots=True)
 class _Collector:
-    """Callbacks of the parser."""
+    """The callbacks of httptools, which store the parts of the response."""
 
     limit: int
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytearray = field(default_factory=bytearray)
-    has_head: bool = False
+    has_headers: bool = False
     is_complete: bool = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:
-        self.has_head = True
+        self.has_headers = True
 
     def on_body(self, chunk: bytes) -> None:
         self.body += chunk
@@ -115,10 +116,10 @@ async def exchange(
     max_body: int = MAX_BODY,
     until: Callable[[RawAnswer], bool] | None = None,
 ) -> RawAnswer:
-    """Send the bytes and read one answer; with `until`, stop reading once it says so (event streams never end).
+    """Send the bytes and read one response. An event stream may never end: `until` decides when to stop reading.
 
-    Raises CannotReach, ServerGone (closed without an answer, or an answer that is not HTTP), TimedOut, TooLarge.
-    When time runs out after the head has come, the answer so far is given with `complete=False`.
+    Raises CannotReach, ServerGone (no response, or not HTTP), TimedOut, TooLarge. If the time is up after the headers have
+    arrived, the partial response is returned with `complete=False`.
     """
     pipe = await _connect(address, seconds)
     sending = asyncio.create_task(_send(pipe, raw))
@@ -128,19 +129,19 @@ async def exchange(
         async with asyncio.timeout(seconds):
             await _receive(pipe, parser, collector, until)
     except TimeoutError as exc:
-        if not collector.has_head:
-            raise TimedOut("an HTTP request", seconds) from exc
+        if not collector.has_headers:
+            raise TimedOut("HTTP request", seconds) from exc
     finally:
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
         await pipe.close()
-    if not collector.has_head:
+    if not collector.has_headers:
         raise ServerGone
     return _answer(parser, collector)
 
 
 class _Pipe(Protocol):
-    """A connected byte pipe; both ways work on when the other one has failed, as far as the platform lets them."""
+    """A connection. Reading continues after sending has failed, if the platform allows it: the server may answer early."""
 
     async def send(self, raw: bytes) -> None: ...
     async def receive(self) -> bytes: ...
@@ -148,7 +149,7 @@ class _Pipe(Protocol):
 
 
 class _SocketPipe:
-    """A bare socket: an answer that came before a reset can still be read, which asyncio's streams drop."""
+    """A plain socket. It can still read a response that arrived before a reset; the streams of asyncio drop it."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
@@ -165,7 +166,7 @@ class _SocketPipe:
 
 
 class _TlsPipe:
-    """TLS needs asyncio's streams."""
+    """A TLS connection, which needs the streams of asyncio."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -202,28 +203,28 @@ async def _connect(address: Address, seconds: float) -> _Pipe:
 
 
 async def _connect_socket(address: Address) -> socket.socket:
-    """The first address of the host that answers."""
+    """Connect to the first address of the host that accepts connections."""
     loop = asyncio.get_running_loop()
-    places = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    refusal = OSError()
-    for family, kind, protocol, _, place in places:
+    candidates = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    error = OSError()
+    for family, kind, protocol, _, address_info in candidates:
         connected = socket.socket(family, kind, protocol)
         connected.setblocking(False)
         try:
-            await loop.sock_connect(connected, place)
+            await loop.sock_connect(connected, address_info)
         except OSError as exc:
             connected.close()
-            refusal = exc
+            error = exc
         except BaseException:
             connected.close()
             raise
         else:
             return connected
-    raise refusal
+    raise error
 
 
 async def _send(pipe: _Pipe, raw: bytes) -> None:
-    """A server may answer and close before it has read a large body: that is its right, not our failure."""
+    """Send the request. A server may respond and close before it has read a large body, so an error here is ignored."""
     with contextlib.suppress(OSError):
         await pipe.send(raw)
 
@@ -240,8 +241,8 @@ async def _receive(
         except OSError:
             return
         if not chunk:
-            # A body without a length ends with the connection.
-            collector.is_complete = collector.has_head and _ends_with_connection(collector.headers)
+            # A body without a length ends when the connection is closed.
+            collector.is_complete = collector.has_headers and _ends_with_connection(collector.headers)
             return
         try:
             parser.feed_data(chunk)
@@ -249,7 +250,7 @@ async def _receive(
             return
         if len(collector.body) > collector.limit:
             raise TooLarge("a body", collector.limit)
-        if until is not None and collector.has_head and until(_answer(parser, collector)):
+        if until is not None and collector.has_headers and until(_answer(parser, collector)):
             return
 
 

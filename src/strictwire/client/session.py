@@ -1,6 +1,6 @@
-"""A typed session with another server, in whichever era it speaks: modern first, the legacy handshake otherwise.
+"""A typed session with another server, in the modern or the legacy era.
 
-`open_stdio` and `open_http` find out the era and give a `Session`. Answers keep their raw bytes.
+`open_stdio` and `open_http` negotiate the era and return a `Session`. Responses keep their raw bytes.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.client.channel import Channel, Inbound
-from strictwire.client.era import Spoken, find_era_stdio
+from strictwire.client.channel import Callbacks, Channel
 from strictwire.client.errors import CannotReach, NotUnderstood
 from strictwire.client.message import (
     Era,
@@ -25,37 +24,40 @@ from strictwire.client.message import (
     read_reply,
     request,
 )
+from strictwire.client.negotiation import Negotiated, negotiate_stdio
 
 MAX_PAGES: Final = 1000
-"""Pages of one list: a server that never stops paging must not hold us forever."""
+"""Pages of one list. A server that returns a cursor forever must not block the client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
-    """How to open a session."""
+    """Options of a session."""
 
     identity: Identity = field(default_factory=Identity)
-    inbound: Inbound = field(default_factory=Inbound)
+    callbacks: Callbacks = field(default_factory=Callbacks)
     seconds: float = 30.0
-    """For one request."""
+    """Timeout of one request."""
     detect_seconds: float = 10.0
-    """For the first answer: the start of an interpreter is part of it."""
+    """Timeout of the negotiation. It includes the start of the server process."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Sent with every HTTP request, such as Authorization."""
+    """Headers of every HTTP request, such as Authorization."""
     env: Mapping[str, str] | None = None
+    """Environment of the server process; None passes on our own."""
     cwd: str | None = None
+    """Working directory of the server process."""
 
 
 class Session:
-    """An open session. Close it, or use it with `async with`."""
+    """An open session. Close it, or use `async with`."""
 
-    def __init__(self, channel: Channel, spoken: Spoken, options: SessionOptions) -> None:
+    def __init__(self, channel: Channel, negotiated: Negotiated, options: SessionOptions) -> None:
         self._channel = channel
         self._options = options
         self._ids = itertools.count(1)
-        self.era: Final = spoken.era
-        self.version: Final = spoken.version
-        self.opening: Final = spoken.opening
+        self.era: Final = negotiated.era
+        self.version: Final = negotiated.version
+        self.opening: Final = negotiated.opening
         """The result of `server/discover` or `initialize`, with its raw bytes."""
 
     async def __aenter__(self) -> Self:
@@ -66,34 +68,34 @@ class Session:
 
     @property
     def capabilities(self) -> JsonObject:
-        """What the server says it offers."""
+        """The capabilities that the server declares."""
         capabilities = self.opening.value.get("capabilities")
         return capabilities if isinstance(capabilities, dict) else {}
 
     async def request(
         self, method: str, params: Mapping[str, JsonValue] | None = None, *, seconds: float | None = None
     ) -> Reply:
-        """Ask, and give the result or the server's error as a value. Raises ClientError for the connection."""
+        """Send a request and return the result or the error response. Raises ClientError: the connection failed."""
         given = params or {}
         full = modern_params(given, self._options.identity) if self.era is Era.MODERN else given
         limit = self._options.seconds if seconds is None else seconds
-        message, raw = await self._channel.ask(request(next(self._ids), method, full), seconds=limit)
+        message, raw = await self._channel.request(request(next(self._ids), method, full), seconds=limit)
         return read_reply(message, raw)
 
     async def notify(self, method: str, params: Mapping[str, JsonValue] | None = None) -> None:
-        """Tell, without an answer. Raises ClientError."""
-        await self._channel.tell(notification(method, params or {}))
+        """Send a notification. Raises ClientError."""
+        await self._channel.notify(notification(method, params or {}))
 
     async def list_tools(self) -> list[JsonObject] | RemoteError:
-        """Every tool, over all pages."""
+        """List all tools, over all pages."""
         return await self.list_all("tools/list", "tools")
 
     async def list_all(self, method: str, member: str) -> list[JsonObject] | RemoteError:
-        """Every entry of a paged list. Raises NotUnderstood when a page has no such member or paging does not end."""
+        """List all entries of a paged method. Raises NotUnderstood: a page is malformed, or there are too many pages."""
         entries: list[JsonObject] = []
         cursor: JsonValue = None
         for _ in range(MAX_PAGES):
-            # An empty string is a cursor like any other.
+            # Only a missing cursor ends the list: an empty string is a valid cursor.
             reply = await self.request(method, {} if cursor is None else {"cursor": cursor})
             if isinstance(reply, RemoteError):
                 return reply
@@ -101,47 +103,47 @@ class Session:
             cursor = reply.value.get("nextCursor")
             if cursor is None:
                 return entries
-        raise NotUnderstood(f"{method} gives more than {MAX_PAGES} pages")
+        raise NotUnderstood(f"{method} returns more than {MAX_PAGES} pages")
 
     async def close(self) -> None:
-        """End the session and what carries it."""
+        """End the session and close the connection."""
         await self._channel.close()
 
 
 async def open_stdio(command: Sequence[str], options: SessionOptions | None = None) -> Session:
-    """Start a server and open a session with it. Raises ClientError; nothing is left running then."""
+    """Start a server process and open a session with it. Raises ClientError; the process is stopped then."""
     chosen = options or SessionOptions()
-    channel, spoken = await find_era_stdio(
+    channel, negotiated = await negotiate_stdio(
         command,
         identity=chosen.identity,
-        inbound=chosen.inbound,
+        callbacks=chosen.callbacks,
         seconds=chosen.detect_seconds,
         env=chosen.env,
         cwd=chosen.cwd,
     )
-    return Session(channel, spoken, chosen)
+    return Session(channel, negotiated, chosen)
 
 
 async def open_http(url: str, options: SessionOptions | None = None) -> Session:
-    """Open a session with a server at a URL. Raises ClientError, also when the extra `client` is not installed."""
+    """Open a session with the server at a URL. Raises ClientError, also if the extra `client` is not installed."""
     try:
-        # Here and not above: aiohttp is an extra, and stdio and the probe do without it.
-        from strictwire.client.era_http import find_era_http
+        # Imported here because it needs aiohttp, which is optional: stdio sessions and the probe work without it.
+        from strictwire.client.negotiation_http import negotiate_http
     except ModuleNotFoundError as exc:
-        raise CannotReach(url, "HTTP sessions need the extra: pip install 'strictwire[client]'") from exc
+        raise CannotReach(url, "HTTP sessions need aiohttp; run: pip install 'strictwire[client]'") from exc
     chosen = options or SessionOptions()
-    channel, spoken = await find_era_http(
+    channel, negotiated = await negotiate_http(
         url,
         identity=chosen.identity,
-        inbound=chosen.inbound,
+        callbacks=chosen.callbacks,
         seconds=chosen.detect_seconds,
         headers=chosen.headers,
     )
-    return Session(channel, spoken, chosen)
+    return Session(channel, negotiated, chosen)
 
 
 def _page(reply: Result, member: str) -> list[JsonObject]:
     page = reply.value.get(member)
     if not isinstance(page, list) or not all(isinstance(entry, dict) for entry in page):
-        raise NotUnderstood(f"a page without a list of objects in {member!r}", reply.raw)
+        raise NotUnderstood(f"{member!r} is not a list of objects", reply.raw)
     return page

@@ -1,7 +1,6 @@
-"""Incremental decoder of event streams (text/event-stream). Pure: bytes in, events out; it opens no connection.
+"""Incremental decoder for server-sent events (text/event-stream). No I/O.
 
-Follows the WHATWG rules for lines, comments, `data`, `event`, `id` and `retry`. Data stay bytes: what they say is
-for canon to judge.
+Follows the WHATWG rules for lines, comments, `data`, `event`, `id` and `retry`. Data stays bytes; `canon` checks it.
 """
 
 from __future__ import annotations
@@ -12,26 +11,28 @@ from typing import Final
 from strictwire.client.errors import TooLarge
 
 MAX_EVENT: Final = 8 * 1024 * 1024
-"""One event with all its lines: twice the largest message we accept, for a gateway must see what it refuses."""
+"""Largest event with all its lines: twice the largest message that our server accepts, so that a gateway can read a message
+that it refuses."""
 
 _BOM: Final = b"\xef\xbb\xbf"
+"""A byte order mark at the start of a stream is ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One dispatched event."""
+    """One event."""
 
     data: bytes
     event: str = "message"
     id: str | None = None
-    """The last event id at the time of dispatch; None until the stream has set one."""
+    """The last id that the stream has set, in this event or an earlier one; None if there is none."""
     retry: int | None = None
-    """Milliseconds, where this event's block named them."""
+    """Milliseconds until a reconnection, if this event sets them."""
 
 
 @dataclass(slots=True)
 class _Block:
-    """Lines of the event that is being read."""
+    """The fields of the event that is being read."""
 
     data: list[bytes] = field(default_factory=list)
     event: str = ""
@@ -39,7 +40,7 @@ class _Block:
 
 
 class SseDecoder:
-    """Feed it chunks as they come; it gives the events that became complete."""
+    """Takes chunks of bytes and returns the events that they complete."""
 
     def __init__(self, max_event: int = MAX_EVENT) -> None:
         self._max = max_event
@@ -51,7 +52,7 @@ class SseDecoder:
         self._skip_lf = False
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """Take more bytes. Raises TooLarge when one event passes the limit."""
+        """Decode a chunk. Raises TooLarge: an event is larger than the limit."""
         lines = self._split(chunk)
         events = [event for line in lines if (event := self._take(line)) is not None]
         if self._size + len(self._rest) > self._max:
@@ -59,7 +60,7 @@ class SseDecoder:
         return events
 
     def _split(self, chunk: bytes) -> list[bytes]:
-        """Complete lines; CR, LF and CRLF all end one, also when CRLF falls apart between two chunks."""
+        """Complete lines. CR, LF and CRLF end a line, also if the two bytes of a CRLF are in different chunks."""
         if self._skip_lf and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._skip_lf = False

@@ -1,7 +1,8 @@
-"""A server process and its pipes: lines of bytes in, lines of bytes out, nothing parsed.
+"""A server process and its pipes: writes and reads lines of bytes and parses nothing.
 
-The command is a list and never goes through a shell. Its stderr is drained so that it cannot block, and its end is
-kept for people. On POSIX the process leads its own group, so that wrappers (npx, uvx) end with what they started.
+The command is a list and never passes through a shell. Its stderr is read all the time, so that the server cannot block on
+it; the last bytes are kept for the operator. On POSIX the process leads a process group of its own, so that the server ends
+together with its wrapper (npx, uvx).
 """
 
 from __future__ import annotations
@@ -16,29 +17,29 @@ from typing import Final
 from strictwire.client.errors import CannotReach, ServerGone, TimedOut, TooLarge
 
 MAX_LINE: Final = 8 * 1024 * 1024
-"""One line of the server: twice the largest message we accept."""
+"""Longest line from the server: twice the largest message that our server accepts."""
 
 STDERR_KEPT: Final = 16 * 1024
-"""The tail of stderr that is kept: enough for one traceback."""
+"""Bytes of stderr that are kept: enough for one traceback."""
 
 CLOSE_PATIENCE: Final = 2.0
-"""Seconds for each step of the farewell: after EOF, after SIGTERM."""
+"""Seconds to wait for the exit of the process after each step of `close`: end of input, SIGTERM, SIGKILL."""
 
 _CHUNK: Final = 64 * 1024
 _POSIX: Final = os.name == "posix"
 
 
 class StdioProcess:
-    """One running server. Make it with `start`; `close` it in any case."""
+    """A running server process. Create it with `start`, and always `close` it."""
 
     def __init__(self, process: asyncio.subprocess.Process, max_line: int) -> None:
         if process.stdin is None or process.stdout is None or process.stderr is None:
-            raise ValueError("the process must be started with three pipes")
+            raise ValueError("the process needs pipes for stdin, stdout and stderr")
         self._process = process
         self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
         self._max_line = max_line
         self._buffer = bytearray()
-        self._searched = 0
+        self._searched = 0  # bytes of the buffer that contain no line break
         self._tail = bytearray()
         self._drain = asyncio.create_task(self._drain_stderr())
 
@@ -53,7 +54,7 @@ class StdioProcess:
     ) -> StdioProcess:
         """Start the command. Raises CannotReach."""
         if not command:
-            raise CannotReach("the empty command", "name a program to start")
+            raise CannotReach("an empty command", "name the program to start")
         try:
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -65,28 +66,28 @@ class StdioProcess:
                 start_new_session=_POSIX,
             )
         except OSError as exc:
-            raise CannotReach(command[0], os.strerror(exc.errno) if exc.errno else "it cannot be started") from exc
+            raise CannotReach(command[0], os.strerror(exc.errno) if exc.errno else "the program cannot be started") from exc
         except ValueError as exc:
-            raise CannotReach(command[0], "an argument holds a NUL byte") from exc
+            raise CannotReach(command[0], "an argument contains a NUL byte") from exc
         return cls(process, max_line)
 
     @property
     def pid(self) -> int:
-        """Also the id of its process group on POSIX."""
+        """The process id. On POSIX also the id of the process group."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs."""
+        """The exit code; None while the process runs."""
         return self._process.returncode
 
     @property
     def stderr_tail(self) -> bytes:
-        """The last bytes written to stderr."""
+        """The last bytes that the process wrote to stderr."""
         return bytes(self._tail)
 
     async def write(self, raw: bytes) -> None:
-        """Write bytes as they are. Raises ServerGone when the pipe is closed."""
+        """Write bytes to stdin. Raises ServerGone: the pipe is closed."""
         try:
             self._stdin.write(raw)
             await self._stdin.drain()
@@ -94,18 +95,18 @@ class StdioProcess:
             raise ServerGone(self.exit_code, self.stderr_tail) from exc
 
     async def write_line(self, raw: bytes) -> None:
-        """Write one message. Raises ServerGone."""
+        """Write one message and a line break. Raises ServerGone."""
         await self.write(raw + b"\n")
 
     def close_stdin(self) -> None:
-        """Tell the server that nothing more will come."""
+        """Close stdin, which tells the server to exit."""
         with contextlib.suppress(ConnectionError, RuntimeError):
             self._stdin.close()
 
     async def read_line(self) -> bytes | None:
-        """The next line without its end, or None at end of file. Raises TooLarge; the excess is dropped unread.
+        """Read the next line, without the line break; None at the end of stdout. Raises TooLarge; the line is skipped then.
 
-        Safe to cancel: what was read already stays buffered.
+        Safe to cancel: bytes that were already read stay in the buffer.
         """
         while (line := self._maybe_line()) is None:
             if len(self._buffer) > self._max_line:
@@ -121,15 +122,15 @@ class StdioProcess:
         return line
 
     async def wait(self, seconds: float) -> int:
-        """Wait for the end of the process. Raises TimedOut."""
+        """Wait for the exit of the process. Raises TimedOut."""
         try:
             async with asyncio.timeout(seconds):
                 return await self._process.wait()
         except TimeoutError as exc:
-            raise TimedOut("the end of the process", seconds) from exc
+            raise TimedOut("exit of the server process", seconds) from exc
 
     async def close(self, patience: float = CLOSE_PATIENCE) -> int:
-        """End it: EOF, then SIGTERM, then SIGKILL, each after `patience` seconds. Gives the exit code."""
+        """Stop the process: end of input, then SIGTERM, then SIGKILL, `patience` seconds apart. Returns the exit code."""
         self.close_stdin()
         for step in (None, signal.SIGTERM, signal.SIGKILL if _POSIX else signal.SIGTERM):
             if step is not None:
@@ -138,11 +139,11 @@ class StdioProcess:
                 await self._drain_until_exit(patience)
                 break
         self._signal_leftovers()
-        await self._see_pipes_closed(patience)
+        await self._read_pipes_to_end(patience)
         return self.exit_code if self.exit_code is not None else -1
 
-    async def _see_pipes_closed(self, patience: float) -> None:
-        """Read both pipes to their end, so that the loop lets go of them."""
+    async def _read_pipes_to_end(self, patience: float) -> None:
+        """Read both pipes to the end: only then does the event loop close its transports."""
         reading = asyncio.create_task(self._discard_stdout())
         await asyncio.wait({reading, self._drain}, timeout=patience)
         reading.cancel()
@@ -150,7 +151,7 @@ class StdioProcess:
         await asyncio.gather(reading, self._drain, return_exceptions=True)
 
     async def _drain_until_exit(self, patience: float) -> None:
-        """Read on while it ends: a server that must flush would otherwise wait for us forever."""
+        """Wait for the exit and discard stdout meanwhile: a server that flushes a full pipe would otherwise never exit."""
         reading = asyncio.create_task(self._discard_stdout())
         try:
             await self.wait(patience)
@@ -170,7 +171,7 @@ class StdioProcess:
                 self._process.send_signal(number)
 
     def _signal_leftovers(self) -> None:
-        """Children that outlived the leader of the group."""
+        """Kill children of the process that are still running."""
         if _POSIX:
             self._signal(signal.SIGKILL)
 
@@ -185,7 +186,7 @@ class StdioProcess:
         return line.removesuffix(b"\r")
 
     async def _drop_line(self) -> None:
-        """Forget the line that is too long, up to its end."""
+        """Discard the rest of a line that is too long."""
         while True:
             end = self._buffer.find(b"\n")
             if end >= 0:

@@ -1,1 +1,4 @@
-"""What a tool promises, and whether a value keeps the promise. Pure. Above: `audit`, `check`, `pipeline`. Below: `fault`."""
+"""Tool contracts: schemas, limits and fingerprints, and the validation of values. Pure.
+
+Above: `audit`, `check`, `pipeline`. Below: `fault`.
+"""

@@ -1,7 +1,7 @@
-"""Makes schemas self-contained: what a reference to another file names is copied under `$defs` (G15).
+"""Makes a schema self-contained: copies definitions that it references in other files to its `$defs` (G15).
 
-Pure: the files come in as documents. A reference that leaves them, to the network or to a file that was not given, is
-refused, never fetched.
+Pure: the caller passes the parsed files. A reference to the network, or to a file that was not passed, is refused and never
+fetched.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.contract.fingerprint import SCHEMA_LISTS, SCHEMA_MAPS, SCHEMA_SINGLES
+from strictwire.contract.subschemas import map_subschemas
 
-_OWN: Final = ("$id", "$schema")
-"""What a definition must not take along: it would change what references inside it mean."""
+_NOT_COPIED: Final = ("$id", "$schema")
+"""Keywords of a whole file that are removed from its copy: they would change how references inside the copy resolve."""
 
 
 class BundleRefused(ValueError):
-    """A reference that cannot be made local. Carries the reference and the reason."""
+    """A reference cannot be bundled. Carries the reference and the reason."""
 
     def __init__(self, reference: str, reason: str) -> None:
         super().__init__(reference, reason)
@@ -30,65 +30,62 @@ class BundleRefused(ValueError):
 
 
 def bundle(schema: JsonObject, *, file: str, documents: Mapping[str, JsonValue]) -> JsonObject:
-    """The schema with every reference inside it. `documents` are the other files by path; `file` is the schema's own.
+    """Return the schema with all references local. `file` is its own path; `documents` are the other files by path.
 
-    A schema without references to other files is given back unchanged. Raises BundleRefused.
+    A schema without references to other files is returned unchanged. Raises BundleRefused.
     """
-    work = _Bundle(schema, file, documents)
-    bundled: JsonObject = work.rewrite(schema, file)
-    if work.added:
-        bundled["$defs"] = {**bundled.get("$defs", {}), **work.added}
+    bundling = _Bundling(schema, file, documents)
+    bundled: JsonObject = bundling.rewrite(schema, file)
+    if bundling.definitions:
+        bundled["$defs"] = {**bundled.get("$defs", {}), **bundling.definitions}
     return bundled
 
 
-class _Bundle:
-    """One run: which foreign places were copied under which names."""
+class _Bundling:
+    """The state of one run: the definitions copied so far and their names."""
 
     def __init__(self, root: JsonObject, file: str, documents: Mapping[str, JsonValue]) -> None:
         self.file = file
         self.documents = documents
         self.taken: set[str] = set(root.get("$defs", {}))
         self.names: dict[tuple[str, str], str] = {}
-        self.added: JsonObject = {}
+        """Names of copied definitions by file and pointer."""
+        self.definitions: JsonObject = {}
 
     def rewrite(self, value: Any, file: str) -> Any:
-        """The schema with its references rewritten; values that are not schemas (enum, const, examples) stay."""
+        """A schema of `file` with its references rewritten. Data (`enum`, `const`, `examples`) is not changed."""
         if not isinstance(value, dict):
             return value
-        return {name: self._member(name, member, file) for name, member in value.items()}
+        return {keyword: self._rewrite_under(keyword, member, file) for keyword, member in value.items()}
 
-    def _member(self, name: str, member: Any, file: str) -> Any:
-        if name == "$ref" and isinstance(member, str):
-            return self._reference(member, file)
-        if name in SCHEMA_MAPS and isinstance(member, dict):
-            return {key: self.rewrite(each, file) for key, each in member.items()}
-        if name in SCHEMA_LISTS and isinstance(member, list):
-            return [self.rewrite(each, file) for each in member]
-        return self.rewrite(member, file) if name in SCHEMA_SINGLES else member
+    def _rewrite_under(self, keyword: str, member: Any, file: str) -> Any:
+        if keyword == "$ref" and isinstance(member, str):
+            return self._rewrite_reference(member, file)
+        return map_subschemas(keyword, member, lambda child: self.rewrite(child, file))
 
-    def _reference(self, reference: str, file: str) -> str:
+    def _rewrite_reference(self, reference: str, file: str) -> str:
         target, _, pointer = reference.partition("#")
         if ":" in target or target.startswith("/"):
-            raise BundleRefused(reference, "it leads outside these files")
-        where = posixpath.normpath(posixpath.join(posixpath.dirname(file), target)) if target else file
-        if where == self.file:
+            raise BundleRefused(reference, "it leads outside these files; use a relative path to one of them")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(file), target)) if target else file
+        if path == self.file:
             return f"#{pointer}"
         if pointer and not pointer.startswith("/"):
-            raise BundleRefused(reference, "anchors are not followed; use a pointer such as #/$defs/name")
-        return f"#/$defs/{self._copy(where, pointer, reference)}"
+            raise BundleRefused(reference, "anchors are not supported; use a JSON pointer such as #/$defs/name")
+        return f"#/$defs/{self._copy(path, pointer, reference)}"
 
-    def _copy(self, where: str, pointer: str, reference: str) -> str:
-        if (where, pointer) in self.names:
-            return self.names[where, pointer]
-        if where not in self.documents:
-            raise BundleRefused(reference, f"there is no file {where!r}")
-        name = self._free_name(pointer.rpartition("/")[2] or posixpath.basename(where).partition(".")[0])
-        self.names[where, pointer] = name
-        found = _at(self.documents[where], pointer, reference)
-        definition = self.rewrite(found, where)
+    def _copy(self, path: str, pointer: str, reference: str) -> str:
+        if (path, pointer) in self.names:
+            return self.names[path, pointer]
+        if path not in self.documents:
+            raise BundleRefused(reference, f"there is no file {path!r}")
+        name = self._free_name(pointer.rpartition("/")[2] or posixpath.basename(path).partition(".")[0])
+        self.names[path, pointer] = name  # before the copy: a definition may refer to itself
+        found = _at(self.documents[path], pointer, reference)
+        definition = self.rewrite(found, path)
         if isinstance(definition, dict):
-            definition = {key: each for key, each in definition.items() if key not in _OWN}
-        self.added[name] = definition
+            definition = {key: each for key, each in definition.items() if key not in _NOT_COPIED}
+        self.definitions[name] = definition
         return name
 
     def _free_name(self, wanted: str) -> str:
@@ -103,6 +100,6 @@ def _at(document: Any, pointer: str, reference: str) -> Any:
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
         if not isinstance(document, dict) or name not in document:
-            raise BundleRefused(reference, "it leads nowhere")
+            raise BundleRefused(reference, "the file has nothing at that JSON pointer")
         document = document[name]
     return document

@@ -1,6 +1,7 @@
-"""Whether a value fits a schema: compiled once, asked often, and told without ever repeating a value.
+"""Validation of values against compiled schemas. Violations never contain a part of the value.
 
-The engine is jsonschema-rs, offline. Everything it is given has bounded depth (`canon`), because it recurses natively.
+The engine is jsonschema-rs, without network access. It recurses on the native stack, so it may only get values of limited
+depth: `canon` decodes no others.
 """
 
 from __future__ import annotations
@@ -20,27 +21,29 @@ from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
 from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
 
 MAX_VIOLATIONS: Final = 10
-"""Enough to correct a call in one round (A.6 names ten)."""
+"""Enough to correct a call in one round. A.6 asks for ten."""
 
-CACHED: Final = 4096
-"""Compiled validators kept. Two tools with equal schemas share one."""
+MAX_CACHED: Final = 4096
+"""Compiled schemas in the cache. Tools with equal schemas share one."""
 
 _PATTERN_OPTIONS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000)
-"""Bounds the work of one pattern on one string; past it the value is refused, not waited for."""
+"""Limits the work of one pattern on one string. Above the limit the value is refused, so no pattern can block the server."""
 
 
 class Violation(Struct, frozen=True):
-    """One way in which a value does not fit. Names and words of the schema only, never the value."""
+    """One reason why a value does not conform. Has names and values from the schema, never a part of the value."""
 
     path: str
-    """JSON pointer of the offending part. Ends in the name that is missing or unknown."""
+    """JSON pointer of the invalid part. For a missing or unknown member it ends with the name of the member."""
     keyword: str
+    """The keyword of the schema that is violated."""
     expected: str = ""
+    """What the keyword requires. Empty if the path says it all, as for `required`."""
     actual: str = ""
-    """The JSON type that was met, for `type`."""
+    """The JSON type of the invalid part, for `type`."""
 
     def as_details(self) -> JsonObject:
-        """The form that failures carry."""
+        """The form in the details of a failure."""
         details: JsonObject = {"path": self.path, "keyword": self.keyword}
         if self.expected:
             details["expected"] = self.expected
@@ -50,44 +53,46 @@ class Violation(Struct, frozen=True):
 
 
 class Conformer:
-    """A compiled schema."""
+    """A compiled schema that values are validated against."""
 
     __slots__ = ("_validator", "accepts")
 
     def __init__(self, validator: Any) -> None:
         self._validator = validator
         self.accepts: Callable[[JsonValue], bool] = validator.is_valid
-        """Whether a value conforms; the fast question, asked first."""
+        """Whether a value conforms. Fast: call it first, and `find_violations` only if it returns False."""
 
     def find_violations(self, value: JsonValue) -> tuple[Violation, ...]:
-        """Why a value does not conform, in a fixed order; empty if it does."""
+        """The reasons why a value does not conform, in a fixed order. Empty if it conforms."""
         found: set[Violation] = set()
+        # Read more errors than are returned, because sorting moves unknown members to the end. Do not read all errors: a
+        # large value can have thousands.
         for error in islice(self._validator.iter_errors(value), 4 * MAX_VIOLATIONS):
             found.update(_explain(error, value))
         return tuple(sorted(found, key=_order)[:MAX_VIOLATIONS])
 
 
 def _order(violation: Violation) -> tuple[bool, str, str, str]:
-    """By place, but unknown names last: there can be any number of them, and they must not crowd out the rest."""
+    """By path, but unknown members last: there can be any number of them, and they must not displace the others."""
     is_unknown = violation.keyword in ("additionalProperties", "unevaluatedProperties")
     return is_unknown, violation.path, violation.keyword, violation.expected
 
 
 def compile_schema(schema: JsonObject) -> Conformer:
-    """Compile, or take from the cache by content. Raises SchemaRefused: see `schema.Problem`."""
+    """Compile a schema, or take it from the cache. Raises SchemaRefused: see `schema.Problem`."""
     return _compile(check_schema(schema))
 
 
-@lru_cache(maxsize=CACHED)
+@lru_cache(maxsize=MAX_CACHED)
 def _compile(raw: bytes) -> Conformer:
     schema = parse_object(raw)
     try:
         compiled = _ENGINES[draft_of(schema)](
-            _with_whole_bounds(schema) if _FRACTION.search(raw) else schema,
+            _with_integer_bounds(schema) if _FLOAT_BOUND.search(raw) else schema,
             offline=True,
             validate_formats=True,
             pattern_options=_PATTERN_OPTIONS,
-            mask="",
+            mask="",  # keeps the value out of the messages of the engine
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
         raise SchemaRefused(Problem.INVALID) from exc
@@ -105,34 +110,37 @@ _ENGINES: Final[Mapping[int, Any]] = MappingProxyType(
 )
 
 
-def _with_whole_bounds(schema: Any) -> Any:
-    """`"minimum": 0.0` means 0 but is an order of magnitude slower in the engine; only the compiled copy is changed."""
+def _with_integer_bounds(schema: Any) -> Any:
+    """The schema with bounds such as 0.0 as integers. They mean the same, but the engine compares floats ten times slower.
+
+    Only the compiled copy is changed, never the schema that clients see.
+    """
     if isinstance(schema, dict):
-        return {name: _with_whole_bounds(_whole(name, member)) for name, member in schema.items()}
+        return {name: _with_integer_bounds(_integer_bound(name, member)) for name, member in schema.items()}
     if isinstance(schema, list):
-        return [_with_whole_bounds(member) for member in schema]
+        return [_with_integer_bounds(member) for member in schema]
     return schema
 
 
 _BOUNDS: Final = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
-_FRACTION: Final = re.compile(rb'"(?:m|exclusiveM)(?:inimum|aximum|ultipleOf)":-?[0-9]+[.eE]')
-"""A bound that is written as a float: without one there is nothing to change."""
+_FLOAT_BOUND: Final = re.compile(rb'"(?:m|exclusiveM)(?:inimum|aximum|ultipleOf)":-?[0-9]+[.eE]')
+"""Finds a bound that is written as a float. Most schemas have none, and then nothing is rewritten."""
 
 
-def _whole(name: str, member: Any) -> Any:
-    is_whole = name in _BOUNDS and isinstance(member, float) and math.isfinite(member) and member.is_integer()
-    return int(member) if is_whole else member
+def _integer_bound(name: str, member: Any) -> Any:
+    is_integer = name in _BOUNDS and isinstance(member, float) and math.isfinite(member) and member.is_integer()
+    return int(member) if is_integer else member
 
 
 _Kind: Final = jsonschema_rs.ValidationErrorKind
 
 
 def _explain(error: Any, value: JsonValue) -> Iterable[Violation]:
-    """One violation for each name that is missing or unknown, otherwise one for the error."""
+    """The violations of one error of the engine: one for each missing or unknown member, otherwise one."""
     path = ""
     for part in error.instance_path:
         path += "/" + (escape_pointer(part) if isinstance(part, str) else str(part))
-    return _EXPLAINED.get(type(error.kind), _explain_other)(error, path, value)
+    return _EXPLAINERS.get(type(error.kind), _explain_other)(error, path, value)
 
 
 def _explain_missing(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
@@ -151,11 +159,12 @@ def _explain_type(error: Any, path: str, value: JsonValue) -> Iterable[Violation
 
 def _explain_other(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
     keyword = str(error.schema_path[-1]) if error.schema_path else "false"
-    shown = error.kind.name if keyword.isdigit() else keyword
-    return (Violation(path=path, keyword=shown, expected=_expected(error.kind)),)
+    # The schema path of an error inside a list of schemas ends with an index.
+    name = error.kind.name if keyword.isdigit() else keyword
+    return (Violation(path=path, keyword=name, expected=_expected(error.kind)),)
 
 
-_EXPLAINED: Final[Mapping[type, Callable[[Any, str, JsonValue], Iterable[Violation]]]] = MappingProxyType(
+_EXPLAINERS: Final[Mapping[type, Callable[[Any, str, JsonValue], Iterable[Violation]]]] = MappingProxyType(
     {
         _Kind.Required: _explain_missing,
         _Kind.AdditionalProperties: _explain_unknown,
@@ -163,23 +172,26 @@ _EXPLAINED: Final[Mapping[type, Callable[[Any, str, JsonValue], Iterable[Violati
         _Kind.Type: _explain_type,
     }
 )
-"""Kinds of error that are told in their own way."""
+"""Functions for the kinds of error that need special treatment."""
 
-_LIMITED: Final = ("limit", "format", "pattern", "multiple_of")
-"""Fields of the engine's error kinds that hold a word of the schema worth showing."""
+_EXPECTED_FIELDS: Final = ("limit", "format", "pattern", "multiple_of")
+"""Fields of the engine's error kinds that hold the value of the violated keyword."""
+
+_MAX_EXPECTED: Final = 200
+"""Characters of `Violation.expected`: an enumeration or a pattern can be very long."""
 
 
 def _expected(kind: Any) -> str:
     if isinstance(kind, _Kind.Enum):
-        return _shown(kind.options)
+        return _encode(kind.options)
     if isinstance(kind, _Kind.Constant):
-        return _shown(kind.expected_value)
-    shown = next((getattr(kind, name) for name in _LIMITED if hasattr(kind, name)), "")
-    return str(shown)[:200]
+        return _encode(kind.expected_value)
+    expected = next((getattr(kind, name) for name in _EXPECTED_FIELDS if hasattr(kind, name)), "")
+    return str(expected)[:_MAX_EXPECTED]
 
 
-def _shown(words: Any) -> str:
-    return render(words).decode()[:200]
+def _encode(expected: Any) -> str:
+    return render(expected).decode()[:_MAX_EXPECTED]
 
 
 def _part_at(value: Any, path: list[str | int]) -> Any:
@@ -203,7 +215,7 @@ _TYPES: Final[Mapping[type, str]] = MappingProxyType(
 
 
 def json_type(value: object) -> str:
-    """The JSON Schema name of a value's type; `1.0` is an integer there."""
+    """The name of the JSON Schema type of a value. In JSON Schema `1.0` is an integer."""
     if isinstance(value, float) and value.is_integer():
         return "integer"
     return _TYPES.get(type(value)) or next((name for kind, name in _TYPES.items() if isinstance(value, kind)), "unknown")

@@ -1,6 +1,6 @@
-"""The contract of a tool as JSON documents: two schemas, and beside them `<name>.contract.json` with the rest.
+"""The contract of a tool as JSON documents: two schemas, and `<name>.contract.json` with everything else.
 
-Pure: documents in, a ToolContract out, and back. Reading files is for `sources`.
+Pure: converts between documents and a ToolContract. `sources` reads and writes the files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,17 @@ _CAPS: Final[Mapping[str, str]] = {
     "responseBytes": "response_bytes",
     "concurrency": "concurrency",
 }
-"""Member of `caps` to field."""
+"""The members of `caps` and the fields of Caps."""
+
+
+_KINDS: Final[Mapping[type, str]] = {
+    str: "a string",
+    bool: "true or false",
+    int: "an integer",
+    list: "an array",
+    dict: "an object",
+}
+"""How error messages name the JSON types."""
 
 
 def _text(value: Any) -> str:
@@ -26,8 +36,9 @@ def _text(value: Any) -> str:
 
 
 def _of_type(value: Any, kind: type) -> Any:
+    """Narrow a value. Raises ValueError: it has another type. A boolean is not an integer."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(kind.__name__)
+        raise ValueError(f"expected {_KINDS[kind]}")
     return value
 
 
@@ -38,8 +49,14 @@ def _names(value: Any) -> frozenset[str]:
 def _caps(value: Any) -> Caps:
     unknown = _of_type(value, dict).keys() - _CAPS.keys()
     if unknown:
-        raise KeyError(min(unknown))
+        raise ValueError(f"unknown member {min(unknown)!r}; known: {', '.join(_CAPS)}")
     return Caps(**{_CAPS[name]: _of_type(number, int) for name, number in value.items()})
+
+
+def _safety(value: Any) -> Safety:
+    if value not in list(Safety):
+        raise ValueError(f"expected one of {', '.join(Safety)}")
+    return Safety(value)
 
 
 _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
@@ -48,49 +65,50 @@ _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "annotations": ("annotations", lambda value: _of_type(value, dict)),
     "category": ("category", _text),
     "tier": ("tier", _text),
-    "safety": ("safety", Safety),
+    "safety": ("safety", _safety),
     "roles": ("roles", _names),
     "capabilities": ("capabilities", _names),
     "caps": ("caps", _caps),
     "dialect": ("dialect", _text),
     "textJson": ("text_json", lambda value: _of_type(value, bool)),
     "notes": ("notes", _text),
+    "listsOutput": ("lists_output", lambda value: _of_type(value, bool)),
     "icons": ("icons", lambda value: tuple(_of_type(value, list))),
     "meta": ("meta", lambda value: _of_type(value, dict)),
 }
-"""Member of the document to the field of the contract and how it is read."""
+"""The members of the document, each with its field of the contract and the function that reads it."""
 
 
 def read_contract(
     name: str, *, input_schema: JsonObject, output_schema: JsonObject | None, document: JsonObject
 ) -> ToolContract:
-    """A contract from its documents. Raises ContractRefused: an unknown member, or one of the wrong type."""
+    """Read a contract from its documents. Raises ContractRefused: a member is unknown or has an invalid value."""
     fields: dict[str, Any] = {"description": ""}
     for member, value in document.items():
         if member not in _MEMBERS:
             near = difflib.get_close_matches(member, _MEMBERS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(_MEMBERS)}"
-            raise ContractRefused(f"tool {name!r}: unknown member {member!r} in its contract document; {hint}")
+            raise ContractRefused(f"tool {name!r}: its contract document has an unknown member {member!r}; {hint}")
         field, read = _MEMBERS[member]
         try:
             fields[field] = read(value)
-        except (TypeError, ValueError, KeyError) as exc:
-            raise ContractRefused(f"tool {name!r}: member {member!r} of its contract document is not usable") from exc
+        except ValueError as exc:
+            raise ContractRefused(f"tool {name!r}: member {member!r} of its contract document: {exc}") from exc
     return ToolContract(name=name, input_schema=input_schema, output_schema=output_schema, **fields)
 
 
 def render_contract(contract: ToolContract) -> JsonObject:
-    """The document of a contract; members at their default are left out."""
-    plain = ToolContract(name=contract.name, description="", input_schema={})
-    shown: JsonObject = {"description": contract.description}
+    """The contract document of a contract. Members with their default value are left out."""
+    defaults = ToolContract(name=contract.name, description="", input_schema={})
+    document: JsonObject = {"description": contract.description}
     for member, (field, _) in _MEMBERS.items():
         value = getattr(contract, field)
-        if member != "description" and value != getattr(plain, field):
-            shown[member] = _shown(value)
-    return shown
+        if member != "description" and value != getattr(defaults, field):
+            document[member] = _as_json(value)
+    return document
 
 
-def _shown(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, Caps):
         return {member: getattr(value, field) for member, field in _CAPS.items()}
     if isinstance(value, frozenset):

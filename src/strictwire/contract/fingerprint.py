@@ -1,7 +1,7 @@
-"""The fingerprint of a tool: what it takes, what it gives, what it says and what it hints, each as one digest.
+"""The fingerprint of a tool: one digest each for its input schema, output schema, texts and annotations.
 
-Specified in docs/FINGERPRINT.md, so that others can compute the same digests. It covers what a server shows in
-`tools/list`; the terms that only our own contracts have (tier, roles, caps) are not on the wire and do not count.
+docs/FINGERPRINT.md specifies it, so that other programs can compute the same digests. It covers what a server shows in
+`tools/list`. Tier, roles and caps exist only in our contracts and not on the wire, so they are not part of it.
 """
 
 from __future__ import annotations
@@ -15,40 +15,18 @@ from strictwire.canon.digest import digest_bytes
 from strictwire.canon.jcs import render_canonical
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.schema import escape_pointer
+from strictwire.contract.subschemas import map_subschemas, subschemas
 from strictwire.contract.tool import ToolContract
 
 VERSION: Final = 1
-"""The version of the specification that these digests follow."""
+"""The version of the specification in docs/FINGERPRINT.md."""
 
 TEXT_KEYWORDS: Final = frozenset({"title", "description", "$comment", "examples"})
-"""Keywords a reader or a model sees and a validator ignores: they belong to the text, not to the shape."""
-
-SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-"""Keywords whose value maps names to schemas: the names are not keywords."""
-
-SCHEMA_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
-
-SCHEMA_SINGLES: Final = frozenset(
-    {
-        "items",
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-"""Keywords whose value is one schema."""
+"""Keywords that a person or a model reads and a validator ignores. They belong to the texts, not to the shape."""
 
 
 class Aspect(StrEnum):
-    """One digest of a fingerprint."""
+    """A part of a tool that has a digest of its own."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -58,20 +36,21 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """The digests of one tool. `output` is None for a tool that promises no output."""
+    """The digests of one tool. `output` is None for a tool without an output schema."""
 
     whole: str
+    """Covers the name of the tool and all other digests."""
     input: str
     output: str | None
     description: str
     annotations: str
 
     def as_json(self) -> JsonObject:
-        """The form that lock files hold."""
+        """The JSON form, as it is in lock files."""
         return {"whole": self.whole, **self._aspects()}
 
     def changed_from(self, other: Fingerprint) -> frozenset[Aspect]:
-        """Which aspects differ."""
+        """The aspects that differ."""
         return frozenset(each for each in Aspect if self._aspects()[each.value] != other._aspects()[each.value])
 
     def _aspects(self) -> dict[str, str | None]:
@@ -84,7 +63,7 @@ class Fingerprint:
 
 
 def fingerprint(tool: ToolContract) -> Fingerprint:
-    """The fingerprint of a tool. Raises NotJson: a schema or annotation that is not JSON."""
+    """Compute the fingerprint of a tool. Raises NotJson: a schema or an annotation is not JSON."""
     aspects: dict[str, str | None] = {
         "input": _digest(strip_text(tool.input_schema)),
         "output": None if tool.output_schema is None else _digest(strip_text(tool.output_schema)),
@@ -96,15 +75,15 @@ def fingerprint(tool: ToolContract) -> Fingerprint:
 
 
 def parse_fingerprint(value: Mapping[str, Any]) -> Fingerprint:
-    """Read what `as_json` wrote. Raises KeyError, TypeError: a digest is absent or not text."""
+    """Read the JSON form of a fingerprint. Raises TypeError: a member is missing, unknown or not a string."""
     known = {"whole", *(each.value for each in Aspect)}
     if set(value) != known or not all(isinstance(value[name], str) for name in known - {"output"}):
-        raise TypeError(f"a fingerprint has exactly {', '.join(sorted(known))}")
+        raise TypeError(f"a fingerprint has exactly the members {', '.join(sorted(known))}")
     return Fingerprint(**{name: value[name] for name in known})
 
 
 def texts_of(tool: ToolContract) -> JsonObject:
-    """Everything a reader or a model is told, by place. Absent texts are left out; an empty one counts."""
+    """All texts of a tool by place. A missing text is left out; an empty one is included."""
     texts: JsonObject = {"description": tool.description}
     if tool.title is not None:
         texts["title"] = tool.title
@@ -127,31 +106,15 @@ def schema_texts(schema: JsonValue, pointer: str = "") -> Iterator[tuple[str, Js
             yield from schema_texts(child, here + step)
 
 
-def subschemas(keyword: str, value: Any) -> Iterator[tuple[str, JsonValue]]:
-    """The schemas directly under a keyword, with the pointer from the keyword to them."""
-    if keyword in SCHEMA_MAPS and isinstance(value, dict):
-        for name, child in value.items():
-            yield f"/{escape_pointer(name)}", child
-    elif keyword in SCHEMA_LISTS and isinstance(value, list):
-        for index, child in enumerate(value):
-            yield f"/{index}", child
-    elif keyword in SCHEMA_SINGLES:
-        yield "", value
-
-
 def strip_text(schema: JsonValue) -> JsonValue:
-    """The schema without its text keywords: what a validator sees."""
+    """The schema without its text keywords: only what a validator uses."""
     if not isinstance(schema, dict):
         return schema
-    return {name: _strip_under(name, value) for name, value in schema.items() if name not in TEXT_KEYWORDS}
-
-
-def _strip_under(keyword: str, value: Any) -> Any:
-    if keyword in SCHEMA_MAPS and isinstance(value, dict):
-        return {name: strip_text(child) for name, child in value.items()}
-    if keyword in SCHEMA_LISTS and isinstance(value, list):
-        return [strip_text(child) for child in value]
-    return strip_text(value) if keyword in SCHEMA_SINGLES else value
+    return {
+        keyword: map_subschemas(keyword, value, strip_text)
+        for keyword, value in schema.items()
+        if keyword not in TEXT_KEYWORDS
+    }
 
 
 def _digest(value: JsonValue) -> str:

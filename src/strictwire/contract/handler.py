@@ -1,4 +1,7 @@
-"""What a handler is given and what it may give back. Packs and authors write against this page and nothing more."""
+"""The interface between a tool and the server: what a handler receives, and what it may return.
+
+Packs depend on this module and not on the rest of the server.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,19 @@ from strictwire.fault.failure import Facts
 
 
 class _Absent:
-    """No value at all, which is not the same as null."""
+    """The type of ABSENT."""
 
     def __repr__(self) -> str:
         return "ABSENT"
 
 
 ABSENT: Final = _Absent()
+"""No structured content. Not the same as None, which is the JSON value null."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One question to the person or the model behind the client: an MCP request in waiting."""
+    """A request to the client: for input from its user, for an answer of its model, or for its roots."""
 
     method: str
     """`elicitation/create`, `sampling/createMessage` or `roots/list`."""
@@ -31,7 +35,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A tool's result where plain JSON does not say enough: content items, or structured content with text of its own."""
+    """The result of a tool with more than structured content: content items, or `_meta`."""
 
     structured: object = ABSENT
     content: tuple[JsonObject, ...] = ()
@@ -39,34 +43,34 @@ class Answer:
 
 
 class CallContext(Protocol):
-    """The running call, as its handler sees it."""
+    """The running call, as the handler sees it."""
 
     @property
     def facts(self) -> Mapping[str, str | None]:
-        """Who calls: principal, role, session, revision, transport."""
+        """Who calls: principal, role, tier, session, revision, transport."""
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell how far the work is, to a caller that asked to be told."""
+        """Report the progress of the call. Sent only if the client asked for it."""
 
     def log(self, level: str, data: JsonValue, logger: str | None = None) -> None:
-        """Send a log message to a caller that asked for this level."""
+        """Send a log message to the client. Sent only if the client asked for this level."""
 
     def diagnose(self, note: str) -> None:
-        """Add an informational note to the answer, where the profile has a place for it."""
+        """Add an informational note to the response, if the profile has a field for it."""
 
     def attribute(self, facts: Facts) -> None:
-        """Say whose the call is (session, role, workspace, plan, phase), for its record however it ends."""
+        """Set the session, role, workspace, plan or phase of the call in its audit record, whether it succeeds or fails."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
-        """Put questions to the client and return its answers by key.
+        """Send requests to the client and return its answers by key.
 
-        In the stateless era the handler is run again from its start with the answers at hand, so whatever it does
-        before asking must be safe to repeat.
+        In MCP 2026-07-28 the handler runs again from its start once the answers have arrived, so everything that it does
+        before this call must be safe to repeat.
         """
 
     def close_stream(self) -> None:
-        """Let a client that can come back for the answer go, where the revision has such streams."""
+        """Close the event stream of the call early; the client resumes it later. Does nothing if it cannot be resumed."""
 
 
 Handler: TypeAlias = Callable[[JsonObject, CallContext], Awaitable[Any] | Any]
-"""A coroutine function, or a plain function, which runs off the event loop."""
+"""A tool implementation: a coroutine function, or a plain function, which runs in a thread."""

@@ -1,6 +1,6 @@
-"""Which JSON Schemas may be part of a contract: a known dialect, bounded, self-contained, valid in their dialect.
+"""Checks that a JSON Schema can be part of a contract: a supported dialect, limited size and depth, no remote references.
 
-Not here: judging instances (`conform`), judging style (`check`).
+Not here: whether the schema is valid in its dialect and whether values conform to it (`conform`), and style (`check`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import jsonschema_rs
 from strictwire.canon.json import JsonObject, render
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-"""The dialect of every schema we write, and of a schema that names none."""
+"""The dialect of the schemas that strictwire generates, and of a schema without `$schema`."""
 
 DRAFTS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -26,18 +26,18 @@ DRAFTS: Final[Mapping[str, int]] = MappingProxyType(
         "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4,
     }
 )
-"""Dialects that are honoured when a schema names them; any other is refused."""
+"""Supported dialects by the value of `$schema`. Any other is refused."""
 
 ANNOTATIONS: Final = frozenset(
     {"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 )
-"""Keywords that judge nothing. So do those that begin with `x-`."""
+"""Keywords that do not affect validation, like those that start with `x-`."""
 
 MAX_BYTES: Final = 1024 * 1024
-"""A schema is read by people and models; the largest public tool schema met is under 100 KB."""
+"""People and models read schemas. The largest public tool schema that we have found is smaller than 100 KB."""
 
 MAX_DEPTH: Final = 64
-"""Nesting of a schema document, far below what crashes schema engines."""
+"""Maximum nesting of a schema, far below the depth that overflows the stack of schema engines."""
 
 
 class Problem(StrEnum):
@@ -51,8 +51,20 @@ class Problem(StrEnum):
     ROOT_NOT_OBJECT = "root_not_object"
 
 
+_EXPLANATIONS: Final[Mapping[Problem, str]] = MappingProxyType(
+    {
+        Problem.UNKNOWN_DIALECT: f"the dialect in $schema is not supported; use {DIALECT}",
+        Problem.TOO_LARGE: f"the schema is larger than {MAX_BYTES} bytes",
+        Problem.TOO_DEEP: f"the schema is nested deeper than {MAX_DEPTH} levels",
+        Problem.REMOTE_REF: "the reference leads outside the schema; copy its target into $defs",
+        Problem.INVALID: "the schema is not valid in its dialect, or a reference does not resolve",
+        Problem.ROOT_NOT_OBJECT: 'the root of an input schema needs "type": "object"',
+    }
+)
+
+
 class SchemaRefused(ValueError):
-    """A schema that cannot be part of a contract. Carries the problem and the JSON pointer of the place."""
+    """A schema cannot be part of a contract. Carries the problem and the JSON pointer of the place."""
 
     def __init__(self, problem: Problem, pointer: str = "") -> None:
         super().__init__(problem, pointer)
@@ -60,14 +72,15 @@ class SchemaRefused(ValueError):
         self.pointer = pointer
 
     def __str__(self) -> str:
-        return f"schema refused: {self.problem.value.replace('_', ' ')} at '{self.pointer}'"
+        where = f" (at {self.pointer})" if self.pointer else ""
+        return f"{_EXPLANATIONS[self.problem]}{where}"
 
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 def draft_of(schema: JsonObject) -> int:
-    """The dialect a schema is written in. Raises SchemaRefused: a dialect we do not know."""
+    """The JSON Schema draft of a schema, as a constant of jsonschema-rs. Raises SchemaRefused: an unknown dialect."""
     named = schema.get("$schema", DIALECT)
     draft = DRAFTS.get(named.rstrip("#")) if isinstance(named, str) else None
     if draft is None:
@@ -76,12 +89,13 @@ def draft_of(schema: JsonObject) -> int:
 
 
 def check_schema(schema: JsonObject) -> bytes:
-    """Refuse what cannot be a contract; its bytes if it can be one. Raises SchemaRefused: see Problem, in its order."""
+    """Check a schema and return it encoded. Raises SchemaRefused: unknown dialect, too deep, too large, remote reference."""
     draft_of(schema)
     try:
         raw = render(schema)
     except RecursionError:
         raise SchemaRefused(Problem.TOO_DEEP) from None
+    # The counts of brackets and the search for "$ref" are cheap tests that most schemas pass without a walk.
     if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH:
         _check_depth(schema)
     if len(raw) > MAX_BYTES:
@@ -92,14 +106,14 @@ def check_schema(schema: JsonObject) -> bytes:
 
 
 def check_tool_input(schema: JsonObject) -> None:
-    """MCP asks for an object at the root of every input schema. Raises SchemaRefused."""
+    """Check an input schema. MCP requires `"type": "object"` at its root. Raises SchemaRefused."""
     check_schema(schema)
     if schema.get("type") != "object":
         raise SchemaRefused(Problem.ROOT_NOT_OBJECT, "/type")
 
 
 def walk(schema: Any, pointer: str = "") -> Iterator[tuple[str, JsonObject]]:
-    """Every object of a schema document with its pointer, outermost first."""
+    """All objects in a schema document with their JSON pointers, outermost first. Not all of them are schemas."""
     if isinstance(schema, dict):
         yield pointer, schema
         for name, member in schema.items():
@@ -110,7 +124,7 @@ def walk(schema: Any, pointer: str = "") -> Iterator[tuple[str, JsonObject]]:
 
 
 def escape_pointer(name: str) -> str:
-    """One JSON pointer token (RFC 6901)."""
+    """Escape a name as a token of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
@@ -129,7 +143,7 @@ def _children(parent: Any) -> list[Any]:
 
 
 def _check_references(schema: JsonObject) -> None:
-    """A reference may name a place in this document, or a resource that this document embeds by `$id`."""
+    """Allow references to a place in this document, or to a schema resource that it embeds with `$id`."""
     embedded = {part["$id"] for _, part in walk(schema) if isinstance(part.get("$id"), str)}
     for pointer, part in walk(schema):
         for keyword in _REFERENCES:

@@ -1,7 +1,4 @@
-"""The contract of one tool, and of the other things a server offers: resources, templates and prompts.
-
-A contract is data. It does not run anything; handlers are bound to it by name elsewhere.
-"""
+"""Contracts of tools, resources and prompts. A contract is data only; `pipeline.catalog` binds it to its handler."""
 
 from __future__ import annotations
 
@@ -13,11 +10,12 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
 
-NOTHING: Final[Mapping[str, JsonValue]] = MappingProxyType({})
+EMPTY: Final[Mapping[str, JsonValue]] = MappingProxyType({})
+"""An empty mapping that is safe as a default value, because it cannot be changed."""
 
 
 class Safety(StrEnum):
-    """What running the tool can do. Anything but `READ_ONLY` has an intent record before it runs."""
+    """The effects that a tool can have. An audit record is written before a call of any tool that is not `READ_ONLY`."""
 
     READ_ONLY = "read-only"
     MUTATING = "mutating"
@@ -26,47 +24,52 @@ class Safety(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """Run-time bounds of one tool."""
+    """Run-time limits of one tool."""
 
     timeout_ms: int = 30_000
-    """Wall time of one call (E9 names 30 s)."""
+    """Wall-clock time of one call. E9 asks for 30 seconds."""
     response_bytes: int = 4 * 1024 * 1024
-    """Size of the structured content and text of one answer."""
+    """Size of the structured content and text of one result."""
     concurrency: int = 1024
-    """Calls of this tool that may run at once."""
+    """Calls of this tool that may run at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContract:
-    """What one tool promises."""
+    """The contract of one tool."""
 
     name: str
     description: str
     input_schema: JsonObject
     output_schema: JsonObject | None = None
     title: str | None = None
-    annotations: Mapping[str, JsonValue] = field(default_factory=lambda: NOTHING)
-    """The MCP hints, as advertised: readOnlyHint, destructiveHint, idempotentHint, openWorldHint."""
+    annotations: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
+    """The MCP annotations in `tools/list`: readOnlyHint, destructiveHint, idempotentHint, openWorldHint."""
     category: str = "general"
     tier: str = "core"
+    """The lowest tier of a caller that may call it."""
     safety: Safety = Safety.READ_ONLY
     roles: frozenset[str] = frozenset()
-    """Roles that may call it; empty: any."""
+    """Roles that may call it. Empty means all."""
     capabilities: frozenset[str] = frozenset()
-    """Client capabilities without which it cannot run, such as `sampling`."""
+    """Capabilities that the client must have, such as `sampling`."""
     caps: Caps = field(default_factory=Caps)
     dialect: str = "mcp"
-    """How its failures look over MCP."""
+    """The dialect that renders its failures over MCP."""
     text_json: bool = False
     """Whether the JSON of the structured content is repeated as text in every revision."""
     notes: str = ""
+    listed: bool = True
+    """Whether MCP lists show it. A tool that no caller of this server can use is named by `editor/0.1` alone."""
+    lists_output: bool = True
+    """Whether MCP lists show the output schema. Answers are held to it either way."""
     icons: tuple[JsonObject, ...] = ()
-    meta: Mapping[str, JsonValue] = field(default_factory=lambda: NOTHING)
+    meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceContract:
-    """A resource with a fixed URI, or (with `{name}` parts) a template of URIs."""
+    """The contract of a resource, or of a resource template if the URI has `{name}` placeholders."""
 
     uri: str
     name: str
@@ -74,17 +77,17 @@ class ResourceContract:
     title: str | None = None
     mime_type: str | None = None
     caps: Caps = field(default_factory=Caps)
-    meta: Mapping[str, JsonValue] = field(default_factory=lambda: NOTHING)
+    meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
 
     @property
     def is_template(self) -> bool:
-        """Whether the URI has parts to fill in."""
+        """Whether the URI has placeholders."""
         return "{" in self.uri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptArgument:
-    """One argument of a prompt. Prompt arguments are strings by the protocol."""
+    """One argument of a prompt. In MCP all prompt arguments are strings."""
 
     name: str
     description: str = ""
@@ -93,11 +96,11 @@ class PromptArgument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptContract:
-    """What one prompt takes."""
+    """The contract of one prompt."""
 
     name: str
     description: str = ""
     title: str | None = None
     arguments: tuple[PromptArgument, ...] = ()
     caps: Caps = field(default_factory=Caps)
-    meta: Mapping[str, JsonValue] = field(default_factory=lambda: NOTHING)
+    meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)

@@ -1,5 +1,5 @@
-"""The guard: relays between clients and another MCP server, and holds that server to its contract.
+"""The guard: relays between MCP clients and upstream MCP servers, and holds the upstreams to their contracts.
 
-Below: client (how other servers are reached), profiles (eras, streams, seals), pipeline (stages, records). Above: server.
-An answer is relayed as the bytes that came; it is decoded only to be judged.
+An upstream's answer is relayed as the bytes that it sent; it is decoded only to be checked. Below: client (connections to
+other servers), profiles (the endpoint and its Backend protocol), pipeline (stages and records). Above: server.
 """

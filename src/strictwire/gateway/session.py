@@ -1,400 +1,261 @@
-"""One legacy session of a client, and the upstream session that belongs to it alone.
+"""A legacy session of a client, and the upstream session that belongs to it alone.
 
-`initialize` is relayed as it came, so the upstream sees exactly this client's capabilities. What the upstream asks is
-put to the client under ids of ours. If the upstream ends, the next request starts it again and repeats the opening.
+`initialize` is relayed unchanged, so the upstream sees exactly this client's capabilities. If the upstream ends, the next
+request starts it again and repeats the handshake.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue, render
+from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import ClientError, NotUnderstood
+from strictwire.client.message import Era
 from strictwire.fault.failure import Failure
-from strictwire.gateway.bridge_to_modern import maybe_bridge, open_bridge, refuses_sessions
-from strictwire.gateway.hearing import Faucet, StreamHearer
-from strictwire.gateway.link import Answer, Deaf, Era, Link, Question, Relayed, answer_exchange, question_of
-from strictwire.gateway.rewrite import CANCELLED_ID, ID, replace_at, slice_at, value_at
-from strictwire.gateway.terms import broke, failure_of
-from strictwire.gateway.upstream import OPENING_SECONDS
-from strictwire.gateway.warden import Errand, Warden
-from strictwire.pipeline.call import Caller
+from strictwire.gateway.bridges.to_modern import maybe_bridge, open_bridge, refuses_sessions
+from strictwire.gateway.client_questions import ClientQuestions
+from strictwire.gateway.guard_session import GuardSession
+from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.errors import failure_of, protocol_broken
+from strictwire.gateway.links.link import Link, UpstreamAnswer, UpstreamRequest, try_send
+from strictwire.gateway.links.notifications import TOOLS_CHANGED, StreamListener, notification_limit
+from strictwire.gateway.links.raw_message import value_at
+from strictwire.gateway.links.upstream import OPENING_SECONDS, handshake, retrieve_exception
+from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
+from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, client_request
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
-from strictwire.profiles.mcp.context import NEEDS
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.streams import Streams
-from strictwire.profiles.mcp.targets import CALLS, read_target
-from strictwire.wire.envelope import Notification, Request, RequestId, Response, render_error
+from strictwire.wire.envelope import Notification, Request, Response
 from strictwire.wire.revisions import LEGACY_NAMES, REVISIONS, Revision
 from strictwire.wire.session import InFlight
 
-MAX_ASKED: Final = 1000
-"""Questions of one upstream that may wait for their answers."""
-
 REPEATED: Final = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
-"""Requests that set something in the session; they are repeated when the upstream is started again."""
+"""Requests that set something in the upstream's session; they are repeated when the upstream is started again."""
 
 MAX_REPEATED: Final = 1000
-SETTLE_SECONDS: Final = 10.0
-"""How long requests wait for `notifications/initialized` to have gone out."""
-
-METHOD_NOT_FOUND: Final = -32601
-INTERNAL: Final = -32603
+INITIALIZED_SECONDS: Final = 10.0
+"""How long requests wait until `notifications/initialized` is sent: before it a server may refuse every request."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A question of the upstream that its client has not answered yet."""
-
-    raw_id: bytes
-    upstream_id: RequestId
-    link: Link
-
-
-class GuardSession:
-    """One session. `id` is None where the transport itself is the session (stdio)."""
+class UpstreamSession(GuardSession):
+    """A session with one upstream. It is also the Listener for messages of the upstream that belong to no request."""
 
     def __init__(
         self,
-        warden: Warden,
-        *,
+        calls: UpstreamCalls,
+        exchange: Exchange,
         session_id: str | None,
-        principal: str,
-        opening: Question,
+        *,
         in_flight: InFlight[Exchange] | None = None,
-        mark: str = "strictwire",
-        changed: Callable[[], None] = lambda: None,
+        prefix: str = "strictwire",
+        on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """One of several that share a client shares its table of requests, and marks its questions as its own."""
-        self.id = session_id
-        self.principal = principal
-        """Who opened it; nobody else may use it."""
-        self.revision: Revision = REVISIONS[LEGACY_NAMES[-1]]
-        self.in_flight: InFlight[Exchange] = InFlight() if in_flight is None else in_flight
-        self.opening = b""
-        """The upstream's answer to `initialize`."""
+        """Sessions with several upstreams for one client share its requests in flight, and differ in the `prefix` of their
+        question ids. `on_change` is called when a list of the upstream has changed.
+        """
+        super().__init__(exchange, session_id, in_flight)
+        self.calls = calls
         self.opened: JsonObject = {}
-        """What the upstream answered to `initialize`."""
-        self.streams = Streams()
-        self.closed = asyncio.Event()
-        capabilities = opening.params.get("capabilities")
-        self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
-        self._mark = mark
-        self._changed = changed
-        self._warden = warden
-        self._opening = opening
-        self._book = warden.new_book(Era.LEGACY)
+        """The upstream's result of `initialize`."""
+        self._initialize: UpstreamRequest = client_request(exchange)
+        capabilities = self._initialize.params.get("capabilities")
+        self._capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
+        self._on_change = on_change
+        self._tools = calls.new_tool_list(Era.LEGACY)
         self._link: Link | None = None
-        self._bridged = False
+        self._is_bridged = False
         self._reopening: asyncio.Task[Link] | None = None
         self._initialized: bytes | None = None
-        self._settings: dict[str, Question] = {}
-        self._asked: dict[str, _Asked] = {}
-        self._counter = 0
-        self._outlet: Outlet | None = None
-        self._stray = _Stray(self)
-        self._faucet = Faucet()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._settling: asyncio.Task[None] | None = None
-        self._closing: asyncio.Future[None] | None = None
+        """The client's `notifications/initialized`."""
+        self._initializing: asyncio.Task[None] | None = None
+        """Sends it."""
+        self._settings: dict[str, UpstreamRequest] = {}
+        """Requests to repeat after a restart, by what they set."""
+        self.questions = ClientQuestions(self._capabilities, prefix=prefix, send=self._send)
+        self._limit = notification_limit()
+        self._tasks = BackgroundTasks()
+
+    @property
+    def offered(self) -> JsonObject:
+        """The upstream's capabilities; empty while it has no session."""
+        capabilities = self.opened.get("capabilities")
+        return capabilities if isinstance(capabilities, dict) else {}
 
     # The client's side.
 
-    async def start(self, hearer: StreamHearer) -> Answer | Failure:
-        """Relay `initialize`. On an error or a failure the session is of no use and must be closed."""
-        answer = await self._introduce(hearer)
+    async def open(self, listener: StreamListener) -> UpstreamAnswer | Failure:
+        """Relay `initialize`. After an error or a failure the session cannot be used and must be closed."""
+        answer = await self._relay_initialize(listener)
         if isinstance(answer, Failure) or answer.result is None:
             if self._link is not None and not self._link.alive:
-                self._warden.upstream.note_end()
-            return answer if isinstance(answer, Failure) else self._warden.masked(answer, self._opening.params)
+                self.calls.upstream.note_end()
+            return answer if isinstance(answer, Failure) else self.calls.masked(answer, self._initialize.params)
         version = answer.result.get("protocolVersion")
         if not isinstance(version, str) or version not in LEGACY_NAMES:
-            return failure_of(NotUnderstood("initialize names a version we do not speak"))
+            return failure_of(NotUnderstood("initialize names a version that we do not speak"))
         self.revision, self.opened, self.opening = REVISIONS[version], answer.result, answer.raw
         return answer
 
-    async def _introduce(self, hearer: StreamHearer) -> Answer | Failure:
-        """Over a link of its own; over a bridge if the upstream has no sessions."""
-        upstream, bridges = self._warden.upstream, self._warden.terms.bridge
-        if bridges and not upstream.has_sessions:
-            return await self._cross(broke("no_sessions"), hearer)
-        try:
-            self._link = await upstream.legacy(self._stray)
-        except ClientError as exc:
-            return failure_of(exc)
-        terms = self._warden.terms
-        # A call may have less time than a server needs to start.
-        patient = replace(terms, silence_seconds=max(terms.silence_seconds, OPENING_SECONDS))
-        answer = await self._warden.relay(self._opening, self._link, hearer, patient)
-        return await self._cross(answer, hearer) if bridges and refuses_sessions(answer) else answer
-
-    async def _cross(self, refusal: Answer | Failure, hearer: StreamHearer) -> Answer | Failure:
-        """The upstream has no sessions: speak to it without, if it understands that."""
-        bridge = await maybe_bridge(self._warden.upstream, self._stray)
-        if bridge is None:
-            return refusal
-        if self._link is not None:
-            await self._link.close()
-        self._link, self._bridged = bridge, True
-        return await self._warden.relay(self._opening, bridge, hearer)
-
     async def serve(self, exchange: Exchange) -> None:
+        """See Session."""
+        relayed = await self.relay(client_request(exchange))
+        if relayed is not None:
+            answer_exchange(exchange, relayed)
+
+    async def relay(self, request: ClientRequest) -> Relayed:
         """Relay one request of the session."""
-        answer_exchange(exchange, await self.relay(question_of(exchange), exchange))
+        via = await self.connect(request)
+        if isinstance(via, Failure):
+            return via
+        relayed = await self.calls.relay(request, via)
+        if request.method in REPEATED and isinstance(relayed, Reply) and relayed.envelope is None:
+            self._remember(request)
+        return relayed
 
-    async def relay(self, question: Question, exchange: Exchange) -> Relayed:
-        """Relay a question that belongs to an exchange."""
-        hearer = StreamHearer(exchange.outlet, era=Era.LEGACY, asked=self._put)
-        if self._settling is not None and not self._settling.done():
-            # The end of the opening must not be overtaken: before it a server may refuse every request.
-            await asyncio.wait({self._settling}, timeout=SETTLE_SECONDS)
+    async def connect(self, request: ClientRequest) -> ClientLink | Failure:
+        """The link for one request of the session."""
+        if self._initializing is not None and not self._initializing.done():
+            await asyncio.wait({self._initializing}, timeout=INITIALIZED_SECONDS)
         try:
-            link = await self.live_link()
+            link = self._link if self._link is not None and self._link.alive else await self.live_link()
         except ClientError as exc:
             return failure_of(exc)
-        if question.method in CALLS:
-            called = read_target(question.method, question.params)
-            if isinstance(called, Failure):
-                return called
-            errand = Errand(
-                exchange=exchange,
-                question=question,
-                called=called,
-                capabilities=self.capabilities,
-                link=link,
-                book=self._book,
-                hearer=hearer,
-            )
-            await self._warden.perform(errand)
-            return None
-        answer = await self._ask(question, link, hearer, exchange.inbound.caller)
-        if isinstance(answer, Failure):
-            return answer
-        shown = self._warden.masked(answer, question.params)
-        return Reply(body=shown.raw, envelope=shown.error)
+        listener = StreamListener(request.exchange.outlet, era=Era.LEGACY, ask_client=self._ask)
+        return ClientLink(link=link, tools=self._tools, listener=listener, capabilities=self._capabilities)
 
-    async def _ask(self, question: Question, link: Link, hearer: StreamHearer, caller: Caller) -> Answer | Failure:
-        """The answer to what is no call; of a list, what this caller may see."""
-        answer = await self._warden.relay(question, link, hearer)
-        if isinstance(answer, Failure):
-            return answer
-        if answer.error is None:
-            self._remember(question)
-        return await self._warden.screened(answer, question, self._book, link, caller)
-
-    async def list(self, question: Question, exchange: Exchange) -> Answer | Failure:
-        """One page of a list."""
-        try:
-            link = await self.live_link()
-        except ClientError as exc:
-            return failure_of(exc)
-        hearer = StreamHearer(exchange.outlet, era=Era.LEGACY, asked=self._put)
-        return await self._ask(question, link, hearer, exchange.inbound.caller)
+    async def discover(self, request: ClientRequest) -> None:
+        """See UpstreamView. What the upstream offers is known when its session opens; a failed one is retried elsewhere."""
 
     def hear(self, notification: Notification, raw: bytes) -> None:
-        """Pass on a notification of the client."""
-        told = self._tell(self._link, raw) if self._link is not None else None
+        """See Session. Notifications of the client are relayed."""
+        sending = None if self._link is None else self._send(self._link, raw)
         if notification.method == "notifications/initialized":
-            self._initialized, self._settling = raw, told
+            self._initialized, self._initializing = raw, sending
 
     def take_answer(self, response: Response, raw: bytes) -> bool:
-        """Hand an answer of the client to the upstream that asked; False if none did."""
-        asked = self._asked.pop(response.id, None) if isinstance(response.id, str) else None
-        if asked is None:
-            return False
-        self._tell(asked.link, replace_at(raw, ID, asked.raw_id))
-        return True
+        """See Session."""
+        return self.questions.take_answer(response, raw)
 
-    def attach(self, outlet: Outlet) -> None:
-        """Where messages go that belong to no request: stdout, or an open GET stream."""
-        self._outlet = outlet
-
-    def detach(self, outlet: Outlet) -> None:
-        """That stream is gone."""
-        if self._outlet is outlet:
-            self._outlet = None
+    def end_input(self) -> None:
+        """See Session. Calls that wait for an answer of the client end."""
+        self.questions.fail_all()
 
     async def close(self) -> None:
-        """End the session and what belongs to it upstream."""
-        self.closed.set()
-        self.streams.close()
-        for exchange in tuple(self.in_flight.values()):
-            exchange.cancel()
-        for task in tuple(self._tasks):
-            task.cancel()
+        """See Session. The upstream's session ends, too."""
+        await super().close()
+        await self._tasks.cancel()
         if self._reopening is not None:
             self._reopening.cancel()
             await asyncio.gather(self._reopening, return_exceptions=True)
         if self._link is not None:
             await self._link.close()
 
-    def end_input(self) -> None:
-        """Questions of the upstream end with its link."""
+    # The upstream's side: a Listener.
 
-    def retire(self) -> None:
-        """Another session takes its place: end this one, and the upstream session behind it."""
-        self._closing = asyncio.ensure_future(self.close())
+    def on_stream(self) -> None:
+        """See Listener. Streams that belong to no request are opened by the client."""
 
-    @property
-    def has_asked(self) -> bool:
-        """Whether a question of the upstream waits for the client."""
-        return bool(self._asked)
-
-    def settle(self, opening: Question, revision: Revision) -> None:
-        """From now on it is opened like this, and must answer with this version."""
-        self._opening, self.revision = opening, revision
-
-    async def drop_link(self) -> None:
-        """Let go of an upstream that did not open; the next request tries again."""
-        dropped, self._link = self._link, None
-        if dropped is not None:
-            await dropped.close()
-
-    def hear_upstream(self, raw: bytes, notification: Notification) -> None:
-        """Pass on what belongs to no request."""
-        if notification.method == "notifications/tools/list_changed":
-            self._book.forget()
+    def on_notification(self, raw: bytes, notification: Notification) -> None:
+        """See Listener. Notifications that belong to no request go to the client's open stream."""
+        if notification.method == TOOLS_CHANGED:
+            self._tools.forget()
         if notification.method.endswith("/list_changed"):
-            self._changed()
+            self._on_change()
         if notification.method == "notifications/cancelled":
-            raw = self._in_client_terms(raw, notification.params or {})
-        if raw and self._faucet.allows():
-            self._loose_outlet().send(raw)
+            raw = self.questions.cancel(raw, notification.params or {})
+        if raw and self._limit.take(asyncio.get_running_loop().time()):
+            self._open_outlet().send(raw)
 
-    def ask_client(self, raw: bytes, request: Request) -> None:
-        """Put a question that belongs to no request to the client."""
-        self._put(raw, request, self._loose_outlet())
+    def on_request(self, raw: bytes, request: Request) -> None:
+        """See Listener. A question that belongs to no request."""
+        self._ask(raw, request, self._open_outlet())
 
-    def _put(self, raw: bytes, request: Request, outlet: Outlet) -> None:
-        """Under an id of ours, so that only real answers find their way back."""
-        link = self._link
-        if link is None:
-            return
-        need = NEEDS.get(request.method)
-        if need is not None and need not in self.capabilities:
-            self._refuse(link, request, METHOD_NOT_FOUND, "The client did not declare this capability")
-        elif len(self._asked) >= MAX_ASKED:
-            self._refuse(link, request, INTERNAL, "Too many questions are unanswered")
-        elif isinstance(outlet, Silent):
-            self._refuse(link, request, INTERNAL, "The client has no open stream")
-        else:
-            self._counter += 1
-            mine = f"{self._mark}-{self._counter}"
-            raw_id = slice_at(raw, ID) or b"null"
-            self._asked[mine] = _Asked(raw_id=raw_id, upstream_id=request.id, link=link)
-            outlet.send(replace_at(raw, ID, render(mine)))
+    def _ask(self, raw: bytes, request: Request, outlet: Outlet) -> None:
+        if self._link is not None:
+            self.questions.ask(raw, request, self._link, outlet)
 
-    def _refuse(self, link: Link, request: Request, code: int, text: str) -> None:
-        if request.method == "ping":
-            self._tell(link, b'{"jsonrpc":"2.0","id":%b,"result":{}}' % render(request.id))
-            return
-        self._tell(link, render_error(request.id, {"code": code, "message": text}))
-
-    def _in_client_terms(self, raw: bytes, params: JsonObject) -> bytes:
-        """The upstream withdraws a question: the client knows it under our id. Empty if it was answered already."""
-        wanted = params.get("requestId")
-        for mine, asked in self._asked.items():
-            if type(asked.upstream_id) is type(wanted) and asked.upstream_id == wanted:
-                del self._asked[mine]
-                return replace_at(raw, CANCELLED_ID, render(mine))
-        return b""
-
-    def _loose_outlet(self) -> Outlet:
-        """The client's own stream if there is one, otherwise that of its latest request."""
+    def _open_outlet(self) -> Outlet:
+        """The client's own stream if it has one, otherwise that of its latest request."""
         if self._outlet is not None:
             return self._outlet
         running = list(self.in_flight.values())
         return running[-1].outlet if running else Silent()
 
-    # The upstream's life.
+    # The upstream's link.
+
+    def agree_on(self, initialize: UpstreamRequest, revision: Revision) -> None:
+        """Use this handshake for the next link, and expect this revision in its answer."""
+        self._initialize, self.revision = initialize, revision
+
+    async def drop_link(self) -> None:
+        """Close the link to an upstream that did not open; the next request tries again."""
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()
+
+    async def _relay_initialize(self, listener: StreamListener) -> UpstreamAnswer | Failure:
+        """On a link of its own; or on a bridge if the upstream has no sessions."""
+        upstream, options = self.calls.upstream, self.calls.options
+        if options.bridge and not upstream.has_sessions:
+            return await self._initialize_bridge(protocol_broken("no_sessions"), listener)
+        try:
+            self._link = await upstream.session_link(self)
+        except ClientError as exc:
+            return failure_of(exc)
+        # A call may have less time than a server needs to start.
+        patient = replace(options, idle_seconds=max(options.idle_seconds, OPENING_SECONDS))
+        answer = await upstream.send(self._initialize, self._link, listener, patient)
+        if options.bridge and refuses_sessions(answer):
+            return await self._initialize_bridge(answer, listener)
+        return answer
+
+    async def _initialize_bridge(
+        self, refusal: UpstreamAnswer | Failure, listener: StreamListener
+    ) -> UpstreamAnswer | Failure:
+        """The upstream has no sessions: bridge to the stateless era, if it speaks that."""
+        bridge = await maybe_bridge(self.calls.upstream, self)
+        if bridge is None:
+            return refusal
+        if self._link is not None:
+            await self._link.close()
+        self._link, self._is_bridged = bridge, True
+        return await self.calls.upstream.send(self._initialize, bridge, listener, self.calls.options)
 
     async def live_link(self) -> Link:
-        """The link, started again if it ended. Raises ClientError."""
+        """The link, opened again if it has ended. Raises ClientError."""
         if self._link is not None and self._link.alive:
             return self._link
         if self._reopening is None or self._reopening.done():
             self._reopening = asyncio.create_task(self._reopen(self._link))
-            self._reopening.add_done_callback(_see)
-        # Whoever stops waiting does not stop the start: others wait for it too.
+            self._reopening.add_done_callback(retrieve_exception)
+        # Shielded: other requests wait for the same start.
         return await asyncio.shield(self._reopening)
 
     async def _reopen(self, dead: Link | None) -> Link:
-        upstream = self._warden.upstream
+        upstream = self.calls.upstream
         if dead is not None:
-            if not self._bridged:  # the end of a shared link is noted by whoever shares it out
+            if not self._is_bridged:  # the upstream itself notes the end of its shared link
                 upstream.note_end()
             await dead.close()
-        self._asked = {mine: asked for mine, asked in self._asked.items() if asked.link is not dead}
+        self.questions.forget(dead)
         self._link = None
-        link = await (open_bridge(upstream, self._stray) if self._bridged else upstream.legacy(self._stray))
-        try:
-            async with asyncio.timeout(OPENING_SECONDS):
-                await self._repeat_opening(link)
-        except TimeoutError as exc:
-            await link.close()
-            raise NotUnderstood("initialize is not answered") from exc
-        except BaseException:
-            await link.close()
-            raise
+        link = await (open_bridge(upstream, self) if self._is_bridged else upstream.session_link(self))
+        version, settings = (self.revision.name,), tuple(self._settings.values())
+        self.opened = await handshake(link, self._initialize, self._initialized, versions=version, settings=settings)
         self._link = link
         upstream.health.note_up()
         return link
 
-    async def _repeat_opening(self, link: Link) -> None:
-        answer = await link.ask(self._opening, Deaf())
-        if value_at(answer.result, "protocolVersion") != self.revision.name:
-            raise NotUnderstood("initialize is answered differently than before")
-        self.opened = answer.result or {}
-        if self._initialized is not None:
-            await link.tell(self._initialized)
-        for question in tuple(self._settings.values()):
-            await link.ask(question, Deaf())
+    def _remember(self, request: UpstreamRequest) -> None:
+        uri = value_at(request.params, "uri")
+        if request.method == "resources/unsubscribe":
+            self._settings.pop(f"resources/subscribe {uri}", None)
+        elif len(self._settings) < MAX_REPEATED:
+            self._settings[f"{request.method} {uri or ''}"] = request
 
-    def _remember(self, question: Question) -> None:
-        if question.method not in REPEATED or len(self._settings) >= MAX_REPEATED:
-            return
-        about = value_at(question.params, "uri")
-        if question.method == "resources/unsubscribe":
-            self._settings.pop(f"resources/subscribe {about}", None)
-        else:
-            self._settings[f"{question.method} {about or ''}".strip()] = question
-
-    def _tell(self, link: Link, raw: bytes) -> asyncio.Task[None]:
+    def _send(self, link: Link, raw: bytes) -> asyncio.Task[None]:
         """Send without waiting."""
-        task = asyncio.create_task(_say(link, raw))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-
-def _see(reopening: asyncio.Task[Link]) -> None:
-    """Nobody may be left to hear how a start ended."""
-    if not reopening.cancelled():
-        reopening.exception()
-
-
-async def _say(link: Link, raw: bytes) -> None:
-    with contextlib.suppress(ClientError):
-        await link.tell(raw)
-
-
-class _Stray:
-    """Hears what the upstream says of no request."""
-
-    def __init__(self, session: GuardSession) -> None:
-        self._session = session
-
-    def open(self) -> None:
-        """Nothing to open: streams of no request are opened by the client."""
-
-    def hear(self, raw: bytes, notification: Notification) -> None:
-        """A notification for the client."""
-        self._session.hear_upstream(raw, notification)
-
-    def asked(self, raw: bytes, request: Request) -> None:
-        """A question for the client."""
-        self._session.ask_client(raw, request)
+        return self._tasks.start(try_send(link, raw))

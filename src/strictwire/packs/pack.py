@@ -7,7 +7,7 @@ no arguments and returns the pack. The server reads and checks the contracts of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonValue
 from strictwire.contract.handler import Handler
+from strictwire.contract.tool import ToolContract
 
 ENTRY_POINTS: Final = "strictwire.packs"
 """The entry point group."""
@@ -37,6 +38,18 @@ class PackRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EditorFacts:
+    """The Unity project that a server serves, for `server/info` of `editor/0.1`."""
+
+    unity_version: str
+    platform: str
+
+
+def _ignore(*_: object) -> None:
+    """What a pack says outside a server is heard by no one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """What the server passes to a pack when it opens it."""
 
@@ -50,6 +63,12 @@ class Environment:
     """Principals that need no token: `local` over HTTP, the operating system user over stdio."""
     alone: bool = True
     """True if this is the only server process. Otherwise the next call of the same client may reach another process."""
+    contracts: tuple[ToolContract, ...] = ()
+    """The contracts of the pack's own tools, from their schema files."""
+    offer: Callable[[ToolContract, Handler], None] = _ignore
+    """Offers a tool that has no schema files, while the pack opens."""
+    describe_editor: Callable[[Callable[[], EditorFacts]], None] = _ignore
+    """Says where `server/info` gets its facts from."""
 
 
 class Pack(Protocol):

@@ -1,4 +1,6 @@
-"""How many calls run at once. Past the limit a call is refused at once: a queue would only hide the overload."""
+"""How many calls run at once, and how many events a second. Past a limit a call is refused at once: a queue would only
+hide the overload.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +40,41 @@ class ConcurrencyLimit:
         self.running -= 1
         if self.parent is not None:
             self.parent.running -= 1
+
+
+ROUNDING: Final = 1e-9
+"""Part of a token that counts as rounding: a caller that waited exactly long enough must not be refused for it."""
+
+
+class TokenBucket:
+    """Lets `burst` events pass at once and `per_second` on average. The caller hands in the time, from a monotonic clock."""
+
+    __slots__ = ("_at", "_burst", "_per_second", "tokens")
+
+    def __init__(self, burst: float, per_second: float, now: float) -> None:
+        self.tokens = self._burst = float(burst)
+        self._per_second = per_second
+        self._at = now
+
+    @property
+    def has_token(self) -> bool:
+        """Whether an event may pass."""
+        return self.tokens >= 1 - ROUNDING
+
+    @property
+    def seconds_until_free(self) -> float:
+        """How long until the next token, counted from the last refill."""
+        return (1 - self.tokens) / self._per_second
+
+    def refill(self, now: float) -> None:
+        """Add the tokens of the time since the last refill."""
+        self.tokens = min(self.tokens + max(now - self._at, 0.0) * self._per_second, self._burst)
+        self._at = now
+
+    def take(self, now: float) -> bool:
+        """Take a token; False if there is none."""
+        self.refill(now)
+        if not self.has_token:
+            return False
+        self.tokens -= 1
+        return True

@@ -52,8 +52,11 @@ class HandlerRunner:
         handler = self._start(self._invoke(tool, call))
         if not handler.done():
             try:
-                async with deadline.arm():
+                if tool.seconds is None:
                     await asyncio.wait((handler,))
+                else:
+                    async with deadline.arm():
+                        await asyncio.wait((handler,))
             except TimeoutError:
                 self._abandon(handler, tool.limit)
                 return fail("TIMEOUT", details={"timeoutMs": tool.caps.timeout_ms, "tool": tool.name})

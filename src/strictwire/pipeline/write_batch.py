@@ -91,8 +91,12 @@ class WriteBatch:
             except Exception:  # our own fault: it must not keep the other answers of the batch from leaving
                 log.exception("an answer was lost")
         self._open_blocks -= 1
-        if self._sends and not self._open_blocks:
+        if self._open_blocks:
+            return
+        if self._sends:
             self._send()
+        if self._bodies and not self._scheduled:  # an answer that left has let another call run
+            self._schedule()
 
     def _send(self) -> None:
         sends, self._sends = self._sends, []

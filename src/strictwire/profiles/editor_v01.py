@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, render, slice_members
+from strictwire.contract.editor_entry import describe_tool, show_tool
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.dialects import editor_v01
 from strictwire.fault.dialects import http as http_dialect
@@ -131,7 +132,9 @@ class EditorEndpoint:
 
     answers_in = ("application/json",)
 
-    def __init__(self, catalog: Catalog, pipeline: Pipeline, *, info: EditorInfo, limits: Limits | None = None) -> None:
+    def __init__(
+        self, catalog: Catalog, pipeline: Pipeline, *, info: Callable[[], EditorInfo], limits: Limits | None = None
+    ) -> None:
         self._catalog = catalog
         self._pipeline = pipeline
         self._clock = pipeline.journal.clock
@@ -216,7 +219,7 @@ class EditorEndpoint:
         if tool in offers.registry.tools and find_tool(offers.registry, tool) is None:
             self._refuse(request, _Refusal(fail("UNKNOWN_TOOL"), tool=tool), inbound, answer)
             return
-        context = QuietContext(inbound.caller, transport=inbound.transport, revision=PROFILE)
+        context = QuietContext(caller=inbound.caller, transport=inbound.transport, revision=PROFILE)
         call = make_call(tool, arguments, inbound=inbound, profile=PROFILE, method=request.method, context=context)
 
         def write(outcome: Outcome, compiled: CompiledTool | None) -> Sent:
@@ -244,11 +247,11 @@ class EditorEndpoint:
         return _Refusal(fail("UNKNOWN_TOOL"), tool=name) if tool is None else {"tool": describe_tool(tool)}
 
     def _get_info(self, _params: JsonObject, inbound: Inbound) -> JsonObject | _Refusal:
-        tools, tier = list_tools(self._catalog.offers.registry), inbound.caller.tier
+        tools, tier, info = list_tools(self._catalog.offers.registry), inbound.caller.tier, self._info()
         return {
-            "serverVersion": self._info.server_version,
-            "unityVersion": self._info.unity_version,
-            "platform": self._info.platform,
+            "serverVersion": info.server_version,
+            "unityVersion": info.unity_version,
+            "platform": info.platform,
             "enabledToolCategories": sorted({each.category for each in tools if allows_tier(tier, each.tier)}),
             "tier": tier,
         }
@@ -274,23 +277,6 @@ class EditorEndpoint:
         failure = message.failure
         self._pipeline.journal.count_malformed(str(failure.details.get("reason", failure.code)))
         return _write_failure(message.id_text, failure, Facts(), status=http_dialect.status_of(failure)).as_reply()
-
-
-def show_tool(tool: ToolContract) -> JsonObject:
-    """One entry of tools/list (E4)."""
-    return {
-        "id": tool.name,
-        "name": tool.title or tool.name,
-        "description": tool.description,
-        "category": tool.category,
-        "safetyLevel": tool.safety.value,
-        "tier": tool.tier,
-    }
-
-
-def describe_tool(tool: ToolContract) -> JsonObject:
-    """The answer of tools/describe (E5): the schemas that the tool is judged by, as they are."""
-    return show_tool(tool) | {"inputs": tool.input_schema, "outputs": tool.output_schema or {}, "notes": tool.notes}
 
 
 _FILTERS: Final[Mapping[str, Callable[[ToolContract], str]]] = MappingProxyType(

@@ -208,7 +208,7 @@ class EnvelopeEndpoint:
         if tool in offers.registry.tools and find_tool(offers.registry, tool) is None:
             self._refuse(request, fail("UNKNOWN_TOOL"), inbound, answer)
             return
-        context = QuietContext(inbound.caller, transport=inbound.transport, revision=PROFILE)
+        context = QuietContext(caller=inbound.caller, transport=inbound.transport, revision=PROFILE)
         call = make_call(tool, given, inbound=inbound, profile=PROFILE, method=request.method, context=context)
 
         def write(outcome: Outcome, compiled: CompiledTool | None) -> Sent:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Facts
@@ -12,21 +14,28 @@ from strictwire.pipeline.deadline import Deadline
 from strictwire.profiles.mcp.context import check_capabilities
 
 
-class QuietContext:
-    """Keeps diagnostics; these profiles have no place for progress, logs or questions."""
+class QuietContext(msgspec.Struct, kw_only=True):
+    """Keeps diagnostics. These profiles have no place for progress, logs or questions. A struct: every call makes one."""
 
-    def __init__(self, caller: Caller, *, transport: str, revision: str) -> None:
-        self.facts: Mapping[str, str | None] = {
-            "principal": caller.principal,
-            "role": caller.role,
-            "session": caller.session_id,
-            "revision": revision,
-            "transport": transport,
+    caller: Caller
+    transport: str
+    revision: str
+    diagnostics: list[str] = msgspec.field(default_factory=list)
+    deadline: Deadline | None = None
+    """The time limit of the running stage."""
+    attributed: Facts | None = None
+
+    @property
+    def facts(self) -> Mapping[str, str | None]:
+        """Who calls, and how."""
+        return {
+            "principal": self.caller.principal,
+            "role": self.caller.role,
+            "tier": self.caller.tier,
+            "session": self.caller.session_id,
+            "revision": self.revision,
+            "transport": self.transport,
         }
-        self.diagnostics: list[str] = []
-        self.deadline: Deadline | None = None
-        """The time limit of the running stage."""
-        self.attributed: Facts | None = None
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Dropped: no client of these profiles can ask for it."""

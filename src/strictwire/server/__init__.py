@@ -1,1 +1,1 @@
-"""The composition root: the author's API, and everything that is built and owned for as long as a server runs."""
+"""The author API, and the composition root: builds a server or a guard from its parts, runs it and closes it."""

@@ -1,4 +1,4 @@
-"""`Server`: how an author writes an MCP server whose tools have contracts.
+"""`Server`: the API for writing an MCP server whose tools have contracts.
 
 from strictwire import Server
 
@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, TypeVar
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.handler import Answer, CallContext, Handler
 from strictwire.contract.tool import (
-    NOTHING,
+    EMPTY,
     Caps,
     PromptArgument,
     PromptContract,
@@ -32,6 +32,7 @@ from strictwire.contract.tool import (
     ToolContract,
 )
 from strictwire.fault.failure import Refused, fail
+from strictwire.packs.pack import EditorFacts
 from strictwire.pipeline.catalog import Catalog, Offers, template_pattern
 from strictwire.profiles.mcp.header_echo import mirrored_arguments
 from strictwire.profiles.mcp.identity import Identity
@@ -44,11 +45,13 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Server:
-    """Tools, resources and prompts under one name. Offers may change while it runs; clients are told."""
+    """An MCP server. Tools, resources and prompts can be added and removed while it runs; it notifies its clients."""
 
     def __init__(self, name: str, *, version: str, title: str | None = None, instructions: str | None = None) -> None:
         self.identity = Identity(name=name, version=version, title=title, instructions=instructions)
         self.catalog = Catalog(Offers())
+        self.editor: Callable[[], EditorFacts] | None = None
+        """What `server/info` of `editor/0.1` reports, if a pack knows."""
 
     def tool(
         self,
@@ -56,7 +59,7 @@ class Server:
         name: str | None = None,
         description: str | None = None,
         title: str | None = None,
-        annotations: Mapping[str, JsonValue] = NOTHING,
+        annotations: Mapping[str, JsonValue] = EMPTY,
         safety: Safety = Safety.READ_ONLY,
         roles: Sequence[str] = (),
         needs: Sequence[str] = (),
@@ -67,12 +70,12 @@ class Server:
         text_json: bool = True,
         input_schema: JsonObject | None = None,
         output_schema: JsonObject | None = None,
-        meta: Mapping[str, JsonValue] = NOTHING,
+        meta: Mapping[str, JsonValue] = EMPTY,
     ) -> Callable[[Function], Function]:
-        """Offer a function as a tool; its hints are the contract unless schemas are given.
+        """Add a function as a tool. Its type hints define the contract, unless `input_schema` is given.
 
-        `needs` names client capabilities without which it cannot run. With `input_schema` the function takes the
-        arguments as one dict. Raises HintRefused, ContractRefused or SchemaRefused: it cannot be a contract.
+        `needs` lists the client capabilities that the tool requires. With `input_schema` the function takes the arguments
+        as one dict. Raises HintRefused, ContractRefused or SchemaRefused: the contract is invalid.
         """
 
         def decorate(function: Function) -> Function:
@@ -83,7 +86,7 @@ class Server:
                 title=title,
                 input_schema=input_schema if signature is None else signature.input_schema,  # type: ignore[arg-type]
                 output_schema=output_schema if signature is None or output_schema else signature.output_schema,
-                annotations=annotations or _hints_for(safety),
+                annotations=annotations or _annotations_for(safety),
                 safety=safety,
                 roles=frozenset(roles),
                 capabilities=frozenset(needs),
@@ -108,7 +111,7 @@ class Server:
         title: str | None = None,
         mime_type: str | None = None,
     ) -> Callable[[Function], Function]:
-        """Offer a function as a resource. Parts of the URI in braces are passed in by name; returns text or bytes."""
+        """Add a function as a resource. Its arguments are the `{name}` placeholders of the URI; it returns text or bytes."""
 
         def decorate(function: Function) -> Function:
             contract = ResourceContract(
@@ -127,7 +130,7 @@ class Server:
     def prompt(
         self, *, name: str | None = None, description: str | None = None, title: str | None = None
     ) -> Callable[[Function], Function]:
-        """Offer a function as a prompt. Its parameters are the arguments, all strings; returns text or messages."""
+        """Add a function as a prompt. Its parameters are the arguments, all strings; it returns text or messages."""
 
         def decorate(function: Function) -> Function:
             contract = PromptContract(
@@ -143,30 +146,30 @@ class Server:
         return decorate
 
     def completion(self, function: Function) -> Function:
-        """Offer completion: `function(ref, argument, context)` returns the values that fit, best first."""
-
+        """Add a completion function: `function(ref, argument, context)` returns matching values, best first."""
         self.catalog.change(lambda offers: offers.with_completion(_completion_handler(function)), "completions")
         return function
 
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
-        """Offer a tool by contract and handler, at any time. Raises ContractRefused or SchemaRefused."""
-        mirrored_arguments(contract.input_schema)
+        """Add a tool with its contract and handler. Raises ContractRefused or SchemaRefused."""
+        mirrored_arguments(contract.input_schema)  # raises if `x-mcp-header` is used wrongly
         self.catalog.add_tool(contract, handler)
 
     def remove_tool(self, name: str) -> None:
-        """Stop offering a tool."""
+        """Remove a tool. An unknown name is ignored."""
         self.catalog.change(lambda offers: offers.without_tool(name), "tools")
 
     def remove_prompt(self, name: str) -> None:
-        """Stop offering a prompt."""
+        """Remove a prompt. An unknown name is ignored."""
         self.catalog.change(lambda offers: offers.without_prompt(name), "prompts")
 
     def resource_changed(self, uri: str) -> None:
-        """Tell whoever subscribed that a resource has changed."""
+        """Notify subscribed clients that a resource has changed."""
         self.catalog.announce("resources", uri)
 
     def run(self, argv: Sequence[str] | None = None) -> None:
-        """Serve, as the command line says: `--stdio` (the default) or `--http HOST:PORT`."""
+        """Serve as the command line says: `--stdio` (the default) or `--http HOST:PORT`. Ends the process."""
+        # Imported here because tests with MemoryClient do not need the transports.
         from strictwire.server.run import run_from_arguments
 
         run_from_arguments(self, argv)
@@ -176,16 +179,16 @@ def _first_paragraph(function: Callable[..., Any]) -> str:
     return (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
 
 
-def _hints_for(safety: Safety) -> Mapping[str, JsonValue]:
+def _annotations_for(safety: Safety) -> Mapping[str, JsonValue]:
     return {"readOnlyHint": safety is Safety.READ_ONLY, "destructiveHint": safety is Safety.DESTRUCTIVE}
 
 
 Prepare: TypeAlias = Callable[[JsonObject, CallContext], tuple[tuple[Any, ...], dict[str, Any]]]
-"""The author's positional and named arguments for one call."""
+"""Makes the positional and keyword arguments of the author's function for one call."""
 
 
 def _adapt(function: Callable[..., Any], prepare: Prepare, finish: Callable[[Any, JsonObject], Any]) -> Handler:
-    """A handler around an author's function; a plain function stays one, so that it runs off the event loop."""
+    """Make a handler from an author's function. For a plain function it is plain too, so that it runs in a thread."""
     if inspect.iscoroutinefunction(function):
 
         async def run_async(arguments: JsonObject, call: CallContext) -> Any:
@@ -202,7 +205,10 @@ def _adapt(function: Callable[..., Any], prepare: Prepare, finish: Callable[[Any
 
 
 def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> Handler:
-    """A handler that calls an author's function with what it declares: its parameters, or the arguments as one dict."""
+    """Make the handler of a tool. It passes the arguments as the parameters of the function, or as one dict.
+
+    Not `_adapt`: tools are the hot path, and this takes fewer function calls.
+    """
     wraps = signature is not None and signature.wraps
     invoke = _invoke_raw(function) if signature is None else _invoke_typed(function, signature)
     if inspect.iscoroutinefunction(function):
@@ -215,7 +221,7 @@ def _tool_handler(function: Callable[..., Any], signature: Signature | None) -> 
 
 
 def _invoke_raw(function: Callable[..., Any]) -> Handler:
-    """A tool with schemas of its own takes the arguments as they are, and the Context if it has a second parameter."""
+    """For a tool with `input_schema`: pass the arguments as one dict, and the Context if there is a second parameter."""
     if len(inspect.signature(function).parameters) > 1:
         return lambda arguments, call: function(arguments, Context(call))
     return lambda arguments, _call: function(arguments)
@@ -229,8 +235,8 @@ def _invoke_typed(function: Callable[..., Any], signature: Signature) -> Handler
 
 
 def as_answer(returned: Any, *, wraps: bool) -> Any:
-    """What an author returned, as the pipeline takes it: content items, structured content, or plain text."""
-    if type(returned) is dict and "pydantic" not in sys.modules:  # no model can be inside
+    """Convert the return value of an author's function to a handler result. With `wraps` it becomes `{"result": ...}`."""
+    if type(returned) is dict and "pydantic" not in sys.modules:  # fast path: the dict cannot contain a pydantic model
         return {RESULT: returned} if wraps else returned
     if isinstance(returned, CONTENT):
         return Answer(content=(returned.as_item(),))
@@ -242,9 +248,9 @@ def as_answer(returned: Any, *, wraps: bool) -> Any:
 
 
 def _is_content_list(returned: Sequence[Any]) -> bool:
-    """Content items, with text among them if need be; a list of text alone is a value like any other."""
-    kinds = [isinstance(each, CONTENT) for each in returned]
-    return any(kinds) and all(kind or isinstance(each, str) for kind, each in zip(kinds, returned, strict=True))
+    """Whether a list has content items and strings only. A list of strings alone is a value, not content."""
+    has_content = any(isinstance(each, CONTENT) for each in returned)
+    return has_content and all(isinstance(each, (*CONTENT, str)) for each in returned)
 
 
 def _resource_handler(function: Callable[..., Any], contract: ResourceContract) -> Handler:
@@ -288,8 +294,8 @@ def _prompt_handler(function: Callable[..., Any], contract: PromptContract) -> H
 
     def finish(returned: Any, _arguments: JsonObject) -> JsonObject:
         parts = returned if isinstance(returned, list) else [returned]
-        shown: JsonObject = {"description": contract.description} if contract.description else {}
-        return shown | {"messages": [_message(part) for part in parts]}
+        result: JsonObject = {"description": contract.description} if contract.description else {}
+        return result | {"messages": [_message(part) for part in parts]}
 
     return _adapt(function, prepare, finish)
 
@@ -302,14 +308,14 @@ def _completion_handler(function: Callable[..., Any]) -> Handler:
         found = list(values)
         if not all(isinstance(each, str) for each in found):
             raise Refused(fail("OUTPUT_INVALID", details={"reason": "completion_not_text"}))
-        shown = found[:MAX_COMPLETIONS]
-        return {"completion": {"values": shown, "total": len(found), "hasMore": len(found) > len(shown)}}
+        first = found[:MAX_COMPLETIONS]
+        return {"completion": {"values": first, "total": len(found), "hasMore": len(found) > len(first)}}
 
     return _adapt(function, prepare, finish)
 
 
 def _message(part: Any) -> JsonObject:
-    """A message of a prompt: text and content items are the user's; a dict is a message already."""
+    """Make a message of a prompt. A dict is already a message; text and content items become messages of the user."""
     if isinstance(part, dict) and part.get("role") in ("user", "assistant") and isinstance(part.get("content"), dict):
         return part
     if not isinstance(part, (*CONTENT, str)):

@@ -1,4 +1,4 @@
-"""Builds a server from its parts and owns them for as long as it runs. The one place where everything meets."""
+"""The composition root: builds a server from the settings, and closes its parts in reverse order."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Final
 from strictwire.audit.recorder import Recorder
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject, Limits
+from strictwire.packs.pack import EditorFacts
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock, deterministic_clock
 from strictwire.pipeline.perform import Pipeline
@@ -40,12 +41,12 @@ from strictwire.stores.files.view import FileTrailView
 from strictwire.stores.memory.recorder import NoRecorder
 from strictwire.stores.schedule import Clock as TrailClock
 from strictwire.stores.schedule import Mode
-from strictwire.transport.gatekeeper import LOOPBACK, Gatekeeper, Token
+from strictwire.transport.http.gatekeeper import LOOPBACK, Gatekeeper, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """A server that is ready to be put behind transports."""
+    """A server with everything that it needs, ready for a transport."""
 
     server: Served
     settings: Settings
@@ -54,29 +55,29 @@ class Runtime:
     run_log: RunLog
     deterministic: bool = False
     session_prefix: str = ""
-    """Begins the ids of sessions where several processes serve one address."""
+    """Start of all session ids. With several worker processes it identifies the worker."""
 
     @property
     def limits(self) -> Limits:
-        """The bounds of one message."""
+        """The limits of one message."""
         return Limits(size=self.settings.server.max_request_bytes)
 
     def endpoint(self, profile: str) -> Endpoint:
-        """A fresh endpoint: one for each connection that is a conversation, one for all of HTTP. Raises KeyError."""
+        """Make an endpoint of a profile: one per stdio connection, one for all HTTP connections. Raises KeyError."""
         return ENDPOINTS[profile](self)
 
     @property
     def caller(self) -> Caller:
-        """Who calls over stdio: the user of the operating system who started us."""
+        """The caller over stdio: the operating system user of this process."""
         return Caller(principal=system_user(), tier=self.settings.server.tier)
 
     def gatekeeper(self) -> Gatekeeper:
-        """The rules of the HTTP listener."""
+        """The access rules of the HTTP server."""
         return gatekeeper_of(self.settings.server)
 
 
 def gatekeeper_of(server: ServerSettings) -> Gatekeeper:
-    """The rules of an HTTP listener."""
+    """The access rules of an HTTP server: hosts, origins and tokens."""
     return Gatekeeper(
         hosts=LOOPBACK | {host.lower() for host in server.allowed_hosts},
         origins=frozenset(server.allowed_origins),
@@ -99,23 +100,28 @@ def _envelope(runtime: Runtime) -> Endpoint:
 
 
 def _editor(runtime: Runtime) -> Endpoint:
-    info = EditorInfo(server_version=runtime.server.identity.version, unity_version=NO_UNITY, platform=sys.platform)
+    def info() -> EditorInfo:
+        describe = runtime.server.editor
+        facts = describe() if describe else EditorFacts(unity_version=NO_UNITY, platform=sys.platform)
+        version = runtime.server.identity.version
+        return EditorInfo(server_version=version, unity_version=facts.unity_version, platform=facts.platform)
+
     return EditorEndpoint(runtime.core.catalog, runtime.core.pipeline, info=info, limits=runtime.limits)
 
 
 NO_UNITY: Final = "none"
-"""What server/info says where no Unity project is served."""
+"""The Unity version in `server/info` if no Unity project is served."""
 
 ENDPOINTS: Final[Mapping[str, Callable[[Runtime], Endpoint]]] = {
     "mcp": _mcp,
     "envelope/v1": _envelope,
     "editor/0.1": _editor,
 }
-"""Profile to what speaks it."""
+"""Functions that make the endpoint of each profile."""
 
 
 class LazyRunLog:
-    """Opens the run log with its first event: whoever never speaks `envelope/v1` finds no folder made."""
+    """Opens the run log with its first event, so that a server without `envelope/v1` clients creates no folder."""
 
     def __init__(self, root: Path, now: Callable[[], float]) -> None:
         self._root, self._now = root, now
@@ -128,13 +134,13 @@ class LazyRunLog:
         self._log.write(event)
 
     def close(self) -> None:
-        """Let go of the file, if there is one."""
+        """Close the file, if it is open."""
         if self._log is not None:
             self._log.close()
 
 
 PATHS: Mapping[str, str] = {"mcp": "/mcp", "envelope/v1": "/rpc/envelope", "editor/0.1": "/rpc/editor"}
-"""Where each profile is served over HTTP."""
+"""The HTTP path of each profile."""
 
 
 @asynccontextmanager
@@ -147,7 +153,7 @@ async def open_runtime(
     seal_key: bytes | None = None,
     session_prefix: str = "",
 ) -> AsyncIterator[Runtime]:
-    """Everything a server needs, opened and, at the end, closed in reverse. Raises LogFault: no audit trail, no server."""
+    """Open everything that a server needs, and close it at the end. Raises LogFault: the audit trail cannot be opened."""
     clock = deterministic_clock() if deterministic else Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
@@ -179,7 +185,7 @@ async def open_runtime(
 
 
 def trail_of(audit: AuditSettings) -> TrailConfig:
-    """Where the trail is and how it is kept."""
+    """The configuration of the audit trail: where it is and how it is written."""
     state = state_folder()
     return TrailConfig(
         folder=Path(audit.folder) if audit.folder else state / "audit",
@@ -191,23 +197,23 @@ def trail_of(audit: AuditSettings) -> TrailConfig:
 
 
 def worker_folder(folder: Path, number: int) -> Path:
-    """Where one of several processes keeps its trail: each has its own, so that none waits for another."""
+    """The audit folder of a worker process. Each worker has its own, so that they never wait for each other."""
     return folder / f"worker-{number}"
 
 
 def worker_folders(folder: Path) -> list[Path]:
-    """The trails of workers that there are, by number."""
+    """The existing audit folders of worker processes, sorted by number."""
     found = [each for each in folder.glob("worker-*") if each.name.removeprefix("worker-").isdecimal()]
     return sorted(found, key=lambda each: int(each.name.removeprefix("worker-")))
 
 
 def view_of(audit: AuditSettings) -> TrailView | None:
-    """The trail for those who only read it; None where none is kept."""
+    """Read access to the audit trail; None if the server keeps no trail."""
     return None if audit.mode == "off" else FileTrailView(trail_of(audit))
 
 
 async def open_recorder_of(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
-    """The audit trail of the settings, closed with the stack. Raises LogFault."""
+    """Open the audit trail; the stack closes it. Raises LogFault."""
     if audit.mode == "off":
         return NoRecorder()
     recorder = await open_trail(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))

@@ -1,4 +1,4 @@
-"""The author's view of a running call: progress, logs, and questions to the person or the model behind the client."""
+"""The running call in the author API: progress, log messages, and requests to the client's user or model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from strictwire.contract.handler import Ask, CallContext
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elicited:
-    """What a person answered."""
+    """The answer of the user to an elicitation."""
 
     action: str
     """`accept`, `decline` or `cancel`."""
@@ -20,78 +20,78 @@ class Elicited:
 
     @property
     def accepted(self) -> bool:
-        """Whether there is content to go on with."""
+        """Whether the user filled in the form."""
         return self.action == "accept"
 
 
 def elicitation(message: str, schema: JsonObject) -> Ask:
-    """A form for the person behind the client."""
+    """A form for the user of the client."""
     return Ask(method="elicitation/create", params={"mode": "form", "message": message, "requestedSchema": schema})
 
 
 def sampling(messages: Sequence[JsonObject] | str, *, max_tokens: int = 1024, **options: JsonValue) -> Ask:
-    """A question for the model behind the client."""
+    """A request to the model of the client. A string becomes one message of the user."""
     if isinstance(messages, str):
         messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
     return Ask(method="sampling/createMessage", params={"messages": list(messages), "maxTokens": max_tokens, **options})
 
 
 def roots() -> Ask:
-    """The folders that the client works in."""
+    """A request for the roots of the client: the folders that it works in."""
     return Ask(method="roots/list", params={})
 
 
 class Context:
-    """Name a parameter of this type in a tool, resource or prompt, and the running call is passed in."""
+    """The running call. A tool, resource or prompt receives it in a parameter of this type."""
 
     def __init__(self, call: CallContext) -> None:
         self._call = call
 
     @property
     def facts(self) -> Mapping[str, str | None]:
-        """Who calls: principal, revision, transport."""
+        """The caller and the connection: principal, role, session, revision, transport."""
         return self._call.facts
 
     def supports(self, capability: str) -> bool:
-        """Whether the client can be asked: `elicitation`, `sampling`, `roots`."""
+        """Whether the client has a capability: `elicitation`, `sampling` or `roots`."""
         supports: Any = getattr(self._call, "supports", None)
         return supports is not None and bool(supports(capability))
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell how far the work is. Sent only to a client that asked for it."""
+        """Report the progress of the call. Sent only if the client asked for it."""
         self._call.progress(progress, total, message)
 
     def log(self, level: str, data: JsonValue, logger: str | None = None) -> None:
-        """Send a log message to the client. Sent only at the level it asked for."""
+        """Send a log message to the client. Sent only if the client asked for this level."""
         self._call.log(level, data, logger)
 
     def diagnose(self, note: str) -> None:
-        """Add a note to the answer, where the profile has a place for it."""
+        """Add an informational note to the response, if the profile has a field for it."""
         self._call.diagnose(note)
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
-        """Put several questions at once, by keys that are yours to choose, and get the raw answers by key.
+        """Send several requests to the client at the same time. Choose a key for each; the raw answers have the same keys.
 
-        In MCP 2026-07-28 the tool runs again from its start once the answers are there: do nothing before asking that
-        may not be done twice.
+        In MCP 2026-07-28 the tool runs again from its start once the answers have arrived, so avoid side effects before
+        this call.
         """
         return await self._call.ask(questions)
 
     async def elicit(self, message: str, schema: JsonObject, *, key: str = "elicitation") -> Elicited:
-        """Ask the person. Give each question of one tool its own key."""
+        """Ask the user to fill in a form. Use a different key for each request in one tool."""
         answer = (await self._call.ask({key: elicitation(message, schema)}))[key]
         return Elicited(action=str(answer["action"]), content=answer.get("content"))
 
     async def sample(
         self, messages: Sequence[JsonObject] | str, *, key: str = "sampling", max_tokens: int = 1024, **options: JsonValue
     ) -> JsonObject:
-        """Ask the model; returns its message."""
+        """Ask the model of the client. Returns its message."""
         return (await self._call.ask({key: sampling(messages, max_tokens=max_tokens, **options)}))[key]
 
     async def roots(self, *, key: str = "roots") -> list[JsonObject]:
-        """Ask for the client's folders."""
+        """Ask the client for its roots."""
         return list((await self._call.ask({key: roots()}))[key]["roots"])
 
     def close_stream(self) -> None:
-        """Let the client go and come back for the answer, where the revision can do that."""
+        """Close the event stream of the call early; the client resumes it later. Does nothing if it cannot be resumed."""
         self._call.close_stream()

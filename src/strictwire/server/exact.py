@@ -1,4 +1,4 @@
-"""Context Resolve v0 to the byte: one stdio process, calls strictly one after another, each in the audit trail."""
+"""Serves Context Resolve v0 byte for byte: over stdio, one call at a time, with an audit record for each call."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ DEFAULT_TIMEOUT: Final = "30"
 
 
 def open_surface(environment: Mapping[str, str], settings: Mapping[str, Any]) -> ExactSurface:
-    """The surface, as the variables of Context Resolve v0 or `[packs.context]` say. Raises ValueError."""
+    """Open the caches that the environment variables of v0 or `[packs.context]` name. Raises ValueError."""
     root = environment.get(ROOT_VARIABLE) or settings.get("root")
     if not isinstance(root, str) or not root:
-        raise ValueError(f"set {ROOT_VARIABLE}, or root in [packs.context], to the folder that holds the caches")
+        raise ValueError(f"no cache folder: set {ROOT_VARIABLE}, or root in [packs.context], to the folder with the caches")
     seconds = environment.get(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT)
     if not (seconds.isascii() and seconds.isdecimal()):
-        raise ValueError(f"{TIMEOUT_VARIABLE}: expected a whole number of seconds")
+        raise ValueError(f"{TIMEOUT_VARIABLE}: expected an integer, the time limit of a tool in seconds")
     return ExactSurface(Library(root), timeout=float(seconds))
 
 
 class ExactEndpoint:
-    """Speaks the frozen surface of Context Resolve v0. An `Endpoint` for stdio alone."""
+    """The endpoint of Context Resolve v0, for stdio only. The protocol is frozen."""
 
     max_line: Final = MAX_LINE
     answers_in: Final = ("application/json",)
@@ -42,19 +42,19 @@ class ExactEndpoint:
     def __init__(self, surface: ExactSurface, journal: Journal) -> None:
         self._surface = surface
         self._journal = journal
-        self._turn = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="strictwire-exact")
 
     async def serve(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:  # noqa: ARG002 - no interim messages
-        """Answer one line when its turn has come; its record is durable before the answer leaves."""
-        async with self._turn:
+        """Answer one line after all earlier lines. The audit record is durable before the answer is sent."""
+        async with self._one_at_a_time:
             loop = asyncio.get_running_loop()
             answer = await loop.run_in_executor(self._thread, self._surface.answer_line, inbound.body)
             unrecorded = await self._record(inbound, answer)
         deliver(Reply(body=self._surface.refuse_call(inbound.body, unrecorded) if unrecorded else answer))
 
     async def _record(self, inbound: Inbound, answer: bytes | None) -> Failure | None:
-        """Record a tool call; the failure if that could not be done."""
+        """Record a tool call. Returns the failure if the record cannot be written."""
         params = _call_params(inbound.body)
         if params is None or answer is None:
             return None
@@ -72,22 +72,22 @@ class ExactEndpoint:
         return await self._journal.record(call)
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:  # noqa: ARG002 - v0 has no cancellation
-        """There is none."""
+        """False: v0 has no cancellation."""
         return False
 
     def refuse_oversized(self, inbound: Inbound) -> Reply:  # noqa: ARG002 - every such line has the same answer
-        """A line past the limit."""
+        """The answer to a line above the size limit."""
         return Reply(body=self._surface.refuse_line())
 
     def refuse_fault(self, inbound: Inbound) -> Reply:
-        """A fault of ours is `internal_error` here."""
+        """The answer after an internal error: `internal_error`."""
         return Reply(body=self._surface.refuse_call(inbound.body, fail("INTERNAL")))
 
     def end_input(self) -> None:
-        """Nothing waits for input."""
+        """Nothing to do: no call waits for input."""
 
     async def close(self) -> None:
-        """Let the thread go."""
+        """Stop the thread."""
         self._thread.shutdown(wait=False)
 
 

@@ -1,4 +1,4 @@
-"""Builds a guard from its parts and runs it: its upstreams, one endpoint, one transport."""
+"""Builds and runs a guard: its upstreams, one MCP endpoint and one transport."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ import strictwire
 from strictwire.audit.recorder import Recorder
 from strictwire.canon.json import Limits
 from strictwire.client.message import Identity
-from strictwire.gateway.drift import Drift
-from strictwire.gateway.house import MultiUpstream, SingleUpstream
-from strictwire.gateway.policy import GuardPolicy, Statutes
-from strictwire.gateway.rates import Rates
-from strictwire.gateway.survey import Seen, clashes_of, survey
-from strictwire.gateway.upstream import Upstream
-from strictwire.gateway.warden import Warden
+from strictwire.gateway.backends import MultiUpstream, SingleUpstream
+from strictwire.gateway.links.upstream import Upstream
+from strictwire.gateway.many.survey import Surveyed, clashes_of, survey
+from strictwire.gateway.many.upstream_view import NamedUpstream
+from strictwire.gateway.pins.drift import ToolPins
+from strictwire.gateway.policy.guard_policy import GuardPolicy, PolicyRules
+from strictwire.gateway.policy.rates import RateLimiter
+from strictwire.gateway.upstream_calls import UpstreamCalls
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
@@ -38,11 +39,11 @@ from strictwire.server.run import (
     StartRefused,
     cannot_listen,
     check_exposure,
-    report_start_failure,
-    rest_collector,
+    run_until_stopped,
     set_up_logging,
     stop_event,
     trail_refused,
+    tune_garbage_collector,
     url_of,
 )
 from strictwire.settings.model import Settings
@@ -50,36 +51,36 @@ from strictwire.sources.lock import read_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.stores.fault import LogFault
 from strictwire.stores.memory.recorder import NoRecorder
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 
 log = logging.getLogger("strictwire.guard")
 
-
 MAX_CLASHES: Final = 5
-"""Clashes that are told at once; whoever sets a prefix mends them all."""
+"""Name clashes in one error message. Usually one prefix resolves all of them."""
 
 IDENTITY: Final = Identity(name="strictwire-guard", version=strictwire.__version__)
+"""Name and version that the guard sends to upstreams and, with several upstreams, to clients."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarding:
-    """What to guard, and how."""
+    """The upstreams to guard, the policy and the transport."""
 
     upstreams: tuple[Guarded, ...]
-    statutes: Statutes = field(default_factory=Statutes)
+    policy: PolicyRules = field(default_factory=PolicyRules)
     http: tuple[str, int] | None = None
-    """Host and port; None serves standard input and output."""
+    """Host and port; None serves stdio."""
     announce: Callable[[str], None] = lambda _url: None
-    """Told the URL once the guard listens."""
+    """Called with the URL when the guard listens."""
 
 
 @asynccontextmanager
 async def open_guard(
     guarding: Guarding, settings: Settings, *, recorder: Recorder | None = None
 ) -> AsyncIterator[McpEndpoint]:
-    """The guard's endpoint with everything behind it. Raises LogFault: no audit trail; StartRefused."""
+    """Open the endpoint of the guard and everything behind it. Raises LogFault: no audit trail; StartRefused."""
     clock = Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
@@ -91,38 +92,40 @@ async def open_guard(
 
 
 async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> Backend:
-    """One upstream under its own names is relayed as it is; anything else goes through a switch. Raises StartRefused."""
-    wardens = wardens_of(guarding, recorder, clock)
-    if len(wardens) == 1 and wardens[0].naming.is_plain:
-        return SingleUpstream(wardens[0])
-    seen = await survey(wardens)
-    clashes = clashes_of(seen)
+    """The backend of the guard. A single upstream without renamed tools needs no routing. Raises StartRefused."""
+    upstreams = open_upstreams(guarding, recorder, clock)
+    if len(upstreams) == 1 and upstreams[0].naming.is_identity:
+        return SingleUpstream(upstreams[0].calls)
+    surveyed = await survey(upstreams)
+    clashes = clashes_of(surveyed)
     if clashes:
-        await asyncio.gather(*(warden.close() for warden in wardens))
+        await asyncio.gather(*(each.calls.close() for each in upstreams))
         raise StartRefused("; ".join(str(clash) for clash in clashes[:MAX_CLASHES]))
-    for each in seen:
+    for each in surveyed:
         if each.problem is not None:
-            log.warning("upstream %s is left out for now: %s", each.upstream, each.problem)
-    return MultiUpstream(wardens, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
+            log.warning("upstream %s is not available: %s", each.upstream, each.problem)
+    return MultiUpstream(upstreams, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
 
 
-def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[Warden]:
-    """What holds each upstream to its terms. Raises StartRefused: no lock file."""
-    statutes = guarding.statutes
-    version = statutes.version([each.chosen for each in guarding.upstreams])
+def open_upstreams(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[NamedUpstream]:
+    """Every upstream with its options, policy and pins. Nothing is started yet. Raises StartRefused: no lock file."""
+    policy = guarding.policy
+    version = policy.version([each.tool_filter for each in guarding.upstreams])
     journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock, policy_version=version)
-    # Every handler relays and none is a plain function: the pool never starts a thread.
+    # The handlers of a guard are coroutines that relay calls, so the pool for plain functions never starts a thread.
     pipeline = Pipeline(journal, HandlerRunner(DaemonThreads(1, name="strictwire-guard")))
-    rates, sealer = Rates(statutes.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
+    limiter, sealer = RateLimiter(policy.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
     return [
-        Warden(
-            Upstream(each.target, IDENTITY),
-            each.terms,
-            pipeline=pipeline,
-            policy=GuardPolicy(statutes, rates, upstream=each.target.name, chosen=each.chosen, version=version),
-            clock=clock,
-            sealer=sealer,
-            drift=_open_drift(each),
+        NamedUpstream(
+            calls=UpstreamCalls(
+                Upstream(each.target, IDENTITY),
+                each.options,
+                pipeline=pipeline,
+                policy=_policy_of(each, policy, limiter),
+                clock=clock,
+                sealer=sealer,
+                pins=_open_pins(each),
+            ),
             naming=each.naming,
             resources=each.resources,
         )
@@ -130,25 +133,35 @@ def wardens_of(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[War
     ]
 
 
-def _open_drift(guarded: Guarded) -> Drift | None:
-    """Raises StartRefused: the lock file is not there or cannot be read."""
+def _policy_of(guarded: Guarded, rules: PolicyRules, limiter: RateLimiter) -> GuardPolicy:
+    return GuardPolicy(
+        rules,
+        limiter,
+        upstream=guarded.target.name,
+        tool_filter=guarded.tool_filter,
+        client_name=guarded.naming.to_client,
+    )
+
+
+def _open_pins(guarded: Guarded) -> ToolPins | None:
+    """The pinned tools of an upstream, if it has a lock file. Raises StartRefused: the file is missing or unreadable."""
     if guarded.lock is None:
         return None
     if guarded.trust_on_first_use and not guarded.lock.exists():
-        return Drift(guarded.lock)
+        return ToolPins(guarded.lock)
     try:
-        return Drift(guarded.lock, tools=read_lock(guarded.lock))
+        return ToolPins(guarded.lock, tools=read_lock(guarded.lock))
     except SourceRefused as exc:
         raise StartRefused(f"{exc}; write it with `strictwire pin`, or start with --trust-on-first-use") from exc
 
 
 async def guard(guarding: Guarding, settings: Settings) -> None:
-    """Guard until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
+    """Run the guard until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
     if guarding.http is not None:
         check_exposure(guarding.http[0], settings)
     try:
         async with open_guard(guarding, settings) as endpoint:
-            rest_collector()
+            tune_garbage_collector()
             if guarding.http is None:
                 await _guard_stdio(endpoint, guarding, settings)
             else:
@@ -170,7 +183,6 @@ async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Setti
         endpoints={PATHS["mcp"]: endpoint},
         gatekeeper=gatekeeper_of(settings.server),
         max_body=settings.server.max_request_bytes,
-        batch=endpoint.backend.journal.batch,
     )
     http = HttpServer(site)
     try:
@@ -183,22 +195,15 @@ async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Setti
 
 
 def run_guard(guarding: Guarding, settings: Settings) -> int:
-    """Guard and return the exit code: 0 after a clean end, 1 if it could not start."""
+    """Run the guard. Returns the exit code: 0 after a clean end, 1 if it cannot start."""
     set_up_logging(settings.log.level)
-    try:
-        asyncio.run(guard(guarding, settings))
-    except StartRefused as exc:
-        report_start_failure(exc.code, str(exc))
-        return 1
-    except KeyboardInterrupt:
-        return 0
-    return 0
+    return run_until_stopped(guard(guarding, settings))
 
 
-async def look_at(guarding: Guarding) -> list[Seen]:
-    """Start every upstream once, see what it offers, and end it. Raises StartRefused."""
-    wardens = wardens_of(guarding, NoRecorder(), Clock())
+async def survey_upstreams(guarding: Guarding) -> list[Surveyed]:
+    """Start every upstream, list what it offers and stop it, for `--check`. Raises StartRefused."""
+    upstreams = open_upstreams(guarding, NoRecorder(), Clock())
     try:
-        return await survey(wardens)
+        return await survey(upstreams)
     finally:
-        await asyncio.gather(*(warden.close() for warden in wardens))
+        await asyncio.gather(*(each.calls.close() for each in upstreams))

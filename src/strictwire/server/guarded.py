@@ -1,4 +1,4 @@
-"""What the settings say about the guard, as the values that the gateway works with."""
+"""Converts the settings of the guard to the values of the gateway."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from strictwire.gateway.naming import Naming
-from strictwire.gateway.policy import Statutes
-from strictwire.gateway.rates import Limit
-from strictwire.gateway.rules import Effect, Filter, Rule
-from strictwire.gateway.terms import Mode, Terms
-from strictwire.gateway.upstream import Target
+from strictwire.gateway.links.connector import UpstreamTarget
+from strictwire.gateway.many.naming import Naming
+from strictwire.gateway.options import Mode, RelayOptions
+from strictwire.gateway.policy.guard_policy import PolicyRules
+from strictwire.gateway.policy.rates import RateLimit
+from strictwire.gateway.policy.rules import Effect, Filter, Rule
 from strictwire.settings.guard_model import GuardedToolSettings, GuardSettings, UpstreamSettings
 
-HARMLESS: Final = (
+INHERITED_VARIABLES: Final = (
     *("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_*", "TZ", "TMPDIR", "TEMP", "TMP", "XDG_*"),
     *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMDATA", "PROGRAMFILES*"),
     *("SYSTEMDRIVE", "SYSTEMROOT", "USERNAME", "USERPROFILE", "WINDIR"),
 )
-"""Variables that every command gets: programs do not start without them, and none of them is a secret."""
+"""Environment variables that every upstream process gets. Programs need them to start, and none of them is a secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarded:
-    """One upstream, and how it is guarded."""
+    """One upstream and its settings."""
 
-    target: Target
-    terms: Terms = field(default_factory=Terms)
-    chosen: Filter = field(default_factory=Filter)
+    target: UpstreamTarget
+    options: RelayOptions = field(default_factory=RelayOptions)
+    tool_filter: Filter = field(default_factory=Filter)
     naming: Naming = field(default_factory=Naming)
     resources: tuple[str, ...] = ()
-    """Patterns of URIs that are its own."""
+    """Patterns of the URIs that are routed to this upstream."""
     lock: Path | None = None
-    """The lock file whose tools may be used."""
+    """The lock file that pins its tools."""
     trust_on_first_use: bool = False
-    """Whether a lock file that is not there yet is written from the first list of tools."""
+    """Whether to write the lock file from the first tool list if the file does not exist."""
 
 
 def guarded_of(guard: GuardSettings, environment: Mapping[str, str], mode: Mode | None = None) -> tuple[Guarded, ...]:
-    """Every upstream of the settings, in their order. Raises ValueError: a token that is not there."""
+    """All upstreams, in the order of the settings. `mode` overrides theirs. Raises ValueError: a token is not set."""
     return tuple(_guarded(name, each, guard, environment, mode) for name, each in guard.upstreams.items())
 
 
-def statutes_of(guard: GuardSettings, *, dry_run: bool = False) -> Statutes:
-    """The rules and limits of the settings."""
+def policy_rules_of(guard: GuardSettings, *, dry_run: bool = False) -> PolicyRules:
+    """The policy rules and rate limits of the settings."""
     rules = [
         Rule(
             name=each.name or f"guard.rules[{number}]",
@@ -61,7 +61,7 @@ def statutes_of(guard: GuardSettings, *, dry_run: bool = False) -> Statutes:
         for number, each in enumerate(guard.rules)
     ]
     limits = [
-        Limit(
+        RateLimit(
             name=each.name or f"guard.limits[{number}]",
             calls=each.calls,
             seconds=each.seconds,
@@ -72,29 +72,29 @@ def statutes_of(guard: GuardSettings, *, dry_run: bool = False) -> Statutes:
         for number, each in enumerate(guard.limits)
     ]
     default = Effect(guard.default)
-    return Statutes(rules=tuple(rules), limits=tuple(limits), default=default, dry_run=dry_run or guard.dry_run)
+    return PolicyRules(rules=tuple(rules), limits=tuple(limits), default=default, dry_run=dry_run or guard.dry_run)
 
 
 def token_headers(variable: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """The header with the token of that variable. Raises ValueError: it is not set."""
+    """The Authorization header with the token from an environment variable. Raises ValueError: it is not set."""
     if variable is None:
         return {}
     token = environment.get(variable)
     if not token:
-        raise ValueError(f"the variable {variable} with the upstream's token is not set")
+        raise ValueError(f"the environment variable {variable} is not set; set it to the token of the upstream")
     return {"Authorization": f"Bearer {token}"}
 
 
 def _guarded(
     name: str, upstream: UpstreamSettings, guard: GuardSettings, environment: Mapping[str, str], mode: Mode | None
 ) -> Guarded:
-    terms = _terms(upstream, mode or Mode(upstream.mode or guard.mode))
-    own = {tool: _tool_terms(terms, each, mode) for tool, each in upstream.tools.items()}
+    options = _options(upstream, mode or Mode(upstream.mode or guard.mode))
+    own = {tool: _tool_options(options, each, mode) for tool, each in upstream.tools.items()}
     try:
         headers = token_headers(upstream.token_env, environment)
     except ValueError as exc:
         raise ValueError(f"guard.upstreams.{name}: {exc}") from exc
-    target = Target(
+    target = UpstreamTarget(
         name=name,
         command=upstream.command,
         url=upstream.url,
@@ -104,8 +104,8 @@ def _guarded(
     )
     return Guarded(
         target=target,
-        terms=replace(terms, tools=own),
-        chosen=Filter(allow=upstream.allow, deny=upstream.deny),
+        options=replace(options, tools=own),
+        tool_filter=Filter(allow=upstream.allow, deny=upstream.deny),
         naming=Naming(prefix=upstream.prefix, rename=upstream.rename),
         resources=upstream.resources,
         lock=None if upstream.lock is None else Path(upstream.lock),
@@ -113,10 +113,10 @@ def _guarded(
     )
 
 
-def _terms(upstream: UpstreamSettings, mode: Mode) -> Terms:
-    return Terms(
+def _options(upstream: UpstreamSettings, mode: Mode) -> RelayOptions:
+    return RelayOptions(
         mode=mode,
-        silence_seconds=upstream.timeout_seconds,
+        idle_seconds=upstream.timeout_seconds,
         total_seconds=max(upstream.max_call_seconds, upstream.timeout_seconds),
         response_bytes=upstream.max_response_bytes,
         concurrency=upstream.max_concurrent,
@@ -127,22 +127,22 @@ def _terms(upstream: UpstreamSettings, mode: Mode) -> Terms:
     )
 
 
-def _tool_terms(terms: Terms, tool: GuardedToolSettings, mode: Mode | None) -> Terms:
-    """The terms of the upstream, with what is said of this tool. A mode of the command line is for everything."""
+def _tool_options(options: RelayOptions, tool: GuardedToolSettings, mode: Mode | None) -> RelayOptions:
+    """The options of one tool: those of its upstream, overridden by its own settings. `mode` overrides everything."""
     given: dict[str, Any] = {
         "mode": mode or (None if tool.mode is None else Mode(tool.mode)),
         "tier": tool.tier,
         "roles": None if tool.roles is None else frozenset(tool.roles),
-        "silence_seconds": tool.timeout_seconds,
+        "idle_seconds": tool.timeout_seconds,
         "total_seconds": tool.max_call_seconds,
         "response_bytes": tool.max_response_bytes,
         "concurrency": tool.max_concurrent,
     }
-    return replace(terms, **{name: value for name, value in given.items() if value is not None})
+    return replace(options, **{name: value for name, value in given.items() if value is not None})
 
 
 def _environment(upstream: UpstreamSettings, environment: Mapping[str, str]) -> dict[str, str]:
-    """What the command may know: a secret of one upstream is none of another's business."""
-    wanted = (*HARMLESS, *upstream.env)
-    kept = {name: value for name, value in environment.items() if any(fnmatchcase(name, each) for each in wanted)}
-    return kept | dict(upstream.set_env)
+    """All environment variables of the upstream process. No upstream gets the secrets of another."""
+    patterns = (*INHERITED_VARIABLES, *upstream.env)
+    passed = {name: value for name, value in environment.items() if any(fnmatchcase(name, each) for each in patterns)}
+    return passed | dict(upstream.set_env)

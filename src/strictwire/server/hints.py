@@ -1,6 +1,6 @@
-"""From the type hints of a function to its contract: closed schemas in, typed values out, nothing coerced.
+"""Derives the contract of a tool from the type hints of its function: closed schemas, and typed arguments without coercion.
 
-Knows dataclasses, TypedDict, msgspec structs, enums, literals, `Annotated[..., msgspec.Meta(...)]` and pydantic models.
+Supports dataclasses, TypedDict, msgspec structs, enums, literals, `Annotated[..., msgspec.Meta(...)]` and pydantic models.
 """
 
 from __future__ import annotations
@@ -17,47 +17,56 @@ import msgspec
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.schema import DIALECT
+from strictwire.contract.subschemas import map_subschemas
 from strictwire.fault.catalogue import Stage
 from strictwire.fault.failure import Refused, fail
 from strictwire.server.content import CONTENT
 from strictwire.server.context import Context
 
 RESULT: Final = "result"
-"""The member that holds an answer which is not an object by itself."""
+"""The member of structured content that holds a result which is not an object."""
 
+_BASE64_SCHEMA: Final = b'"contentEncoding":"base64"'
+"""Part of the schema that msgspec generates for `bytes`. Arguments are decoded from base64, but results are not encoded."""
 
-_BYTES: Final = b'"contentEncoding":"base64"'
-"""What msgspec promises for a hint of `bytes`. Arguments are read from such text; a result is never made into it."""
+_SUPPORTED: Final = (
+    "str, int, float, bool, list, dict, an enum, a dataclass, a TypedDict, a msgspec struct or a pydantic model"
+)
+"""The advice in error messages. A few more types work, such as dates and UUIDs."""
 
 
 class HintRefused(TypeError):
-    """A function that cannot be a tool, with the reason."""
+    """The function cannot be a tool. The message names the parameter and says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What the hints of a function say."""
+    """The contract of a function, derived from its type hints."""
 
     arguments: type[msgspec.Struct]
+    """A struct with one field per parameter, which converts and types the arguments."""
     input_schema: JsonObject
     output_schema: JsonObject | None
     context: str | None
-    """The name of the parameter that takes the Context."""
+    """The name of the parameter that receives the Context."""
     wraps: bool
-    """Whether the answer is put into an object under `result`."""
+    """Whether the result is wrapped in an object, as its member `result`."""
 
     def read(self, arguments: JsonObject) -> dict[str, Any]:
-        """Typed keyword arguments. Raises Refused(INVALID_PARAMS): a rule of a type that no schema can say."""
+        """Convert arguments to typed keyword arguments.
+
+        Raises Refused(INVALID_PARAMS): a type has a rule that its JSON Schema cannot express, such as a pydantic validator.
+        """
         try:
             found = self._convert(arguments)
         except msgspec.ValidationError:
-            # `1.0` is an integer in JSON Schema; Python types want it written as one.
-            found = self._convert_whole(arguments)
+            # In JSON Schema `1.0` is an integer, but msgspec does not convert it to int.
+            found = self._convert_with_integers(arguments)
         return {name: getattr(found, name) for name in self.arguments.__struct_fields__}
 
-    def _convert_whole(self, arguments: JsonObject) -> Any:
+    def _convert_with_integers(self, arguments: JsonObject) -> Any:
         try:
-            return self._convert(_with_whole_numbers(arguments))
+            return self._convert(_with_integers(arguments))
         except msgspec.ValidationError as exc:
             raise Refused(fail("INVALID_PARAMS", stage=Stage.ACCEPT)) from exc
 
@@ -66,23 +75,23 @@ class Signature:
 
 
 def read_signature(function: Callable[..., Any]) -> Signature:
-    """The contract in a function's hints. Raises HintRefused: a parameter without a hint, or a hint JSON cannot say."""
+    """Derive the contract of a function. Raises HintRefused: a type hint is missing or has no JSON Schema."""
     try:
         hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as exc:
         raise HintRefused(
-            f"{function!r}: its hints cannot be read; use a function whose hints are names of its module"
+            f"{_name_of(function)}: its type hints cannot be resolved ({exc}); use a function, and only types that its "
+            "module defines or imports"
         ) from exc
     parameters = inspect.signature(function).parameters
     context = next((name for name in parameters if hints.get(name) is Context), None)
-    fields = [_field(each, hints) for name, each in parameters.items() if name != context]
-    # msgspec takes the fields of a struct in any order only as keywords.
+    fields = [_field(each, hints, function) for name, each in parameters.items() if name != context]
+    # kw_only, because a positional field of a struct cannot follow one with a default.
     arguments = msgspec.defstruct("arguments", fields, kw_only=True, forbid_unknown_fields=True)
-    returned = hints.get("return", Any)
-    output, wraps = _read_output(returned, function)
+    output, wraps = _read_output(hints.get("return", Any), function)
     return Signature(
         arguments=arguments,
-        input_schema=_schema(arguments, function),
+        input_schema=_input_schema(arguments, function),
         output_schema=output,
         context=context,
         wraps=wraps,
@@ -90,9 +99,9 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 
 
 def flatten_models(value: object) -> object:
-    """Pydantic models inside a result become plain values; everything else is left as it is."""
+    """Convert pydantic models in a result to plain values. Everything else is unchanged."""
     if "pydantic" not in sys.modules:
-        return value  # nobody has made a model, and looking for one in a large result costs more than sending it
+        return value  # there are no models, and searching a large result for them takes longer than encoding it
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True)
     if isinstance(value, list | tuple):
@@ -102,11 +111,17 @@ def flatten_models(value: object) -> object:
     return value
 
 
-def _field(parameter: inspect.Parameter, hints: dict[str, Any]) -> Any:
+def _name_of(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__name__", None)
+    return f"{name}()" if name else repr(function)
+
+
+def _field(parameter: inspect.Parameter, hints: dict[str, Any], function: Callable[..., Any]) -> Any:
+    where = f"{_name_of(function)}: parameter {parameter.name!r}"
     if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
-        raise HintRefused(f"parameter {parameter.name!r}: *args, **kwargs and positional-only have no place in a contract")
+        raise HintRefused(f"{where} is *args, **kwargs or positional-only; use a parameter that can be passed by name")
     if parameter.name not in hints:
-        raise HintRefused(f"parameter {parameter.name!r} needs a type hint: the contract is made from it")
+        raise HintRefused(f"{where} has no type hint; add one, because the contract is derived from it")
     hint = hints[parameter.name]
     if parameter.default is inspect.Parameter.empty:
         return (parameter.name, hint)
@@ -116,10 +131,10 @@ def _field(parameter: inspect.Parameter, hints: dict[str, Any]) -> Any:
 def _read_output(returned: Any, function: Callable[..., Any]) -> tuple[JsonObject | None, bool]:
     if returned in (Any, None, type(None), str, inspect.Parameter.empty) or _is_content(returned):
         return None, False
-    schema = _schema(returned, function)
-    if _BYTES in render(schema):
+    schema = _output_schema(returned, function)
+    if _BASE64_SCHEMA in render(schema):
         raise HintRefused(
-            f"{function!r} returns raw bytes, which JSON cannot carry: return Image, Audio or Embedded content, or text"
+            f"{_name_of(function)} returns bytes, which JSON cannot represent; return Image, Audio, Embedded or text instead"
         )
     if schema.get("type") == "object":
         return schema, False
@@ -136,76 +151,106 @@ def _read_output(returned: Any, function: Callable[..., Any]) -> tuple[JsonObjec
 
 
 def _is_content(hint: Any) -> bool:
-    """A content class, or a list or union of such, text among them; text alone is a value like any other."""
+    """Whether the type is a content class, or a list or union of content classes and `str`. `str` alone is a value."""
     if typing.get_origin(hint) in (list, tuple, typing.Union, types.UnionType):
         parts = typing.get_args(hint)
         return any(map(_is_content, parts)) and all(_is_content(part) or part in (str, Ellipsis) for part in parts)
     return isinstance(hint, type) and issubclass(hint, CONTENT)
 
 
-def _schema(hint: Any, function: Callable[..., Any]) -> JsonObject:
-    hoisted: JsonObject = {}
+def _input_schema(arguments: type[msgspec.Struct], function: Callable[..., Any]) -> JsonObject:
     try:
-        found = msgspec.json.schema(hint, schema_hook=lambda model: _model_schema(model, hoisted))
+        return _schema(arguments)
     except TypeError as exc:
-        raise HintRefused(f"{getattr(function, '__name__', 'function')}: a hint that JSON Schema cannot say") from exc
-    definitions = {**found.pop("$defs", {}), **hoisted}
-    place = found.get("$ref", "") if set(found) == {"$ref"} else ""
-    root = definitions.pop(place.rpartition("/")[2]) if place else found
-    # A type that contains itself is also a definition: its own inner references point there.
-    if place and render(place) in render([root, definitions]):
-        definitions[place.rpartition("/")[2]] = root
-    schema: JsonObject = {"$schema": DIALECT, **_tidy(root)}
+        name, hint = _find_unsupported(arguments)
+        raise HintRefused(
+            f"{_name_of(function)}: parameter {name!r} has type {_type_name(hint)}, which has no JSON Schema; "
+            f"use {_SUPPORTED}"
+        ) from exc
+
+
+def _find_unsupported(arguments: type[msgspec.Struct]) -> tuple[str, Any]:
+    """The first field whose type has no schema."""
+    for field in msgspec.structs.fields(arguments):
+        try:
+            _schema(field.type)
+        except TypeError:
+            return field.name, field.type
+    raise AssertionError("every field has a schema, but the struct has none")
+
+
+def _output_schema(returned: Any, function: Callable[..., Any]) -> JsonObject:
+    try:
+        return _schema(returned)
+    except TypeError as exc:
+        raise HintRefused(
+            f"{_name_of(function)} returns {_type_name(returned)}, which has no JSON Schema; use {_SUPPORTED}"
+        ) from exc
+
+
+def _type_name(hint: Any) -> str:
+    return hint.__qualname__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+
+
+def _schema(hint: Any) -> JsonObject:
+    """The closed JSON Schema of a type, with its definitions in `$defs`. Raises TypeError: the type has no schema."""
+    model_definitions: JsonObject = {}
+    found = msgspec.json.schema(hint, schema_hook=lambda model: _model_schema(model, model_definitions))
+    definitions = {**found.pop("$defs", {}), **model_definitions}
+    # MCP requires the object itself at the root, but msgspec puts a named type in `$defs` and a reference to it at the root.
+    reference = found.get("$ref", "") if set(found) == {"$ref"} else ""
+    name = reference.rpartition("/")[2]
+    root = definitions.pop(name) if reference else found
+    # A recursive type stays in `$defs` as well, because it refers to itself.
+    if reference and render(reference) in render([root, definitions]):
+        definitions[name] = root
+    schema: JsonObject = {"$schema": DIALECT, **_normalise(root)}
     if schema.get("type") == "object":
         schema.setdefault("required", [])
     if definitions:
-        schema["$defs"] = {name: _tidy(part) for name, part in sorted(definitions.items())}
+        schema["$defs"] = {name: _normalise(part) for name, part in sorted(definitions.items())}
     return schema
 
 
-def _model_schema(model: Any, hoisted: JsonObject) -> JsonObject:
-    """A pydantic model's schema, its definitions moved to the root under names of their own."""
+def _model_schema(model: Any, model_definitions: JsonObject) -> JsonObject:
+    """The schema of a pydantic model. Its definitions go to `model_definitions`, with the name of the model as a prefix."""
     if not hasattr(model, "model_json_schema"):
         raise TypeError(model)
     schema: JsonObject = model.model_json_schema(ref_template=f"#/$defs/{model.__name__}.{{model}}")
     definitions = schema.pop("$defs", {})
-    hoisted.update({f"{model.__name__}.{name}": part for name, part in definitions.items()})
+    model_definitions.update({f"{model.__name__}.{name}": part for name, part in definitions.items()})
     return schema
 
 
 def _read_model(model: Any, value: object) -> Any:
     if not hasattr(model, "model_validate"):
         raise TypeError(model)
-    # As JSON: from Python values the strict mode of pydantic takes no text for a date or an enumeration.
+    # As JSON, because pydantic in strict mode refuses a Python string for a date or an enum, but accepts a JSON string.
     return model.model_validate_json(render(value), strict=True)  # type: ignore[arg-type]
 
 
-_NAMED: Final = ("properties", "$defs", "patternProperties", "dependentSchemas")
-_LISTED: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SINGLE: Final = ("items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames")
+_REMOVED: Final = ("default", "title")
+"""Keywords of generated schemas that are removed: a schema fills in no defaults, and the titles are only class names."""
 
 
-def _tidy(schema: Any) -> Any:
-    """Leave out defaults (nothing is filled in for a caller) and made-up titles, and close every object with fields."""
+def _normalise(schema: Any) -> Any:
+    """Remove generated keywords, and close every object that has properties."""
     if not isinstance(schema, dict):
         return schema
-    tidy = {name: member for name, member in schema.items() if name not in ("default", "title")}
-    for name in tidy.keys() & set(_NAMED):
-        tidy[name] = {key: _tidy(member) for key, member in tidy[name].items()}
-    for name in tidy.keys() & set(_LISTED):
-        tidy[name] = [_tidy(member) for member in tidy[name]]
-    for name in tidy.keys() & set(_SINGLE):
-        tidy[name] = _tidy(tidy[name])
-    if "properties" in tidy:
-        tidy.setdefault("additionalProperties", False)
-    return tidy
+    normalised = {
+        keyword: map_subschemas(keyword, value, _normalise) for keyword, value in schema.items() if keyword not in _REMOVED
+    }
+    if "properties" in normalised:
+        normalised.setdefault("additionalProperties", False)
+    return normalised
 
 
-def _with_whole_numbers(value: Any) -> Any:
+def _with_integers(value: Any) -> Any:
+    """The value with every float that has no fraction as an integer."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_with_whole_numbers(each) for each in value]
+        return [_with_integers(each) for each in value]
     if isinstance(value, dict):
-        return {name: _with_whole_numbers(each) for name, each in value.items()}
+        return {name: _with_integers(each) for name, each in value.items()}
     return value

@@ -1,10 +1,11 @@
-"""Finds packs, checks that they keep their promises, and offers their tools for as long as they are open."""
+"""Finds and opens packs, checks that every tool has a handler, and adds the tools to the server."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from strictwire.sources.shipped import SHIPPED, load_contract
 
 
 def find_pack(name: str) -> Pack:
-    """The pack of an entry point. Raises PackRefused: not installed, or it cannot be loaded."""
+    """Load a pack by the name of its entry point. Raises PackRefused: it is not installed or cannot be loaded."""
     known = {each.name: each for each in entry_points(group=ENTRY_POINTS)}
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
@@ -44,21 +45,30 @@ async def open_packs(
     trail: TrailView | None = None,
     alone: bool = True,
 ) -> AsyncIterator[None]:
-    """Offer the tools of these packs until the end. Raises PackRefused; then none of them is left open."""
+    """Open packs and add their tools to the server; close the packs at the end. Raises PackRefused; all are closed then."""
     local = frozenset({LOCAL, system_user()})
     async with AsyncExitStack() as stack:
         for name in names:
             pack = find_pack(name)
             contracts = read_contracts(pack)
             stack.push_async_callback(pack.close)
-            told = Environment(settings=settings.get(name, {}), state=state, trail=trail, local=local, alone=alone)
-            handlers = await pack.open(told)
+            environment = Environment(
+                settings=settings.get(name, {}),
+                state=state,
+                trail=trail,
+                local=local,
+                alone=alone,
+                contracts=tuple(contracts),
+                offer=server.add_tool,
+                describe_editor=partial(setattr, server, "editor"),
+            )
+            handlers = await pack.open(environment)
             _offer(server, pack, contracts, handlers)
         yield
 
 
 def read_contracts(pack: Pack) -> list[ToolContract]:
-    """The contracts of a pack, from its schema files. Raises PackRefused."""
+    """Read the contracts of a pack from its schema files. Raises PackRefused."""
     root = pack.schemas or SHIPPED
     try:
         return [load_contract(root, name) for name in pack.tools]
@@ -70,7 +80,7 @@ def _offer(server: Served, pack: Pack, contracts: list[ToolContract], handlers: 
     missing = sorted({contract.name for contract in contracts} - handlers.keys())
     extra = sorted(handlers.keys() - {contract.name for contract in contracts})
     if missing or extra:
-        raise PackRefused(pack.name, f"promised without a handler: {missing}; handled without a promise: {extra}")
+        raise PackRefused(pack.name, f"tools without a handler: {missing}; handlers without a tool: {extra}")
     try:
         for contract in contracts:
             server.add_tool(contract, handlers[contract.name])

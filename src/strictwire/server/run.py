@@ -1,4 +1,4 @@
-"""Runs a server over stdio or HTTP until it is told to stop."""
+"""Runs a server over stdio or HTTP until the end of input or a stop signal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,26 +23,27 @@ from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
-from strictwire.server.crew import Crew, Share, open_share
 from strictwire.server.packs import open_packs
 from strictwire.server.served import Served
+from strictwire.server.workers import Supervisor, WorkerInheritance, open_inheritance
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.fault import DAMAGED, LogFault
-from strictwire.transport.handover import SEPARATOR, elsewhere_of
-from strictwire.transport.http import HttpServer
-from strictwire.transport.http_connection import Site
+from strictwire.transport.http.handoff import SEPARATOR, owner_finder
+from strictwire.transport.http.rules import Site
+from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 
 COLLECT_AFTER: Final = 20_000
-"""Containers made between two collections: a few megabytes at most."""
+"""New container objects between two garbage collections: a few megabytes at most. The default of Python is 700, which starts
+a collection every second message of 10 KB."""
 
 log = logging.getLogger("strictwire")
 
 
 class StartRefused(Exception):
-    """The server cannot start: a sentence that says what to do, and the code that says which kind of failure it is."""
+    """The server cannot start. Has a message that says what to do, and the failure code."""
 
     def __init__(self, text: str, code: str = "BOOTSTRAP_FAILURE") -> None:
         super().__init__(text)
@@ -51,26 +52,28 @@ class StartRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """How to serve."""
+    """How to run a server. The settings file has the rest."""
 
     stdio: bool = False
+    """Serve stdio instead of HTTP."""
     http: tuple[str, int] | None = None
-    """Host and port, if they are not to be those of the settings."""
+    """Host and port; None uses those of the settings."""
     profile: str = "mcp"
-    """The profile of stdio; over HTTP every profile has its path."""
+    """The profile over stdio. Over HTTP each profile has a path of its own."""
     deterministic: bool = False
+    """Use a fixed clock and fixed ids, for reproducible output."""
     exact_v0: bool = False
-    """Speak the frozen surface of Context Resolve v0 on stdio, and nothing else."""
+    """Serve only Context Resolve v0 over stdio, byte for byte."""
     announce: Callable[[str], None] = lambda _url: None
-    """Told the URL once the server listens."""
+    """Called with the URL when the server listens."""
     workers: int | None = None
-    """Processes, if they are not to be as many as the settings say."""
-    share: Share | None = None
-    """Set in each of several processes that serve one address."""
+    """Number of worker processes; None uses that of the settings."""
+    inheritance: WorkerInheritance | None = None
+    """Set in a worker process: what it inherits from the supervisor."""
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """`HOST:PORT`, or `PORT` alone. Raises ValueError."""
+    """Parse `HOST:PORT`, or `PORT` for 127.0.0.1. Raises ValueError."""
     host, _, port = text.rpartition(":")
     if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
         raise ValueError(f"{text!r}: expected HOST:PORT, such as 127.0.0.1:8808")
@@ -79,13 +82,14 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def serve(server: Served, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
-    if serving.share is not None:
-        folder = worker_folder(trail_of(settings.audit).folder, serving.share.number)
+    if serving.inheritance is not None:
+        folder = worker_folder(trail_of(settings.audit).folder, serving.inheritance.number)
         settings = replace(settings, audit=replace(settings.audit, folder=str(folder)))
     host, port = serving.http or (settings.server.host, settings.server.port)
     if not serving.stdio:
         check_exposure(host, settings)
     try:
+        # The packs add their tools to the server before the runtime opens and close after it.
         async with (
             open_packs(
                 server,
@@ -93,13 +97,13 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
                 settings.packs,
                 state_folder() / "packs",
                 trail=view_of(settings.audit),
-                alone=serving.share is None,
+                alone=serving.inheritance is None,
             ),
             _open_runtime(server, settings, serving) as runtime,
         ):
             if settings.server.lock is not None:
                 _check_lock(server, settings.server.lock)
-            rest_collector()
+            tune_garbage_collector()
             if serving.stdio:
                 await _serve_stdio(runtime, serving)
             else:
@@ -111,21 +115,21 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
 
 
 def _open_runtime(server: Served, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
-    if serving.share is None:
-        return open_runtime(server, settings, deterministic=serving.deterministic)
+    inherited = serving.inheritance
     return open_runtime(
         server,
         settings,
         deterministic=serving.deterministic,
-        seal_key=serving.share.seal_key,
-        session_prefix=f"{serving.share.number}{SEPARATOR}",
+        seal_key=inherited.seal_key if inherited else None,
+        session_prefix=f"{inherited.number}{SEPARATOR}" if inherited else "",
     )
 
 
-def rest_collector() -> None:
-    """What a server is made of stays until it ends, and a decoded message has no cycles: both need no looking through.
+def tune_garbage_collector() -> None:
+    """Make garbage collections rare and short. Call it once, when the server is built.
 
-    By default every 700 containers start a collection, which is one in every second message of 10 KB.
+    The objects of the server live as long as the process, so they are excluded from collections. Decoded messages have no
+    reference cycles, so reference counting frees them without a collection.
     """
     gc.collect()
     gc.freeze()
@@ -133,7 +137,7 @@ def rest_collector() -> None:
 
 
 def _check_lock(server: Served, lock: str) -> None:
-    # Imported here because a server without a lock file need not wait for the reading of lock files to load.
+    # Imported here because it is only needed with a lock file, and start-up time counts.
     from strictwire.server.selfcheck import SelfCheckFailed, check_lock
 
     try:
@@ -143,7 +147,7 @@ def _check_lock(server: Served, lock: str) -> None:
 
 
 def check_exposure(host: str, settings: Settings) -> None:
-    """Raises StartRefused: an address that others can reach, without a token to ask them for."""
+    """Refuse to listen without tokens on an address that other machines can reach. Raises StartRefused."""
     with suppress(ValueError):
         if ipaddress.ip_address(host).is_loopback:
             return
@@ -167,7 +171,7 @@ async def _serve_stdio(runtime: Runtime, serving: Serving) -> None:
 
 
 async def _serve_exact(runtime: Runtime) -> None:
-    # Imported here because no other server needs the context pack.
+    # Imported here because only Context Resolve v0 needs the context pack.
     from strictwire.server.exact import ExactEndpoint, open_surface
 
     try:
@@ -179,17 +183,15 @@ async def _serve_exact(runtime: Runtime) -> None:
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
-    share = serving.share
+    inherited = serving.inheritance
     site = Site(
         endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
         gatekeeper=runtime.gatekeeper(),
         max_body=runtime.settings.server.max_request_bytes,
-        batch=runtime.batch,
-        elsewhere=None if share is None else elsewhere_of(share.doors, share.number),
     )
-    http = HttpServer(site)
-    if share is not None:
-        await http.start_on(share.listening[share.number], share.doors[share.number])
+    http = HttpServer(site, find_owner=None if inherited is None else owner_finder(inherited.handoffs, inherited.number))
+    if inherited is not None:
+        await http.start_worker(inherited.listeners[inherited.number], inherited.handoffs[inherited.number])
     else:
         try:
             port = await http.start(host, port)
@@ -197,114 +199,121 @@ async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) 
             raise StartRefused(cannot_listen(host, port, exc)) from exc
         serving.announce(url_of(host, port))
     stopped = stop_event()
-    if share is not None:
-        asyncio.get_running_loop().add_reader(share.hold_lifeline(), stopped.set)
+    if inherited is not None:
+        asyncio.get_running_loop().add_reader(inherited.hold_lifeline(), stopped.set)
     await stopped.wait()
     await http.stop()
 
 
 def stop_event() -> asyncio.Event:
-    """Set when the process is told to stop."""
+    """An event that is set by SIGTERM and SIGINT."""
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        with suppress(NotImplementedError):  # no signal handlers on this platform's loop
+        with suppress(NotImplementedError):  # the event loop of Windows has no signal handlers
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     return stopped
 
 
 def trail_refused(exc: LogFault) -> StartRefused:
-    """An audit trail that does not hold, or cannot be kept, as the reason not to start."""
+    """The StartRefused for an audit trail that is damaged or cannot be written."""
     if exc.reason == DAMAGED:
-        text = f"the audit trail does not hold ({exc}); see strictwire audit verify, and move it away to begin a new one"
+        text = (
+            f"the audit trail is damaged ({exc}); run `strictwire audit verify`, or move the trail away to start a new one"
+        )
         return StartRefused(text, "SELF_AUDIT_FAILURE")
-    text = f"the audit trail cannot be kept ({exc}); set audit.folder to a writable folder, or audit.mode to off"
+    text = f"the audit trail cannot be written ({exc}); set audit.folder to a writable folder, or audit.mode to off"
     return StartRefused(text)
 
 
 def url_of(host: str, port: int) -> str:
-    """Where MCP is served."""
+    """The URL of the MCP endpoint."""
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}{PATHS['mcp']}"
 
 
 def cannot_listen(host: str, port: int, exc: OSError) -> str:
-    """What to do about an address that is taken."""
+    """The message for an address that the server cannot listen on."""
     return f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT"
 
 
-def _serve_with_crew(server: Served, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
-    """Serve one address with several processes; the exit code. Raises StartRefused."""
+def _serve_with_workers(server: Served, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:
+    """Serve one address with several worker processes. Returns the exit code. Raises StartRefused."""
     host, port = serving.http or (settings.server.host, settings.server.port)
     check_exposure(host, settings)
     try:
-        share = open_share(host, port, count)
+        inheritance = open_inheritance(host, port, count)
     except OSError as exc:
         raise StartRefused(cannot_listen(host, port, exc)) from exc
 
     def work(number: int) -> int:
-        own = replace(serving, share=replace(share, number=number))
-        return _serve_until_stopped(server, settings, own, packs)
+        own = replace(serving, inheritance=replace(inheritance, number=number))
+        return run_until_stopped(serve(server, settings, own, packs))
 
-    serving.announce(url_of(host, share.listening[0].getsockname()[1]))
-    return Crew(count, work).run()
+    serving.announce(url_of(host, inheritance.listeners[0].getsockname()[1]))
+    return Supervisor(count, work).run()
 
 
 def report_start_failure(code: str, text: str) -> None:
-    """S13: a failure to start is an envelope too, on standard error, after the sentence for people."""
+    """Write a failure to start to stderr: a message for people, then the failure envelope for programs (S13)."""
     sys.stderr.write(f"strictwire: {text}\n")
     error = GovernedError.startup_failure(code, Facts(timestamp=Clock().timestamp()), human_message=text)
     sys.stderr.write(render(error.to_envelope()).decode() + "\n")
 
 
 def set_up_logging(level: str) -> None:
-    """Messages go to standard error; standard output belongs to the protocol."""
+    """Log to stderr: stdout belongs to the protocol."""
     logging.basicConfig(
         level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
     )
 
 
 def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> None:
-    """`server.run()`: what an author's own file does when it is started."""
+    """The command line of `server.run()`. Ends the process."""
     parser = argparse.ArgumentParser(description=f"{server.identity.name} {server.identity.version}, an MCP server")
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--stdio", action="store_true", help="serve standard input and output (default)")
-    way.add_argument("--http", metavar="HOST:PORT", type=parse_address, help="serve HTTP, such as 127.0.0.1:8808")
-    parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if there is one)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes that serve HTTP (default: server.workers)")
+    transport = parser.add_mutually_exclusive_group()
+    transport.add_argument("--stdio", action="store_true", help="serve standard input and output (default)")
+    transport.add_argument(
+        "--http", metavar="HOST:PORT", type=parse_address, help="serve HTTP on this address, such as 127.0.0.1:8808"
+    )
+    parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if it exists)")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="number of processes that serve HTTP (default: server.workers)"
+    )
     given = parser.parse_args(argv)
-    serving = Serving(stdio=given.http is None, http=given.http, workers=given.workers, announce=_say)
+    serving = Serving(stdio=given.http is None, http=given.http, workers=given.workers, announce=_print_url)
     sys.exit(run_server(server, file=given.config, serving=serving))
 
 
-def _say(url: str) -> None:
+def _print_url(url: str) -> None:
     sys.stderr.write(f"{url}\n")
     sys.stderr.flush()
 
 
 def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tuple[str, ...] | None = ()) -> int:
-    """Serve and return the exit code: 0 after a clean end, 1 if it could not start.
+    """Serve until stopped. Returns the exit code: 0 after a clean end, 1 if the server cannot start.
 
-    `packs` are offered besides; None means those of the settings.
+    The tools of `packs` are added to those of the server; None means the packs of the settings.
     """
     try:
         settings = read_settings(file=file)
         set_up_logging(settings.log.level)
-        offered = settings.server.packs if packs is None else packs
+        names = settings.server.packs if packs is None else packs
         count = serving.workers or settings.server.workers
         if count > 1 and not serving.stdio:
-            return _serve_with_crew(server, settings, serving, offered, count)
+            return _serve_with_workers(server, settings, serving, names, count)
     except SettingsRefused as exc:
         report_start_failure("BOOTSTRAP_FAILURE", str(exc))
         return 1
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1
-    return _serve_until_stopped(server, settings, serving, offered)
+    return run_until_stopped(serve(server, settings, serving, names))
 
 
-def _serve_until_stopped(server: Served, settings: Settings, serving: Serving, packs: Sequence[str]) -> int:
+def run_until_stopped(serving: Coroutine[None, None, None]) -> int:
+    """Run a server or a guard. Returns the exit code: 0 after a clean end, 1 if it cannot start."""
     try:
-        asyncio.run(serve(server, settings, serving, packs))
+        asyncio.run(serving)
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

@@ -1,4 +1,4 @@
-"""The check at start: what is offered must be what was reviewed and pinned."""
+"""The self-check at start-up: every tool must match the lock file."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from strictwire.sources.refused import SourceRefused
 
 
 class SelfCheckFailed(Exception):
-    """The server is not the one that was pinned: a sentence that says which tool, and what to do."""
+    """A tool does not match the lock file. The message names the tool and says what to do."""
 
 
 def check_lock(registry: Registry, lock: str) -> None:
-    """Compare every tool with the lock file. Raises SelfCheckFailed: unreadable, or a tool that is not as it was pinned."""
+    """Compare every tool with the lock file. Raises SelfCheckFailed: the file is unreadable, or a tool differs from it."""
     try:
         pins = pins_of(read_lock(Path(lock))).pins
     except SourceRefused as exc:
-        raise SelfCheckFailed(f"the lock file cannot be used: {exc}") from exc
+        raise SelfCheckFailed(f"the lock file cannot be read: {exc}") from exc
     for name, contract in registry.tools.items():
         if name not in pins:
             raise SelfCheckFailed(f"tool {name!r} is not in {lock}; review it, then run `strictwire pin`")
         changed = sorted(aspect.value for aspect in fingerprint(contract).changed_from(pins[name]))
         if changed:
             raise SelfCheckFailed(
-                f"tool {name!r} is not as it was pinned in {lock} ({', '.join(changed)}); see what that breaks with "
+                f"tool {name!r} differs from {lock} ({', '.join(changed)}); see which changes are breaking with "
                 f"`strictwire breaking --against {lock}`, then run `strictwire pin`"
             )

@@ -1,4 +1,4 @@
-"""Who runs this process, as the operating system knows it: the principal of whoever speaks to it over stdio."""
+"""The operating system user of this process: the principal of the caller over stdio."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def system_user() -> str:
-    """The name of the user; `uid:<number>` where the number has no name. What the environment claims is not asked."""
+    """The user name, or `uid:<number>` if the user has no name. On POSIX the environment is not used: it can be forged."""
     if sys.platform == "win32":
         return getpass.getuser()
     import pwd

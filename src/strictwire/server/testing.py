@@ -1,4 +1,4 @@
-"""`MemoryClient`: an author's tests drive a Server through the whole pipeline, in memory."""
+"""`MemoryClient`: calls a Server in memory, through the whole pipeline. For the tests of authors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from strictwire.transport.memory import MemoryConnection
 
 
 class MemoryClient:
-    """Open with `async with`; time and ids are fixed, records are kept in memory."""
+    """A client in the same process. Use `async with`. Clock and ids are deterministic; audit records stay in memory."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class MemoryClient:
         self._caller = caller or Caller()
         self._settings = settings or Settings()
         self.recorder = recorder or MemoryRecorder()
-        """What the audit trail would hold."""
+        """Holds the audit records."""
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> MemoryConnection:

@@ -107,5 +107,7 @@ class Settings:
     """`[lint]`: ruleset, category and waivers; see `check/policy.py`."""
     breaking: Mapping[str, Any] = field(default_factory=dict)
     """`[breaking]`: the same for `strictwire breaking`."""
+    unity: Mapping[str, Any] = field(default_factory=dict)
+    """`[unity.check]`: severities, waivers, limits and baseline of `strictwire unity check`; see docs/UNITY.md."""
     debug_stack: bool = False
     """Whether `system/1.0` failures include a stack trace. Set only by the environment variable DEBUG_STACK=true."""

@@ -47,7 +47,8 @@ mode = "sync"
 ```
 
 `[packs.NAME]` contains the settings of a pack; the page of the pack documents them. `[lint]` and `[breaking]` select rules
-and waive findings; docs/RULES.md lists the rules. The environment variable `DEBUG_STACK=true` adds a stack trace to
+and waive findings; docs/RULES.md lists the rules. `[unity.check]`
+configures `strictwire unity check`; see docs/UNITY.md. The environment variable `DEBUG_STACK=true` adds a stack trace to
 `system/1.0` failures.
 """
 

@@ -1,1 +1,1 @@
-"""JSON-RPC envelopes, framing and conversation state, without any input or output. Above: `profiles`. Below: `fault`."""
+"""JSON-RPC messages, framing, protocol revisions and request state. Pure. Above: `profiles`. Below: `fault`."""

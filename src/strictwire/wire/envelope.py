@@ -1,6 +1,6 @@
-"""JSON-RPC 2.0 messages: bytes to one message or the reason why not, and back.
+"""JSON-RPC 2.0 messages: decodes bytes to one message or to the failure, and encodes messages.
 
-An id is a string or an integer; `1` and `"1"` are two ids. Not here: which methods exist (`profiles`).
+A request id is a string or an integer; `1` and `"1"` are different ids. Not here: the methods (`profiles`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RequestId: TypeAlias = str | int
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A call that wants one answer."""
+    """A message that expects one response."""
 
     id: RequestId
     method: str
@@ -25,14 +25,14 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Notification(msgspec.Struct, frozen=True):
-    """A message that wants none."""
+    """A message that expects no response."""
 
     method: str
     params: JsonObject | None
 
 
 class Response(msgspec.Struct, frozen=True):
-    """An answer to a request of ours. `error` is set if it failed, otherwise `result`."""
+    """The response to a request that we sent. `error` is set if the request failed; otherwise `result` is."""
 
     id: RequestId
     result: JsonValue
@@ -40,7 +40,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class Unreadable(msgspec.Struct, frozen=True):
-    """Bytes that are no message, with the id if one could be read."""
+    """Bytes that are not a valid message: the failure, and the request id if it could be read."""
 
     failure: Failure
     id: RequestId | None = None
@@ -49,11 +49,13 @@ class Unreadable(msgspec.Struct, frozen=True):
 Message: TypeAlias = Request | Notification | Response | Unreadable
 
 NOTIFICATION_PREFIX: Final = "notifications/"
-"""MCP names every notification so. Any other method without an id is a request that lost it, and is told so."""
+"""The names of all MCP notifications start with this. Any other message without an id is refused as a request whose id is
+missing, so that its sender gets an error instead of waiting."""
 
 
-class _Members(msgspec.Struct, kw_only=True, gc=False):
-    """The members of a request with their types, in the order in which clients write them: then `is_strict` is cheap."""
+class _RequestMembers(msgspec.Struct, kw_only=True, gc=False):
+    """The members of a request, in the order in which clients write them. `is_strict` encodes the struct again, and is
+    cheapest if that gives the same bytes."""
 
     jsonrpc: Literal["2.0"]
     id: int | str
@@ -61,35 +63,35 @@ class _Members(msgspec.Struct, kw_only=True, gc=False):
     params: JsonObject | msgspec.UnsetType = msgspec.UNSET
 
 
-_read_members: Final = msgspec.json.Decoder(_Members).decode
+_decode_request: Final = msgspec.json.Decoder(_RequestMembers).decode
 
 
 def read_message(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
-    """One message from bytes.
+    """Decode one message. The first check that fails gives the failure:
 
     1. strict JSON (NOT_JSON, REQUEST_TOO_LARGE)
-    2. one object, `jsonrpc` "2.0", a readable id, a method or an answer (NOT_A_REQUEST)
-    3. `params` an object if present (MALFORMED_PARAMS)
+    2. one object, `jsonrpc` "2.0", a valid id, a request, notification or response (NOT_A_REQUEST)
+    3. `params` is an object if present (MALFORMED_PARAMS)
 
-    Nearly every message is a request that msgspec reads and checks in one go. Whatever is not is read again, step by step,
-    which also finds the reason why it is refused.
+    Fast path: nearly every message is a valid request, which msgspec decodes and checks in one pass. Any other message is
+    decoded again, check by check.
     """
     try:
-        found = _read_members(raw)
+        found = _decode_request(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _read_stepwise(raw, limits)
+        return _read_in_steps(raw, limits)
     if not found.method or not is_strict(raw, found, limits):
-        return _read_stepwise(raw, limits)
+        return _read_in_steps(raw, limits)
     return Request(found.id, found.method, None if found.params is msgspec.UNSET else found.params)
 
 
-def _read_stepwise(raw: bytes, limits: Limits) -> Message:
+def _read_in_steps(raw: bytes, limits: Limits) -> Message:
     value = decode(raw, limits)
     return value if isinstance(value, Unreadable) else classify(value)
 
 
 def decode(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue | Unreadable:
-    """Strict JSON, or why not."""
+    """Check 1 of `read_message`: decode strict JSON."""
     try:
         return parse(raw, limits)
     except NotStrict as exc:
@@ -97,13 +99,13 @@ def decode(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue | Unreadabl
 
 
 def unreadable(exc: NotStrict) -> Failure:
-    """The failure of bytes that are not strict JSON: the reason and the place, no piece of the input."""
+    """The failure for bytes that are not strict JSON. It has the reason and the byte offset, but no part of the input."""
     return _unreadable_at(exc.fault, exc.position)
 
 
 @lru_cache(maxsize=256)
 def _unreadable_at(fault: Fault, position: int | None) -> Failure:
-    """Kept, because whoever sends such bytes sends many: they have to cost less than a call."""
+    """Cached: a client that sends malformed bytes often sends many, and each must cost less than a call."""
     if fault is Fault.TOO_LARGE:
         return fail("REQUEST_TOO_LARGE")
     details: JsonObject = {"reason": fault.value}
@@ -113,7 +115,7 @@ def _unreadable_at(fault: Fault, position: int | None) -> Failure:
 
 
 def classify(value: JsonValue) -> Message:
-    """Rungs 2 and 3 of `read_message`, for a value that was decoded already."""
+    """Checks 2 and 3 of `read_message`, for a decoded value."""
     if not isinstance(value, dict):
         return _refuse("batch" if isinstance(value, list) else "not_an_object", None)
     has_id = "id" in value
@@ -124,12 +126,12 @@ def classify(value: JsonValue) -> Message:
     if has_id and readable is None:
         return _refuse("id", None)
     if "method" not in value:
-        return _answer(value, readable)
-    return _question(value, readable)
+        return _read_response(value, readable)
+    return _read_request(value, readable)
 
 
 def is_request_id(value: object) -> bool:
-    """A string or an integer, and not a boolean, which Python counts as one."""
+    """Whether the value is a string or an integer. In Python a boolean is an integer, but not in JSON."""
     return type(value) is str or type(value) is int
 
 
@@ -137,7 +139,7 @@ def _refuse(reason: str, request_id: Any) -> Unreadable:
     return Unreadable(fail("NOT_A_REQUEST", details={"reason": reason}), request_id)
 
 
-def _question(value: JsonObject, request_id: Any) -> Message:
+def _read_request(value: JsonObject, request_id: Any) -> Message:
     method, params = value["method"], value.get("params")
     if type(method) is not str or not method:
         return _refuse("method", request_id)
@@ -152,7 +154,7 @@ def _question(value: JsonObject, request_id: Any) -> Message:
     return Notification(method, params)
 
 
-def _answer(value: JsonObject, request_id: Any) -> Message:
+def _read_response(value: JsonObject, request_id: Any) -> Message:
     error = value.get("error")
     if ("result" in value) == ("error" in value):
         return _refuse("method", request_id)
@@ -162,22 +164,22 @@ def _answer(value: JsonObject, request_id: Any) -> Message:
 
 
 def render_result(request_id: RequestId, result: bytes) -> bytes:
-    """An answer around a result that is written already."""
+    """Encode a response with a result that is already encoded."""
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (render(request_id), result)
 
 
 def render_error(request_id: RequestId | None, error: JsonObject) -> bytes:
-    """A failed answer. An id that could not be read is left out: the wire schema of MCP knows no null id."""
+    """Encode an error response. An unknown id is left out: the schema of MCP does not allow a null id."""
     if request_id is None:
         return b'{"jsonrpc":"2.0","error":%b}' % render(error)
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (render(request_id), render(error))
 
 
 def render_request(request_id: RequestId, method: str, params: JsonObject) -> bytes:
-    """A request of ours."""
+    """Encode a request."""
     return render({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
 
 def render_notification(method: str, params: JsonObject) -> bytes:
-    """A notification of ours."""
+    """Encode a notification."""
     return render({"jsonrpc": "2.0", "method": method, "params": params})

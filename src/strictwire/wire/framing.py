@@ -1,4 +1,4 @@
-"""Lines out of a stream of bytes, bounded without keeping the excess."""
+"""Line framing: splits a byte stream into lines of limited length."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 _BLANKS: Final = b" \t\r"
+"""Bytes of a blank line. `\\r` is one of them: some clients end lines with `\\r\\n`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """A line past the limit; its bytes were dropped as they came."""
+    """A line above the limit. Its bytes were dropped as they arrived, so they never fill the memory."""
 
 
 class LineSplitter:
-    """Feed chunks, get whole lines without their `\\n`. Blank lines are not messages and are passed over."""
+    """Takes chunks of bytes and returns complete lines without the `\\n`. Blank lines are skipped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -22,8 +23,9 @@ class LineSplitter:
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes | TooLong]:
-        """The lines that this chunk completes."""
+        """Add a chunk. Returns the lines that it completes."""
         *complete, rest = chunk.split(b"\n")
+        # Fast path: no line can be above the limit if nothing is pending and the whole chunk is within it.
         if self._size or len(chunk) > self._limit:
             lines = [line for part in complete for line in self._take(part)]
         else:
@@ -33,7 +35,7 @@ class LineSplitter:
         return lines
 
     def finish(self) -> list[bytes | TooLong]:
-        """What is left at the end of the stream: a last line needs no line break."""
+        """End of the stream. Returns the last line if it has no line break."""
         return self._take(b"")
 
     def _keep(self, part: bytes) -> None:
@@ -44,7 +46,7 @@ class LineSplitter:
             self._pending.append(part)
 
     def _take(self, part: bytes) -> list[bytes | TooLong]:
-        """The line that ends in this part, unless it is blank."""
+        """The line that ends with this part, or nothing if the line is blank."""
         self._keep(part)
         line, size = b"".join(self._pending), self._size
         self._pending, self._size = [], 0

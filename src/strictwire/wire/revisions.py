@@ -1,4 +1,4 @@
-"""The revisions of MCP as data: what changes between them, so that no code asks for a date."""
+"""The supported revisions of MCP and their features, as a table. Code checks a feature, never a date."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from types import MappingProxyType
 from typing import Final
 
 MODERN: Final = "2026-07-28"
+"""The stateless revision: no sessions, no handshake."""
+
 LATEST_LEGACY: Final = "2025-11-25"
+"""The newest revision with sessions, which `initialize` opens."""
+
 ASSUMED: Final = "2025-03-26"
-"""What a legacy HTTP request without a version header speaks, by the specification."""
+"""The revision of a legacy HTTP request without the header MCP-Protocol-Version, as the specification says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """What one revision has."""
+    """The features of one revision."""
 
     name: str
     modern: bool = False
     batches: bool = False
-    """Receiving JSON-RPC batches is required."""
+    """A server must accept JSON-RPC batches."""
     structured: bool = True
     """`outputSchema`, `structuredContent`, `title` and resource links exist."""
     audio: bool = True
@@ -28,7 +32,7 @@ class Revision:
     icons: bool = True
     elicitation: bool = True
     resumable: bool = False
-    """Streams start with an event that has an id, so that a client can come back to them."""
+    """Event streams start with an event that has an id, so that a client can resume them."""
 
 
 _TABLE: Final = (
@@ -40,13 +44,13 @@ _TABLE: Final = (
 )
 
 REVISIONS: Final[Mapping[str, Revision]] = MappingProxyType({revision.name: revision for revision in _TABLE})
-"""Every revision spoken, oldest first."""
+"""All supported revisions by name, oldest first."""
 
 LEGACY_NAMES: Final = tuple(name for name, revision in REVISIONS.items() if not revision.modern)
 MODERN_NAMES: Final = tuple(name for name, revision in REVISIONS.items() if revision.modern)
 
 
 def negotiate_legacy(requested: object) -> Revision:
-    """The revision of a new legacy session: the one asked for, or our latest legacy one."""
+    """The revision of a new legacy session: the requested one if it is supported, otherwise the latest legacy revision."""
     known = isinstance(requested, str) and requested in LEGACY_NAMES
     return REVISIONS[str(requested) if known else LATEST_LEGACY]

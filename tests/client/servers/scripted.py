@@ -1,13 +1,13 @@
-"""A server of the legacy era alone, in a few lines, with one odd habit each. The habit is the first argument."""
+"""A minimal legacy server. The first argument selects how it misbehaves."""
 
 import json
 import sys
 
-HABIT = sys.argv[1] if len(sys.argv) > 1 else "plain"
+BEHAVIOUR = sys.argv[1] if len(sys.argv) > 1 else "plain"
 PAGES = {None: (["a", "b"], ""), "": (["c"], "next"), "next": (["d"], None)}
 
 
-def say(message: object) -> None:
+def send(message: object) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
@@ -19,21 +19,21 @@ def result_of(message: dict) -> dict | None:
             return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s"}}
         case "tools/list":
             names, following = PAGES[params.get("cursor")]
-            if HABIT == "endless":
+            if BEHAVIOUR == "endless":
                 following = ""
             page = {"tools": [{"name": name} for name in names]}
             return page if following is None else {**page, "nextCursor": following}
         case "ask-me":
-            say({"jsonrpc": "2.0", "id": 1, "method": "roots/list", "params": {}})
+            send({"jsonrpc": "2.0", "id": 1, "method": "roots/list", "params": {}})
             answer = json.loads(sys.stdin.readline())
-            return {"told": answer}
+            return {"answer": answer}
         case "big":
             return {"text": "x" * (9 * 1024 * 1024)}
         case "both":
-            say({"jsonrpc": "2.0", "id": message["id"], "result": {}, "error": {"code": 1, "message": "m"}})
+            send({"jsonrpc": "2.0", "id": message["id"], "result": {}, "error": {"code": 1, "message": "m"}})
             return None
         case "other-type":
-            say({"jsonrpc": "2.0", "id": str(message["id"]), "result": {"wrong": True}})
+            send({"jsonrpc": "2.0", "id": str(message["id"]), "result": {"wrong": True}})
             return {"right": True}
     return None
 
@@ -43,16 +43,16 @@ for line in sys.stdin:
     if "id" not in message:
         continue
     if message["method"] == "server/discover":
-        if HABIT == "dies":
+        if BEHAVIOUR == "exits":
             sys.exit(3)
-        if HABIT == "other-version":
+        if BEHAVIOUR == "other-version":
             data = {"supported": ["2099-01-01"], "requested": "2026-07-28"}
             error = {"code": -32022, "message": "Unsupported protocol version", "data": data}
-            say({"jsonrpc": "2.0", "id": message["id"], "error": error})
-        elif HABIT != "mute":
-            say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
+            send({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        elif BEHAVIOUR != "silent":
+            send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
         continue
-    if HABIT == "noisy":
+    if BEHAVIOUR == "noisy":
         sys.stdout.write("debug: a stray line\n")
     if message["method"] == "silence":
         continue
@@ -61,4 +61,4 @@ for line in sys.stdin:
         sys.exit(4)
     found = result_of(message)
     if found is not None:
-        say({"jsonrpc": "2.0", "id": message["id"], "result": found})
+        send({"jsonrpc": "2.0", "id": message["id"], "result": found})

@@ -17,7 +17,7 @@ from strictwire.canon.json import JsonObject, parse_object, render
 from strictwire.contract.tool import Caps, Safety
 from strictwire.fault.failure import Facts, Refused, fail
 from strictwire.pipeline.call import Caller
-from strictwire.profiles.endpoint import Headers, Inbound, Reply, Silent
+from strictwire.profiles.endpoint import Inbound, Reply, Silent
 from strictwire.profiles.mcp import core
 from strictwire.server.compose import open_runtime
 from strictwire.server.content import Text
@@ -391,24 +391,6 @@ def test_without_a_record_the_answer_is_that_failure(name: str, era: str) -> Non
     replies, _ = talk(messages, failure="AUDIT_UNAVAILABLE")
 
     assert came_to(replies[-1]) == "AUDIT_UNAVAILABLE"
-
-
-@pytest.mark.parametrize(
-    ("headers", "expected"),
-    [
-        ({"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "double"}, {"n": 8}),
-        ({"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "wait"}, "HEADER_MISMATCH"),
-        ({"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list", "mcp-name": "double"}, "HEADER_MISMATCH"),
-        ({"mcp-protocol-version": "2026-07-28", "mcp-name": "double"}, "HEADER_MISMATCH"),
-        ({"mcp-protocol-version": "2025-11-25"}, "HEADER_MISMATCH"),
-        ({"mcp-protocol-version": "2031-01-01", "mcp-method": "tools/call", "mcp-name": "double"}, "HEADER_MISMATCH"),
-        ({}, "HEADER_MISMATCH"),
-    ],
-)
-def test_headers_must_repeat_the_body(headers: dict[str, str], expected: object) -> None:
-    replies, _ = talk([call("double", {"n": 4}, meta=MODERN)], headers=Headers(headers.items()))
-
-    assert came_to(replies[0]) == expected
 
 
 async def _deliver_all(names: list[str], recorder: MemoryRecorder) -> list[JsonObject]:

@@ -1,4 +1,4 @@
-"""2024-11-05 to 2025-11-25: the handshake, what a session remembers, questions to the client, batches where they exist."""
+"""2024-11-05 to 2025-11-25 with our own tools: what a session remembers, and questions to the client."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tests.fixtures.live import (
     StdioProcess,
     initialize,
     legacy,
-    modern,
     request,
-    wait_for,
 )
 
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
@@ -44,25 +42,6 @@ def test_the_revision_asked_for_is_spoken_or_the_latest_of_the_era(stdio: StdioP
     assert result["protocolVersion"] == spoken
     assert (result["serverInfo"], result["instructions"]) == ({"name": "hard", "version": "1.0.0"}, "Handle with care.")
     assert ("completions" in result["capabilities"]) is (spoken != "2024-11-05")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"protocolVersion": None}, {"protocolVersion": 5}, {"capabilities": None}, {"capabilities": []}, {"clientInfo": None}],
-)
-def test_a_handshake_that_lacks_what_it_needs_is_refused(
-    http: HttpProcess, stdio: StdioProcess, change: dict[str, Any]
-) -> None:
-    params: dict[str, Any] = {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "c", "version": "1"},
-    }
-    raw = legacy(1, "initialize", {name: value for name, value in {**params, **change}.items() if value is not None})
-    answer = http.post(raw)
-
-    assert (answer.json()["error"]["code"], answer.headers["Mcp-Session-Id"]) == (-32602, None)
-    assert stdio.ask(raw) == answer.json()
 
 
 def test_results_carry_no_stamps_of_the_later_era(stdio: StdioProcess) -> None:
@@ -99,37 +78,6 @@ def test_a_failure_of_a_tool_without_one_is_structured_too(stdio: StdioProcess) 
     result = opened(stdio).ask(call(1, "leak"))["result"]
 
     assert parse(result["content"][0]["text"].encode()) == result["structuredContent"]
-
-
-@pytest.mark.parametrize(
-    ("raw", "code"),
-    [
-        (legacy(1, "nope"), -32601),
-        (legacy(1, "server/discover"), -32601),
-        (legacy(1, "subscriptions/listen", {"notifications": {}}), -32601),
-        (legacy(1, "resources/read", {"uri": "hard://nope"}), -32002),
-        (legacy(1, "tools/call", {"name": "nope"}), -32602),
-        (legacy(1, "tools/call", {"name": "add", "arguments": []}), -32602),
-        (legacy(1, "tools/call", {"name": "add", "_meta": 5}), -32602),
-        (legacy(1, "tools/call", {"name": "add", "_meta": {"progressToken": 1.5}}), -32602),
-        (legacy(1, "tools/call", {"name": "add", "_meta": {"progressToken": {}}}), -32602),
-        (legacy(1, "logging/setLevel", {"level": "loud"}), -32602),
-        (legacy(1, "logging/setLevel"), -32602),
-        (legacy(1, "resources/subscribe"), -32602),
-        (legacy(1, "resources/unsubscribe", {"uri": 5}), -32602),
-        (legacy(1, "tools/list", {"cursor": "x"}), -32602),
-        (legacy(1, "tools/list", {"cursor": 5}), -32602),
-        (b"[]", -32600),
-        (b"[" + legacy(1, "ping") + b"]", -32600),
-    ],
-)
-def test_errors_ride_on_200_once_there_is_a_request(http: HttpProcess, stdio: StdioProcess, raw: bytes, code: int) -> None:
-    session = http.open_session()
-    answer = http.post(raw, session)
-    over_stdio = opened(stdio).ask(raw)
-
-    assert (answer.status, answer.json()["error"]["code"]) == (400 if code == -32600 else 200, code)
-    assert over_stdio == answer.json()
 
 
 def test_the_level_of_a_session_is_remembered(fresh: StdioProcess) -> None:
@@ -232,74 +180,7 @@ def test_an_answer_from_another_session_is_not_taken(http: HttpProcess) -> None:
         assert b"Hi None None" in response.read()
 
 
-# Batches.
-
-
-def batch(*messages: bytes) -> bytes:
-    return b"[" + b",".join(messages) + b"]"
-
-
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_batches_exist_in_2025_03_26_alone(fresh: StdioProcess, revision: str) -> None:
-    opened(fresh, revision)
-    fresh.send(batch(legacy(1, "ping"), call(2, "add", a=1, b=2)))
-    answer = parse(fresh.line())
-
-    if revision == "2025-03-26":
-        assert isinstance(answer, list)
-        assert [each["id"] for each in answer] == [1, 2]
-    else:
-        assert isinstance(answer, dict)
-        assert answer["error"]["code"] == -32600
-
-
-def test_each_message_of_a_batch_is_judged_by_itself(http: HttpProcess) -> None:
-    session = http.open_session("2025-03-26")
-    notification = b'{"jsonrpc":"2.0","method":"notifications/x"}'
-    answer = http.post(batch(b"5", legacy(1, "nope"), notification, legacy(2, "ping"), initialize()), session)
-    answers = parse(answer.body)
-
-    assert isinstance(answers, list)
-    assert [(each.get("id"), each.get("error", {}).get("code")) for each in answers] == [
-        (None, -32600),
-        (1, -32601),
-        (2, None),
-        ("init", -32600),
-    ]
-    assert http.post(batch(notification, notification), session).status == 202
-    assert http.post(b"[]", session).json()["error"]["code"] == -32600
-    assert http.post(batch(*[legacy(n, "ping") for n in range(101)]), session).json()["error"]["code"] == -32600
-
-
-def test_cancelling_one_request_of_a_batch_leaves_the_others(fresh: StdioProcess) -> None:
-    opened(fresh, "2025-03-26")
-    fresh.send(batch(call(1, "hold", name="one"), call(2, "hold", name="two")))
-
-    def told(words: str) -> bool:
-        return words in fresh.ask(modern("s", "tools/call", {"name": "story"}))["result"]["structuredContent"]["result"]
-
-    wait_for(lambda: told("began one") and told("began two"))
-    fresh.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
-    wait_for(lambda: told("cancelled one"))
-    fresh.send(modern("go", "tools/call", {"name": "let_go", "arguments": {"name": "two"}}))
-    lines = [parse(fresh.line()), parse(fresh.line())]
-    (answers,) = [line for line in lines if isinstance(line, list)]
-
-    assert [each["id"] for each in answers] == [2]
-
-
-# Sessions.
-
-
-def test_a_second_handshake_begins_anew_and_leaves_nobody_waiting(fresh: StdioProcess) -> None:
-    opened(fresh, elicitation={})
-    question = fresh.ask(call(1, "ask_name", greeting="Hi"))
-    fresh.send(initialize("2025-06-18"))
-    answers = {each["id"]: each for each in (fresh.receive(), fresh.receive())}
-
-    assert question["method"] == "elicitation/create"
-    assert answers["init"]["result"]["protocolVersion"] == "2025-06-18"
-    assert answers[1]["result"]["isError"] is True
+# Session ids.
 
 
 def test_session_ids_cannot_be_guessed(http: HttpProcess) -> None:
@@ -307,21 +188,3 @@ def test_session_ids_cannot_be_guessed(http: HttpProcess) -> None:
 
     assert len(ids) == 20
     assert all(len(each) >= 32 and each.isascii() and each.isprintable() and " " not in each for each in ids)
-
-
-def test_an_id_in_flight_is_refused_in_its_session_and_free_in_another(http: HttpProcess) -> None:
-    mine, other = http.open_session(), http.open_session()
-    with http.connect() as connection:
-        connection.write(request(call(1, "hold", name="mine"), mine, port=http.port))
-
-        def began() -> bool:
-            result = http.post(call("s", "story"), other).json()["result"]
-            return "began mine" in result["structuredContent"]["result"]
-
-        wait_for(began)
-        refused, free = http.post(legacy(1, "ping"), mine), http.post(legacy(1, "ping"), other)
-        assert http.post(call(2, "let_go", name="mine"), other).status == 200
-        answer = connection.answer()
-
-    assert (refused.status, refused.json()["error"]["data"]["code"], free.json()["result"]) == (400, "DUPLICATE_ID", {})
-    assert answer.json()["result"]["content"][0]["text"] == "mine"

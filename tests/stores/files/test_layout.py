@@ -6,8 +6,21 @@ import pytest
 
 from strictwire.stores.files import layout
 from strictwire.stores.files.crash_disk import CrashDisk
-from strictwire.stores.files.layout import list_segments, read_first, read_lines, read_records
-from tests.stores.trails import Machine, body
+from strictwire.stores.files.layout import (
+    ACTIVE,
+    CHECKPOINTS,
+    Segment,
+    list_segments,
+    open_segment,
+    read_first,
+    read_last_note,
+    read_lines,
+    read_notes,
+    read_records,
+    write_note,
+)
+from strictwire.stores.files.search import open_listed
+from tests.stores.trails import KEY, Machine, body
 
 
 def _file(data: bytes) -> object:
@@ -59,6 +72,22 @@ def test_a_reader_goes_on_when_the_file_it_reads_becomes_an_older_one():
     assert [b'"%s"' % name in line for name, line in zip((b"a", b"b", b"c"), seen, strict=True)] == [True] * 3
 
 
+def test_the_active_name_stands_for_another_file_after_a_rotation():
+    machine = Machine()
+    log = machine.log()
+    log.append([body("a")])
+    (listed,) = list_segments(machine.disk)
+    with log.exclusively() as state:
+        log.rotate(state)
+    log.append([body("b")])
+    moved = open_listed(machine.disk, listed)
+
+    assert open_segment(machine.disk, listed) is None
+    assert moved is not None
+    assert moved.read(0, 9) == b'{"seq":0,'
+    assert open_listed(machine.disk, Segment(ACTIVE, 7)) is None
+
+
 def test_records_are_read_from_any_number_on():
     machine = Machine(rotate_bytes=1_000)
     log = machine.log()
@@ -67,6 +96,16 @@ def test_records_are_read_from_any_number_on():
 
     for first in range(10):
         assert len(list(read_records(machine.disk, first))) == 9 - first
+
+
+def test_a_note_takes_the_place_of_one_that_a_crash_cut_short():
+    disk, first, second = CrashDisk(), KEY.sign(size=1, root=bytes(32)).note, KEY.sign(size=2, root=bytes(32)).note
+    write_note(disk, first)
+    disk.open(CHECKPOINTS).write(len(first), b"test.local/log\n" + b"x" * 500)
+    write_note(disk, second)
+
+    assert list(read_notes(disk)) == [first, second]
+    assert read_last_note(disk) == (second, len(first + second))
 
 
 def test_a_folder_without_records():

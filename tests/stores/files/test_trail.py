@@ -252,6 +252,34 @@ async def test_the_loop_goes_on_writing_while_the_thread_syncs():
     assert machine.verify().signed == 2
 
 
+async def test_a_write_of_the_loop_starts_the_timer_of_a_thread_that_has_nothing_to_do():
+    machine, clock = Machine(), HandClock()
+    log = machine.log()
+    log.open()
+    recorder = trail_on(log, mode=Mode.BATCHED, clock=clock)
+    await eventually(lambda: recorder._is_idle)
+    told: list[Failure | None] = []
+    recorder.append([body("a")], told.append)
+    assert told == [None]
+    await pass_time(recorder, clock, 0.2)
+    await eventually(lambda: log.is_synced)
+    await recorder.close()
+
+
+async def test_the_loop_goes_on_writing_while_the_bulk_is_synced_for_a_checkpoint():
+    machine, clock = Machine(), HandClock()
+    async with recording(machine, mode=Mode.BATCHED, schedule=Schedule(sync_seconds=99.0), clock=clock) as recorder:
+        await append(recorder, "a")
+        gate = Gate(machine)
+        await pass_time(recorder, clock, 5.0, "_sign_at")
+        await gate.reached()
+        told: list[Failure | None] = []
+        recorder.append([body("b")], told.append)
+        assert told == [None]
+        gate.open()
+    assert machine.verify().signed == 2
+
+
 async def test_batched_records_survive_a_sync_that_failed_once():
     """The kernel may hold the pages for clean: they are written again before the next sync."""
     machine, clock = Machine(), HandClock()
@@ -364,7 +392,7 @@ async def test_a_callback_that_raises_does_not_keep_the_others_from_theirs():
         await first
         await eventually(lambda: bool(told))
 
-    assert told == [None]
+    assert (told, recorder._queued_bytes) == ([None], 0)
     assert [type(problem) for problem in problems] == [ZeroDivisionError]
 
 
@@ -491,6 +519,28 @@ async def test_a_thread_that_ends_because_of_a_bug_leaves_no_caller_waiting(
 
     assert [failure and failure.details["reason"] for failure in failures] == ["closed", "closed"]
     assert seen == [ZeroDivisionError]
+
+
+async def test_commits_that_wait_behind_a_bug_are_refused_too(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threading, "excepthook", lambda _args: None)
+    log, is_there, may_go_on = Machine().log(), threading.Event(), threading.Event()
+
+    def fail(_bodies: object) -> None:
+        is_there.set()
+        assert may_go_on.wait(DEADLINE)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(log, "append", fail)
+    recorder = trail_on(log)
+    told: list[Failure | None] = []
+    recorder.append([body("a")], told.append)
+    assert await asyncio.to_thread(is_there.wait, DEADLINE)
+    recorder.append([body("b")], told.append)
+    may_go_on.set()
+    await eventually(lambda: len(told) == 2)
+    await recorder.close()
+
+    assert [failure and failure.details["reason"] for failure in told] == ["closed", "closed"]
 
 
 async def test_more_bytes_than_may_wait_are_refused(monkeypatch: pytest.MonkeyPatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,9 @@ from strictwire.stores.fault import LogFault
 from strictwire.stores.files.config import open_writer
 from strictwire.stores.files.crash_disk import Survival
 from strictwire.stores.files.disk import FolderDisk
-from strictwire.stores.files.layout import ACTIVE, CHECKPOINTS, HASHES, list_segments
+from strictwire.stores.files.layout import ACTIVE, HASHES, list_segments
 from strictwire.stores.files.writer import TrailWriter
-from tests.stores.trails import KEY, Machine, body, call_ids, records_of, trail_in, verify
+from tests.stores.trails import Machine, body, call_ids, records_of, trail_in
 
 
 def test_records_are_chained_and_the_files_are_for_their_owner_alone(tmp_path: Path):
@@ -88,19 +87,6 @@ def test_hashes_that_cannot_be_stored_refuse_the_commit_and_nothing_is_read_agai
     assert machine.verify().ok
 
 
-@pytest.mark.slow
-def test_a_start_reads_only_what_came_after_the_last_checkpoint():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("x")] * 50_000)
-    log.sign()
-    log.append([body("y")])
-    machine.disk.calls.clear()
-    machine.log().open()
-
-    assert machine.disk.calls == [("write", 32)]
-
-
 def test_a_full_disk_is_told_and_writing_goes_on_when_there_is_room():
     machine = Machine()
     log = machine.log()
@@ -114,6 +100,21 @@ def test_a_full_disk_is_told_and_writing_goes_on_when_there_is_room():
     assert (refused.value.code, refused.value.reason) == ("AUDIT_LOG_FAILED", "disk_full")
     assert call_ids(machine.records()) == ["a", "b"]
     assert machine.verify().ok
+
+
+def test_of_a_batch_that_does_not_fit_nothing_is_kept():
+    machine = Machine()
+    log = machine.log()
+    log.append([body("a")])
+    line = machine.disk.stat(ACTIVE).size
+    machine.disk.room = 7 * HASH_BYTES + 2 * line
+    with pytest.raises(LogFault):
+        log.append([body("lost")] * 3)
+    machine.disk.room = None
+    log.append([body("b")])
+
+    assert [record["kind"] for record in machine.records()] == ["call"] * 2
+    assert call_ids(machine.records()) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -162,120 +163,6 @@ def test_whichever_step_of_a_commit_fails_the_next_one_goes_well(when: int, monk
     assert machine.verify().ok
 
 
-def test_a_deleted_folder_is_told_and_what_was_in_the_newest_file_comes_back_with_the_folder(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a")])
-    log.sign()
-    shutil.rmtree(trail.folder)
-    for _ in range(2):
-        with pytest.raises(LogFault) as refused:
-            log.append([body("lost")])
-        assert refused.value.reason == "folder_missing"
-    trail.folder.mkdir(mode=0o700)
-    log.append([body("b")])
-    log.sign()
-    records = records_of(FolderDisk(trail.folder))
-
-    assert call_ids(records) == ["a", "b"]
-    assert (records[1]["kind"], records[1]["reason"]) == ("recovery", "restored")
-    assert verify(trail).ok
-    log.close()
-
-
-def test_a_folder_that_is_moved_away_and_back_is_simply_used_again(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a")])
-    trail.folder.rename(tmp_path / "away")
-    with pytest.raises(LogFault):
-        log.append([body("lost")])
-    (tmp_path / "away").rename(trail.folder)
-    log.append([body("b")])
-    log.close()
-
-    assert call_ids(records_of(FolderDisk(trail.folder))) == ["a", "b"]
-    assert verify(trail).ok
-
-
-def test_the_hashes_that_somebody_deleted_are_put_back(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a"), body("b")])
-    (trail.folder / HASHES).unlink()
-    log.sign()
-
-    assert (trail.folder / HASHES).stat().st_size == 96
-    log.close()
-
-
-def test_hashes_that_do_not_fit_the_signature_are_made_again_from_the_records():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a"), body("b"), body("c")])
-    log.sign()
-    good = machine.disk.open(HASHES).read(0, 999)
-    machine.disk.open(HASHES).write(0, bytes(128))
-    again = machine.log()
-    again.open()
-
-    assert machine.disk.open(HASHES).read(0, 999) == good
-
-
-def test_a_log_that_was_tampered_with_is_not_written_to():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a"), body("b")])
-    log.sign()
-    machine.disk.open(ACTIVE).truncate(10)
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert (refused.value.reason, refused.value.record) == ("damaged", 0)
-
-
-def test_a_log_whose_unsigned_end_was_edited_is_not_written_to():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a"), body("b"), body("c")])
-    lines = machine.disk.open(ACTIVE).read(0, 9999)
-    machine.disk.open(ACTIVE).write(0, lines.replace(b'"a"', b'"x"'))
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert (refused.value.reason, refused.value.record) == ("damaged", 1)
-
-
-def test_a_log_that_was_put_back_to_an_earlier_state_is_not_signed_again():
-    """A log never signs two histories: the anchor beside the key remembers."""
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a")])
-    log.sign()
-    disk = machine.disk
-    notes, lines = disk.open(CHECKPOINTS).read(0, 999), disk.open(ACTIVE).read(0, 999)
-    log.append([body("b")])
-    log.sign()
-    disk.open(CHECKPOINTS).truncate(len(notes))
-    disk.open(ACTIVE).truncate(len(lines))
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert (refused.value.reason, refused.value.record) == ("damaged", 1)
-
-
-def test_a_log_of_another_key_is_not_written_to():
-    machine = Machine()
-    log = machine.log()
-    log.append([body("a")])
-    other = type(KEY)(name=KEY.public.name, seed=bytes(32))
-    machine.disk.open(CHECKPOINTS, create=True).write(0, other.sign(size=1, root=bytes(32)).note)
-    with pytest.raises(LogFault) as refused:
-        machine.log().open()
-
-    assert refused.value.reason == "checkpoint_unknown_key"
-
-
 def test_two_writers_take_turns_and_the_chain_goes_through_both():
     machine = Machine()
     one, two = machine.log(), machine.log()
@@ -320,19 +207,87 @@ def _refuse_syncs(machine: Machine, monkeypatch: pytest.MonkeyPatch, count: int)
 
 @pytest.mark.clause("S7")
 @pytest.mark.parametrize("survival", Survival)
-def test_a_record_whose_sync_failed_does_not_come_back(survival: Survival, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("later", [[], ["b"]], ids=["power fails at once", "power fails after another commit"])
+def test_a_record_whose_sync_failed_does_not_come_back(
+    survival: Survival, later: list[str], monkeypatch: pytest.MonkeyPatch
+):
     machine = Machine()
     log = machine.log()
     log.append([body("a")])
     _refuse_syncs(machine, monkeypatch, 1)
     with pytest.raises(LogFault):
         log.append([body("lost")])
-    log.append([body("b")])
+    for name in later:
+        log.append([body(name)])
     machine.reboot(survival)
     machine.log().open()
 
+    assert call_ids(machine.records()) == ["a", *later]
+    assert machine.verify().ok
+
+
+@pytest.mark.clause("S7")
+@pytest.mark.parametrize("what", ["write", "sync"])
+def test_a_failed_commit_that_cannot_be_undone_at_once_is_undone_later(what: str, monkeypatch: pytest.MonkeyPatch):
+    """Whole lines of it are in the file: the disk fails for a while, from the end of the write or from the sync on."""
+    machine = Machine()
+    log = machine.log()
+    log.append([body("a")])
+    step = machine.disk.step
+
+    def break_down(kind: str, change: Callable[[], object], size: int = 0) -> None:
+        if kind == what and (what == "sync" or size > 9 * HASH_BYTES):
+            if what == "write":
+                step(kind, change, size)
+            machine.disk.refusal = errno.EIO
+        step(kind, change, size)
+
+    monkeypatch.setattr(machine.disk, "step", break_down)
+    for _ in range(2):
+        with pytest.raises(LogFault):
+            log.append([body("lost"), body("lost, too")])
+    monkeypatch.setattr(machine.disk, "step", step)
+    machine.disk.refusal = None
+    log.append([body("b")])
+
     assert call_ids(machine.records()) == ["a", "b"]
     assert machine.verify().ok
+
+
+def test_a_failed_commit_on_which_another_writer_has_built_stays(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine()
+    one, two = machine.log(), machine.log()
+    one.append([body("a")])
+    step = machine.disk.step
+
+    def refuse(kind: str, change: Callable[[], object], size: int = 0) -> None:
+        if kind in ("sync", "truncate"):
+            raise OSError(errno.EIO, "broken")
+        step(kind, change, size)
+
+    monkeypatch.setattr(machine.disk, "step", refuse)
+    with pytest.raises(LogFault):
+        one.append([body("refused")])
+    monkeypatch.setattr(machine.disk, "step", step)
+    two.append([body("b")])
+    one.append([body("c")])
+
+    assert call_ids(machine.records()) == ["a", "refused", "b", "c"], "the chain must not break"
+    assert machine.verify().ok
+
+
+def test_a_commit_behind_much_that_another_writer_wrote_may_wait(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine()
+    one, two = machine.log(), machine.log()
+    one.append([body("a")])
+    two.append([body("b")])
+    assert one.try_append_unsynced([body("c")])
+    monkeypatch.setattr("strictwire.stores.files.writer.BLOCK", 100)
+    two.append([body("d")])
+
+    assert not one.try_append_unsynced([body("e")])
+    one.append([body("e")])
+    assert call_ids(machine.records()) == ["a", "b", "c", "d", "e"]
 
 
 def test_after_a_failed_sync_everything_unsynced_is_written_again_before_the_next(monkeypatch: pytest.MonkeyPatch):
@@ -384,23 +339,6 @@ def test_unsynced_records_stay_when_the_sync_of_a_later_commit_fails(monkeypatch
     assert call_ids(machine.records()) == ["a", "b"]
 
 
-def test_a_failed_start_leaves_no_file_open(tmp_path: Path):
-    trail = trail_in(tmp_path)
-    log = open_writer(trail)
-    log.append([body("a"), body("b")])
-    log.sign()
-    log.close()
-    (trail.folder / ACTIVE).write_bytes(b"")
-    before = len(list(Path("/proc/self/fd").iterdir()))
-    for _ in range(3):
-        again = open_writer(trail)
-        with pytest.raises(LogFault):
-            again.open()
-        again.close()
-
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
-
-
 def _refuse(_file: object) -> None:
     raise OSError(errno.EIO, "broken")
 
@@ -416,19 +354,6 @@ def test_two_writers_follow_each_other_into_new_files():
     assert machine.verify().ok
 
 
-def test_a_writer_that_finds_another_ones_torn_line_sets_it_aside():
-    machine = Machine()
-    one, two = machine.log(), machine.log()
-    one.append([body("a")])
-    two.append([body("b")])
-    look = machine.disk.stat(ACTIVE)
-    machine.disk.open(ACTIVE).write(look.size, b'{"seq":2')
-    one.append([body("c")])
-
-    assert [record["kind"] for record in machine.records()] == ["call", "call", "recovery", "call"]
-    assert machine.verify().ok
-
-
 def test_a_log_is_rotated_by_size_with_the_chain_carried_over():
     machine = Machine(rotate_bytes=2_000)
     log = machine.log()
@@ -441,6 +366,28 @@ def test_a_log_is_rotated_by_size_with_the_chain_carried_over():
     assert len(list_segments(machine.disk)) > 2
     assert whole == expected.lines
     assert machine.verify().signed == 20
+
+
+def test_a_new_file_whose_name_was_not_synced_takes_no_record(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine(rotate_bytes=600)
+    log = machine.log()
+    log.open()
+    step, refused = machine.disk.step, []
+
+    def refuse(what: str, change: Callable[[], object], size: int = 0) -> None:
+        if what == "sync_folder" and machine.disk.stat("audit-log-000000000000.jsonl") is not None and not refused:
+            refused.append(what)
+            raise OSError(errno.EIO, "refused")
+        step(what, change, size)
+
+    monkeypatch.setattr(machine.disk, "step", refuse)
+    log.append([body("a"), body("b")])
+    assert refused
+    log.append([body("c")])
+    machine.reboot(Survival.NOTHING)
+    machine.log().open()
+
+    assert call_ids(machine.records()) == ["a", "b", "c"]
 
 
 def test_a_record_is_kept_even_when_there_is_no_room_for_a_new_file():

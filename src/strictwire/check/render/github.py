@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from strictwire.check.finding import Finding, Report
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from strictwire.check.finding import Finding, Level, Report
+from strictwire.check.render.text import printable
+
+_COMMANDS: Final[Mapping[Level, str]] = MappingProxyType(
+    {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
+)
 
 
 def render_github(report: Report) -> str:
@@ -11,16 +20,15 @@ def render_github(report: Report) -> str:
 
 
 def _command(finding: Finding) -> str:
-    level = "error" if finding.fails else "notice"
     location = [f"file={_property(finding.file)}"] if finding.file else []
     location += [f"line={finding.line}", f"col={finding.column}"] if finding.line else []
     location.append(f"title={_property(finding.rule)}")
     tool = f"{finding.tool}: " if finding.tool else ""
-    return f"::{level} {','.join(location)}::{_data(f'{tool}{finding.message}. {finding.advice}')}"
+    return f"::{_COMMANDS[finding.level]} {','.join(location)}::{_data(f'{tool}{finding.message}. {finding.advice}')}"
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import msgspec
 
-from strictwire.canon.json import render
+from strictwire.canon.json import JsonObject, render
 from strictwire.check.finding import Report
 
 
 def render_json(report: Report) -> str:
     """The report with a stable order of keys, indented by two spaces."""
-    value = {
+    value: JsonObject = {
         "check": report.check,
         "subject": report.subject,
         "against": report.against or None,
         "ruleset": report.ruleset,
-        "tools": report.tools,
+        f"{report.unit}s": report.tools,
         "failing": len(report.failing),
         "findings": [each.as_json() for each in report.findings],
         "waived": [{**each.finding.as_json(), "reason": each.reason} for each in report.waived],
     }
+    if report.known:
+        value["known"] = [each.as_json() for each in report.known]
+    if report.notes:
+        value["notes"] = list(report.notes)
     return msgspec.json.format(render(value), indent=2).decode() + "\n"

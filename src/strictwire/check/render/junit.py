@@ -12,11 +12,12 @@ def render_junit(report: Report) -> str:
     """One test suite, named after the check; waived findings are skipped test cases."""
     cases = [_case(each) for each in report.failing]
     cases += [_skipped(each.finding, each.reason) for each in report.waived]
+    cases += [_skipped(each, "in the baseline") for each in report.known]
     if not report.failing:
         cases.append(f'    <testcase classname="strictwire.{report.check}" name="no findings"/>')
     head = (
         f'  <testsuite name="strictwire {report.check}" tests="{len(cases)}" failures="{len(report.failing)}" '
-        f'skipped="{len(report.waived)}">'
+        f'skipped="{len(report.waived) + len(report.known)}">'
     )
     body = "\n".join([head, *cases, "  </testsuite>"])
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{body}\n</testsuites>\n'

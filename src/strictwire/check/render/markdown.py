@@ -9,7 +9,8 @@ from strictwire.check.render.text import IMPACT_LABELS, count, printable
 def render_markdown(report: Report) -> str:
     """A heading, a table of findings and a table of waived findings."""
     against = f" against `{report.against}`" if report.against else ""
-    summary = f"{count(len(report.failing), 'finding')} in {count(report.tools, 'tool')} of `{report.subject}`{against}."
+    judged = f"{count(report.tools, report.unit)} of `{report.subject}`"
+    summary = f"{count(len(report.failing), 'finding')} in {judged}{against}."
     lines = [f"## strictwire {report.check}", "", summary, ""]
     if report.findings:
         lines += ["| rule | tool | location | finding | advice |", "|---|---|---|---|---|"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 
@@ -14,19 +15,21 @@ SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def render_sarif(report: Report) -> str:
     """One SARIF run; waived findings are suppressed results with their reasons."""
-    ids = sorted({each.rule for each in report.findings} | {each.finding.rule for each in report.waived})
-    advice = {each.rule: each.advice for each in (*report.findings, *(waived.finding for waived in report.waived))}
+    advice = {
+        each.rule: each.advice for each in (*report.findings, *report.known, *(waived.finding for waived in report.waived))
+    }
     suppressed = [
         {**_result(each.finding), "suppressions": [{"kind": "external", "justification": each.reason}]}
         for each in report.waived
     ]
+    known = [{**_result(each), "baselineState": "unchanged"} for each in report.known]
     driver: JsonObject = {
         "name": "strictwire",
-        "rules": [{"id": each, "help": {"text": advice[each]}} for each in ids],
+        "rules": [{"id": each, "help": {"text": advice[each]}} for each in sorted(advice)],
     }
     run = {
         "tool": {"driver": driver},
-        "results": [*map(_result, report.findings), *suppressed],
+        "results": [*map(_result, report.findings), *suppressed, *known],
         "columnKind": "unicodeCodePoints",
     }
     value = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -34,7 +37,7 @@ def render_sarif(report: Report) -> str:
 
 
 def _result(finding: Finding) -> JsonObject:
-    physical: JsonObject = {"artifactLocation": {"uri": finding.file or "tools"}}
+    physical: JsonObject = {"artifactLocation": {"uri": quote(finding.file) or "tools"}}
     if finding.line:
         physical["region"] = {"startLine": finding.line, "startColumn": finding.column}
     location: JsonObject = {"physicalLocation": physical}
@@ -42,7 +45,7 @@ def _result(finding: Finding) -> JsonObject:
         location["logicalLocations"] = [{"name": finding.tool, "fullyQualifiedName": finding.tool + finding.pointer}]
     return {
         "ruleId": finding.rule,
-        "level": "error" if finding.fails else "note",
+        "level": finding.level.value,
         "message": {"text": f"{finding.message}. {finding.advice}"},
         "locations": [location],
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 from typing import Final
 
-from strictwire.check.finding import Finding, Impact, Report
+from strictwire.check.finding import Finding, Impact, Level, Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ def render_colour(report: Report) -> str:
 
 def _lines(report: Report, ink: _Palette) -> Iterator[str]:
     for file, findings in groupby(report.findings, key=lambda each: each.file or report.subject):
-        yield f"{ink.strong}{file}{ink.end}"
+        yield f"{ink.strong}{printable(file)}{ink.end}"
         last = ""
         for finding in findings:
             yield from _finding(finding, ink)
@@ -51,15 +52,19 @@ def _lines(report: Report, ink: _Palette) -> Iterator[str]:
                 yield f"      {ink.faint}{finding.advice}{ink.end}"
             last = finding.advice
         yield ""
+    for note in report.notes:
+        yield f"{ink.note}note:{ink.end} {printable(note)}"
     yield _summary(report, ink)
 
 
 def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
-    colour = ink.note if finding.impact is Impact.NONE else ink.bad
-    location = f"{finding.line}:{finding.column}" if finding.line else finding.pointer or "-"
+    colour = ink.bad if finding.level is Level.ERROR else ink.note
+    pointer = printable(finding.pointer) if finding.tool else ""
+    location = f"{finding.line}:{finding.column}" if finding.line else pointer or "-"
+    severity = f"{finding.severity.value} " if finding.severity else ""
     tool = f"{finding.tool}: " if finding.tool else ""
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
-    yield f"  {location}  {colour}{finding.rule}{ink.end}  {tool}{printable(finding.message)}{impact}"
+    yield f"  {location}  {colour}{severity}{finding.rule}{ink.end}  {tool}{printable(finding.message)}{impact}"
     if finding.witness:
         yield f"      {ink.faint}for example {printable(finding.witness)}{ink.end}"
 
@@ -71,13 +76,15 @@ def printable(text: str) -> str:
 
 def _summary(report: Report, ink: _Palette) -> str:
     failing = len(report.failing)
-    notes = len(report.findings) - failing
+    others = Counter(each.level for each in report.findings if not report.fails(each))
     against = f" against {report.against}" if report.against else ""
     colour = ink.bad if failing else ink.strong
     parts = [f"{colour}{count(failing, 'finding')}{ink.end}"]
-    parts += [count(notes, "note")] if notes else []
+    parts += [count(others[level], level.value) for level in Level if others[level]]
     parts += [f"{len(report.waived)} waived"] if report.waived else []
-    return f"{report.check}: {', '.join(parts)} in {count(report.tools, 'tool')} of {report.subject}{against}"
+    parts += [f"{len(report.known)} in the baseline"] if report.known else []
+    judged = f"{count(report.tools, report.unit)} of {printable(report.subject)}"
+    return f"{report.check}: {', '.join(parts)} in {judged}{against}"
 
 
 def count(number: int, noun: str) -> str:

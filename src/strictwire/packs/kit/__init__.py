@@ -1,1 +1,1 @@
-"""Code that packs share: path jail, snapshot paging, text limits. It depends on no tool, transport or pack."""
+"""Code that packs share: path jail, file watch, snapshot paging, text limits. It depends on no tool, transport or pack."""

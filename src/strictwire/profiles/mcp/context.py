@@ -70,7 +70,13 @@ class McpContext(msgspec.Struct):
     @property
     def facts(self) -> Mapping[str, str | None]:
         """Who calls, and how."""
-        return {"principal": self.caller.principal, "revision": self.revision, "transport": self.transport}
+        caller = self.caller
+        return {
+            "principal": caller.principal,
+            "tier": caller.tier,
+            "revision": self.revision,
+            "transport": self.transport,
+        }
 
     def supports(self, capability: str) -> bool:
         """Whether the client declared it."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
+
 from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import Registry
 from strictwire.contract.tool import ToolContract
@@ -14,7 +16,7 @@ from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome, RunningC
 from strictwire.pipeline.catalog import Catalog
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.compiled import CompiledTool
-from strictwire.pipeline.perform import Pipeline, Render
+from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import facts_of
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.exchange import PROFILE, Exchange
@@ -102,30 +104,31 @@ class Core:
             context=context,
             capabilities=capabilities,
         )
-        render = self._renderer(exchange.request.id, call, revision, tail, write_asking)
+        render = AnswerWriter(exchange.request.id, call, revision, self.clock, tail, write_asking)
         return self.pipeline.perform(call, self.catalog.offers.find(target.kind, target.name), render, exchange.answer)
 
-    def _renderer(
-        self,
-        request_id: RequestId,
-        call: Call,
-        revision: Revision,
-        tail: bytes,
-        write_asking: Callable[[Asking], bytes] | None,
-    ) -> Render[Reply]:
-        """How the outcome of a call is written."""
 
-        def write(outcome: Outcome, tool: CompiledTool | None) -> Reply:
-            if type(outcome) is Done and tool is not None:
-                if tool.kind is Kind.TOOL:
-                    return Reply(body=write_tool_result(request_id, outcome, tool, revision, tail))
-                return Reply(body=render_result(request_id, outcome.raw[:-1] + tail))
-            if isinstance(outcome, Asking) and write_asking is not None:
-                return Reply(body=render_result(request_id, write_asking(outcome)))
-            failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
-            facts = facts_of(call, self.clock)
-            if call.kind is Kind.TOOL:
-                return write_tool_failure(request_id, failure, facts, revision, tool, tail)
-            return write_failure(request_id, failure, facts)
+class AnswerWriter(msgspec.Struct, frozen=True):
+    """Writes the outcome of one call (`pipeline.perform.Render`)."""
 
-        return write
+    request_id: RequestId
+    call: Call
+    revision: Revision
+    clock: Clock
+    tail: bytes
+    """Closes the result with what the revision adds to every one."""
+    write_asking: Callable[[Asking], bytes] | None
+
+    def __call__(self, outcome: Outcome, tool: CompiledTool | None) -> Reply:
+        """The reply. `tool` is None if what the client called does not exist."""
+        if type(outcome) is Done and tool is not None:
+            if tool.kind is Kind.TOOL:
+                return Reply(body=write_tool_result(self.request_id, outcome, tool, self.revision, self.tail))
+            return Reply(body=render_result(self.request_id, outcome.raw[:-1] + self.tail))
+        if isinstance(outcome, Asking) and self.write_asking is not None:
+            return Reply(body=render_result(self.request_id, self.write_asking(outcome)))
+        failure = outcome if isinstance(outcome, Failure) else fail("INTERNAL")
+        facts = facts_of(self.call, self.clock)
+        if self.call.kind is Kind.TOOL:
+            return write_tool_failure(self.request_id, failure, facts, self.revision, tool, self.tail)
+        return write_failure(self.request_id, failure, facts)

@@ -1,4 +1,4 @@
-"""The `mcp` profile: both eras on one endpoint. Reads one message, finds its era, and has it answered exactly once.
+"""The `mcp` profile: both eras on one endpoint. Reads one message, routes it, and has it answered exactly once.
 
 The same endpoint serves our own tools and the guard's upstreams; what differs is its backend (`exchange.Backend`).
 """
@@ -16,7 +16,7 @@ from strictwire.canon.json import JsonObject, JsonValue, Limits, parse, render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.endpoint import Deliver, Headers, Inbound, Outlet, Reply
-from strictwire.profiles.mcp.era import SESSION_HEADER, Era, era_of
+from strictwire.profiles.mcp.era import SESSION_HEADER, Route, route_of
 from strictwire.profiles.mcp.exchange import Backend, Exchange, Session
 from strictwire.profiles.mcp.http_rules import (
     ACCEPTED,
@@ -120,19 +120,19 @@ class McpEndpoint:
     async def _serve_request(
         self, request: Request, raw: bytes, session: Session | None, inbound: Inbound, outlet: Outlet, deliver: Deliver
     ) -> None:
-        era = era_of(request.method, request.params, inbound.headers, has_session=session is not None)
+        route = route_of(request.method, request.params, inbound.headers, has_session=session is not None)
         in_flight: InFlight[Exchange] | None
-        if era is Era.LEGACY and session is not None:
+        if route is Route.SESSION and session is not None:
             serve, in_flight, revision = session.serve, session.in_flight, session.revision
             if inbound.headers is not None and revision.resumable:
                 stream = session.streams.start(outlet)
                 outlet, deliver = stream, partial(deliver_on_stream, session.streams, stream, deliver)
-        elif era is Era.MODERN:
+        elif route is Route.STATELESS:
             serve, revision = self.backend.serve, _MODERN
             in_flight = self._in_flight if inbound.headers is None else None
         else:
             revision = revision_of(inbound)
-            await self._serve_unbound(Exchange(request, raw, inbound, outlet, deliver, revision, self._journal), era)
+            await self._serve_unbound(Exchange(request, raw, inbound, outlet, deliver, revision, self._journal), route)
             return
         exchange = Exchange(request, raw, inbound, outlet, deliver, revision, self._journal, in_flight)
         if in_flight is not None:
@@ -147,12 +147,12 @@ class McpEndpoint:
             exchange.leave()
             raise
 
-    async def _serve_unbound(self, exchange: Exchange, era: Era | Failure) -> None:
+    async def _serve_unbound(self, exchange: Exchange, route: Route | Failure) -> None:
         """A request outside of a session: `initialize` begins one, `ping` is answered, any other is refused."""
         missing = sessionless(exchange.inbound.headers)
-        if isinstance(era, Failure):
-            exchange.refuse(era)
-        elif era is Era.OPENING:
+        if isinstance(route, Failure):
+            exchange.refuse(route)
+        elif route is Route.OPENING:
             await self._open(exchange)
         elif exchange.request.method == "ping" and missing.code == "SESSION_REQUIRED":
             exchange.answer(Reply(body=render_result(exchange.request.id, b"{}")))
@@ -268,16 +268,16 @@ class McpEndpoint:
 
     def _hear(self, message: Notification, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
         """Take a notification. Over HTTP one without a session is refused: its sender has lost the session."""
-        era = era_of(message.method, message.params, inbound.headers, has_session=session is not None)
-        if inbound.headers is not None and session is None and era is not Era.MODERN:
-            failure = era if isinstance(era, Failure) else sessionless(inbound.headers)
+        route = route_of(message.method, message.params, inbound.headers, has_session=session is not None)
+        if inbound.headers is not None and session is None and route is not Route.STATELESS:
+            failure = route if isinstance(route, Failure) else sessionless(inbound.headers)
             return self._refuse_unreadable(Unreadable(failure), inbound, None)
         if message.method == "notifications/cancelled":
-            if session is not None and era is not Era.MODERN:
+            if session is not None and route is not Route.STATELESS:
                 _cancel(session.in_flight, message.params or {})
             if inbound.headers is None:
                 _cancel(self._in_flight, message.params or {})
-        elif session is not None and era is not Era.MODERN:
+        elif session is not None and route is not Route.STATELESS:
             session.hear(message, raw)
         return ACCEPTED
 

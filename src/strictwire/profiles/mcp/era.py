@@ -1,4 +1,4 @@
-"""Which era of MCP a message belongs to, from its header and its body together."""
+"""Which era of MCP a message belongs to, and so who serves it, from its header and its body together."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ VERSION_HEADER: Final = "mcp-protocol-version"
 SESSION_HEADER: Final = "mcp-session-id"
 
 
-class Era(StrEnum):
-    """How a message is to be read."""
+class Route(StrEnum):
+    """What serves a message."""
 
-    MODERN = "modern"
+    STATELESS = "stateless"
+    """The stateless era: the message stands alone."""
     OPENING = "opening"
-    """A legacy `initialize`."""
-    LEGACY = "legacy"
+    """A legacy `initialize`, which opens a session."""
+    SESSION = "session"
+    """A legacy session."""
     UNBOUND = "unbound"
-    """Neither modern nor part of a session: only `ping` is answered."""
+    """Neither: only `ping` is answered."""
 
 
 def names_version(params: JsonObject | None) -> bool:
@@ -38,24 +40,25 @@ def names_version(params: JsonObject | None) -> bool:
     return isinstance(meta, dict) and META_VERSION in meta
 
 
-def era_of(method: str, params: JsonObject | None, headers: Headers | None, *, has_session: bool) -> Era | Failure:
+def route_of(method: str, params: JsonObject | None, headers: Headers | None, *, has_session: bool) -> Route | Failure:
     """Route one message.
 
-    1. a version header that is no legacy version: modern (which judges the version itself)
-    2. `initialize`: opens a legacy session
-    3. part of a session: legacy
-    4. a body that names its version without the header to match: HEADER_MISMATCH; without headers at all: modern
-    5. otherwise unbound
+    1. a version header that is no legacy version: stateless (which checks the version itself)
+    2. without headers, a body that names its version: stateless
+    3. `initialize`: opens a session
+    4. part of a session
+    5. a body that names its version without the header to match: HEADER_MISMATCH
+    6. otherwise unbound
     """
     version = headers.get(VERSION_HEADER) if headers is not None else None
     if version is not None and version not in LEGACY_NAMES:
-        return Era.MODERN
+        return Route.STATELESS
     if headers is None and params is not None and "_meta" in params and names_version(params):
-        return Era.MODERN
+        return Route.STATELESS
     if method == "initialize":
-        return Era.OPENING
+        return Route.OPENING
     if has_session:
-        return Era.LEGACY
+        return Route.SESSION
     if names_version(params):
         return fail("HEADER_MISMATCH", details={"header": "MCP-Protocol-Version"})
-    return Era.UNBOUND
+    return Route.UNBOUND

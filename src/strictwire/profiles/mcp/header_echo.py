@@ -53,7 +53,7 @@ def find_argument_mismatch(headers: Headers, mirrored: tuple[Mirrored, ...], arg
     An array or object in its place cannot be repeated; the input schema refuses it.
     """
     for each in mirrored:
-        value = _argument_at(arguments, each.path)
+        value = argument_at(arguments, each.path)
         name = f"Mcp-Param-{each.header}"
         if value is None:
             if headers.all(name.lower()):
@@ -111,7 +111,8 @@ def _mirrored(member: JsonObject, path: tuple[str, ...]) -> Mirrored:
     return Mirrored(header=header, path=path, kind=kind)
 
 
-def _argument_at(arguments: Any, path: tuple[str, ...]) -> object:
+def argument_at(arguments: Any, path: tuple[str, ...]) -> object:
+    """The argument that a path of member names leads to; None if there is none."""
     for name in path:
         if not isinstance(arguments, dict):
             return None

@@ -19,13 +19,12 @@ from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.listen import WANTS
 from strictwire.profiles.mcp.listing import LISTS
 from strictwire.profiles.mcp.streams import Streams
-from strictwire.profiles.mcp.targets import CALLS, malformed, read_target
+from strictwire.profiles.mcp.targets import CALLS, malformed, read_progress_token, read_target
 from strictwire.wire.envelope import (
     Notification,
     Request,
     RequestId,
     Response,
-    is_request_id,
     render_notification,
     render_request,
     render_result,
@@ -156,16 +155,13 @@ class LegacySession:
     async def _call(self, exchange: Exchange) -> None:
         request = exchange.request
         params = request.params or {}
-        target, meta = read_target(request.method, params), params.get("_meta", {})
+        target = read_target(request.method, params)
+        token = read_progress_token(params) if "_meta" in params else None
         if isinstance(target, Failure):
             exchange.refuse(target)
             return
-        if not isinstance(meta, dict):
-            exchange.refuse(malformed("_meta"))
-            return
-        token = meta.get("progressToken")
-        if token is not None and not is_request_id(token):
-            exchange.refuse(malformed("progressToken"))
+        if isinstance(token, Failure):
+            exchange.refuse(token)
             return
         context = LegacyContext(
             exchange.outlet,

@@ -22,7 +22,7 @@ def show_tool(tool: ToolContract, revision: Revision) -> JsonObject:
     if revision.structured and tool.title:
         shown["title"] = tool.title
     shown |= {"description": tool.description, "inputSchema": tool.input_schema}
-    output = tool.output_schema
+    output = tool.output_schema if tool.lists_output else None
     if revision.structured and output is not None and (revision.modern or output.get("type") == "object"):
         shown["outputSchema"] = output
     if revision.annotations and tool.annotations:
@@ -62,7 +62,7 @@ def show_prompt(prompt: PromptContract, revision: Revision) -> JsonObject:
 
 
 LISTS: Final[Mapping[str, tuple[str, Callable[[Registry], Sequence[Any]], Callable[[Any, Revision], JsonObject]]]] = {
-    "tools/list": ("tools", lambda registry: list(registry.tools.values()), show_tool),
+    "tools/list": ("tools", lambda registry: [each for each in registry.tools.values() if each.listed], show_tool),
     "resources/list": (
         "resources",
         lambda registry: [each for each in registry.resources.values() if not each.is_template],

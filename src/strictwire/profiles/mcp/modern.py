@@ -24,7 +24,7 @@ from strictwire.profiles.mcp.identity import stamp
 from strictwire.profiles.mcp.listen import listen
 from strictwire.profiles.mcp.listing import LISTS
 from strictwire.profiles.mcp.targets import CALLS, Target, malformed, read_target
-from strictwire.wire.envelope import Request, is_request_id, render_result
+from strictwire.wire.envelope import is_request_id, render_result
 from strictwire.wire.revisions import MODERN, MODERN_NAMES, REVISIONS
 
 REVISION: Final = REVISIONS[MODERN]
@@ -62,9 +62,12 @@ class Modern:
         """Answer one request."""
         request, params = exchange.request, exchange.request.params or {}
         meta = read_meta(params)
-        refused = meta if isinstance(meta, Failure) else self._find_refusal(request, params, meta, exchange.inbound)
-        if isinstance(meta, Failure) or refused is not None:
-            exchange.refuse(refused or fail("INTERNAL"))
+        if isinstance(meta, Failure):
+            exchange.refuse(meta)
+            return
+        refused = find_stated_fault(exchange, meta) or self._find_method_fault(request.method, meta)
+        if refused is not None:
+            exchange.refuse(refused)
         elif request.method in CALLS:
             await self._call(exchange, params, meta)
         elif request.method == "subscriptions/listen":
@@ -74,17 +77,8 @@ class Modern:
         else:
             self._list(exchange, params)
 
-    def _find_refusal(self, request: Request, params: JsonObject, meta: RequestMeta, inbound: Inbound) -> Failure | None:
-        if inbound.headers is not None:
-            differs = find_mismatch(inbound.headers, version=meta.version, method=request.method, params=params)
-            if differs is not None:
-                return differs
-        if meta.version not in MODERN_NAMES:
-            details: JsonObject = {"supported": list(MODERN_NAMES), "requested": meta.version}
-            return fail("UNSUPPORTED_VERSION", details=details)
-        if not self._offers(request.method):
-            return fail("METHOD_NOT_FOUND")
-        return find_meta_fault(meta.meta)
+    def _find_method_fault(self, method: str, meta: RequestMeta) -> Failure | None:
+        return find_meta_fault(meta.meta) if self._offers(method) else fail("METHOD_NOT_FOUND")
 
     def _offers(self, method: str) -> bool:
         known = method in CALLS or method in LISTS or method in ("server/discover", "subscriptions/listen")
@@ -214,6 +208,21 @@ def read_meta(params: JsonObject) -> RequestMeta | Failure:
     if not isinstance(capabilities, dict):
         return malformed(META_CAPABILITIES)
     return RequestMeta(version=version, capabilities=capabilities, meta=meta)
+
+
+def find_stated_fault(exchange: Exchange, meta: RequestMeta) -> Failure | None:
+    """HEADER_MISMATCH, or UNSUPPORTED_VERSION with those that are supported."""
+    headers, request = exchange.inbound.headers, exchange.request
+    if headers is not None:
+        differs = find_mismatch(headers, version=meta.version, method=request.method, params=request.params or {})
+        if differs is not None:
+            return differs
+    return None if meta.version in MODERN_NAMES else unsupported(meta.version, MODERN_NAMES)
+
+
+def unsupported(requested: str, supported: tuple[str, ...]) -> Failure:
+    """UNSUPPORTED_VERSION, naming the versions to use instead."""
+    return fail("UNSUPPORTED_VERSION", details={"supported": list(supported), "requested": requested})
 
 
 def find_meta_fault(meta: JsonObject) -> Failure | None:

@@ -11,6 +11,7 @@ from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Kind
 from strictwire.pipeline.catalog import COMPLETION
+from strictwire.wire.envelope import is_request_id
 
 MAX_COMPLETIONS: Final = 100
 """Values in one completion, by the specification."""
@@ -97,6 +98,15 @@ BEHIND: Final[Mapping[str, str]] = {method: CAPABILITIES[kind] for method, kind 
     "logging/setLevel": "logging"
 }
 """The capability behind each method."""
+
+
+def read_progress_token(params: JsonObject) -> str | int | Failure | None:
+    """The progress token of a call in a legacy session; MALFORMED_PARAMS if `_meta` or the token is of the wrong type."""
+    meta = params.get("_meta", {})
+    if not isinstance(meta, dict):
+        return malformed("_meta")
+    token = meta.get("progressToken")
+    return token if token is None or is_request_id(token) else malformed("progressToken")
 
 
 def malformed(parameter: str) -> Failure:

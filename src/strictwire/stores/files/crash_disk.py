@@ -29,6 +29,8 @@ class Survival(StrEnum):
     """Of the unsynced writes to a file, only the first half of the last one was written."""
     HOLE = "hole"
     """... only the second half of the last one: zeros, or the old bytes, stand before it."""
+    UNCUT = "uncut"
+    """Writes were written, but truncations were not."""
 
 
 class _Inode:
@@ -39,6 +41,8 @@ class _Inode:
         self.data = bytearray()
         self._undo: list[tuple[int, bytes, int]] = []
         """(offset, the bytes that were there, the size) before each change since the last sync."""
+        self._cuts: list[tuple[int, bytes]] = []
+        """(offset, the bytes that were cut off) of each truncation since the last sync."""
         self._last_write: tuple[int, bytes] | None = None
 
     def write(self, offset: int, data: bytes) -> None:
@@ -50,24 +54,33 @@ class _Inode:
 
     def truncate(self, size: int) -> None:
         self._undo.append((size, bytes(self.data[size:]), len(self.data)))
+        self._cuts.append((size, bytes(self.data[size:])))
         self._last_write = None
         del self.data[size:]
 
     def sync(self) -> None:
         self._undo.clear()
+        self._cuts.clear()
         self._last_write = None
 
     def reboot(self, survival: Survival) -> None:
+        if survival is Survival.UNCUT:
+            for offset, cut in reversed(self._cuts):
+                self.data.extend(cut[len(self.data) - offset :])
+        elif survival is not Survival.EVERYTHING:
+            self._undo_all(survival)
+        self.sync()
+
+    def _undo_all(self, survival: Survival) -> None:
         last = self._last_write
-        while self._undo and survival is not Survival.EVERYTHING:
+        while self._undo:
             offset, before, size = self._undo.pop()
             self.data[offset : offset + len(before)] = before
             del self.data[size:]
-        if last is not None and survival in (Survival.PART, Survival.HOLE):
+        if last is not None and survival is not Survival.NOTHING:
             offset, data = last
             half = len(data) // 2
             self.write(*((offset, data[:half]) if survival is Survival.PART else (offset + half, data[half:])))
-        self.sync()
 
 
 class _CrashFile:
@@ -141,9 +154,7 @@ class CrashDisk:
         return _CrashFile(self, self._names[name])
 
     def stat(self, name: str) -> FileInfo | None:
-        if name == "." or self.gone:
-            return None if self.gone else FileInfo((0, 0), 0)
-        inode = self._names.get(name)
+        inode = None if self.gone else self._names.get(name)
         return None if inode is None else FileInfo(inode.ident, len(inode.data))
 
     def names(self) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -57,7 +58,7 @@ class Disk(Protocol):
         """Open for reading and writing. FileNotFoundError unless `create`."""
 
     def stat(self, name: str) -> FileInfo | None:
-        """The file with this name, or None; `.` is the folder itself."""
+        """The file with this name, or None."""
 
     def names(self) -> list[str]:
         """Every name in the folder."""
@@ -97,7 +98,11 @@ class _FolderFile:
         os.ftruncate(self._fd, size)
 
     def sync(self) -> None:
-        os.fdatasync(self._fd)
+        if sys.platform == "darwin":
+            # macOS has no fdatasync, and its fsync leaves the bytes in the cache of the drive.
+            fcntl.fcntl(self._fd, fcntl.F_FULLFSYNC)
+        else:
+            os.fdatasync(self._fd)
 
     def try_lock(self) -> bool:
         try:

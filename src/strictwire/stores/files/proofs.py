@@ -5,16 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
-from strictwire.audit.merkle import prove_consistency, prove_inclusion
-from strictwire.audit.proof import (
-    ProofRefused,
-    check_consistency,
-    check_inclusion,
-    render_consistency,
-    render_inclusion,
-)
+from strictwire.audit.merkle import prove_consistency
+from strictwire.audit.proof import ProofRefused, check_consistency, render_consistency, render_inclusion
+from strictwire.stores.fault import LogFault
 from strictwire.stores.files.disk import Disk, ReadingDisk
-from strictwire.stores.files.layout import read_last_note, read_notes, read_records, stored_hashes
+from strictwire.stores.files.layout import read_last_note, read_notes, stored_hashes
+from strictwire.stores.files.search import prove_line
 
 
 class NoProof(Exception):
@@ -35,17 +31,11 @@ def prove_record(folder: Path, key: PublicKey, index: int) -> bytes:
     checkpoint = None if note is None else _open(note, key)
     if checkpoint is None or index >= checkpoint.size:
         raise NoProof("not_signed_yet")
-    line = next(read_records(disk, index), b"").removesuffix(b"\n")
-    if not line.startswith(b'{"seq":%d,' % index):
-        raise NoProof("no_such_record")
-    with stored_hashes(disk) as read:
-        path = prove_inclusion(index, checkpoint.size, read)
-    proof = render_inclusion(line, index=index, hashes=path, checkpoint=checkpoint)
     try:
-        check_inclusion(proof, key)
-    except ProofRefused:
-        raise NoProof("damaged") from None
-    return proof
+        proof = prove_line(disk, index, checkpoint)
+    except LogFault as fault:
+        raise NoProof(fault.reason) from None
+    return render_inclusion(proof.line, index=index, hashes=proof.hashes, checkpoint=checkpoint)
 
 
 def prove_growth(folder: Path, key: PublicKey, *, old: int, new: int | None = None) -> bytes:

@@ -33,6 +33,7 @@ from strictwire.stores.files.layout import (
 )
 from strictwire.stores.files.location import TrailLocation
 from strictwire.stores.files.old_mirror import MIRROR, read_mirrored, remove_mirror
+from strictwire.stores.files.search import lines_back
 from strictwire.stores.files.state import LogEnd, TrailState
 
 
@@ -48,8 +49,8 @@ def load_state(location: TrailLocation, key: PublicKey) -> TrailState:
             if segment.name != ACTIVE:
                 _replay_older(disk, segment, replay)
         file = opened.enter_context(closing(disk.open(ACTIVE, create=True)))
-        if not any(segment.name == ACTIVE for segment in segments):
-            disk.sync()
+        # Always: a rotation that failed may have left names that a power cut would take back.
+        disk.sync()
         first, size, rest = _replay_active(disk, file, replay)
         has_mirror = disk.stat(MIRROR) is not None
         if has_mirror:
@@ -204,20 +205,13 @@ def _replay_mirror(disk: Disk, file: OpenFile, replay: _Replay, size: int, rest:
 def _check_older_files(disk: Disk, size: int) -> None:
     """If the active file starts with record `size`, the file before it must end with record `size - 1`."""
     older = [segment for segment in list_segments(disk) if segment.name != ACTIVE]
-    last = _last_record(disk, older[-1].name) if older else -1
+    last = -1
+    if older:
+        with closing(disk.open(older[-1].name)) as file:
+            seq = _seq_of(next(lines_back(file, file.size()), b""))
+            last = -1 if seq is None else seq
     if last < size - 1:
         raise LogFault(DAMAGED, record=last + 1)
-
-
-def _last_record(disk: Disk, name: str) -> int:
-    """The number of the last record of an older file; -1 if it does not end in a record."""
-    with closing(disk.open(name)) as file:
-        size, count, tail = file.size(), 4096, b""
-        while b"\n" not in tail[:-1] and len(tail) < size:
-            tail = file.read(max(0, size - count), min(size, count))
-            count *= 4
-    seq = _seq_of(tail[:-1].rpartition(b"\n")[2])
-    return -1 if seq is None else seq
 
 
 def _seq_of(line: bytes) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from hashlib import sha256
 
 from strictwire.audit.checkpoint import PublicKey
@@ -28,7 +29,6 @@ def restore_files(location: TrailLocation, state: TrailState) -> None:
     """Put the active file and the hashes back into a folder that exists again."""
     restore_hashes(location.disk, state)
     state.file, digest = _copy(location.disk, state.file, ACTIVE, state.end.size)
-    state.signed, state.durable_size, state.fsync_failed = 0, state.end.size, False
     recovery = Recovery(timestamp=location.stamp(), reason="restored", size=state.end.size, digest=digest, kept_as=ACTIVE)
     state.recoveries.append(recovery)
 
@@ -42,12 +42,15 @@ def restore_hashes(disk: Disk, state: TrailState) -> None:
 
 def _copy(disk: Disk, source: OpenFile, name: str, size: int) -> tuple[OpenFile, str]:
     """Copy the first `size` bytes of an open file to a name, durably. Returns the copy and the digest of the bytes."""
-    target, digest = disk.open(name, create=True), sha256()
-    for offset in range(0, size, BLOCK):
-        block = source.read(offset, min(BLOCK, size - offset))
-        digest.update(block)
-        target.write(offset, block)
-    target.sync()
-    disk.sync()
+    digest = sha256()
+    with ExitStack() as opened:
+        target = opened.enter_context(closing(disk.open(name, create=True)))
+        for offset in range(0, size, BLOCK):
+            block = source.read(offset, min(BLOCK, size - offset))
+            digest.update(block)
+            target.write(offset, block)
+        target.sync()
+        disk.sync()
+        opened.pop_all()
     source.close()
     return target, PREFIX + digest.hexdigest()

@@ -38,7 +38,9 @@ class TrailState:
     fsync_failed: bool = False
     """The kernel may have marked unsynced pages as clean, so they are written again before the next sync."""
     must_reload: bool = False
-    """A failed change could not be undone: the end must be read from the files again."""
+    """The end of the log is not known for certain and must be read from the files again."""
+    undo: tuple[FileInfo, LogEnd] | None = None
+    """A failed commit that could not be undone: the active file with its lines, and where it should end."""
     recoveries: list[Recovery] = field(default_factory=list)
     """Repairs that must be recorded before anything else."""
 

@@ -14,43 +14,26 @@ from typing import Final
 
 from msgspec import structs
 
-from strictwire.audit.chain import GENESIS, maybe_link
+from strictwire.audit.chain import GENESIS
 from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
-from strictwire.audit.merkle import (
-    HASH_BYTES,
-    Frontier,
-    ReadHash,
-    fold_inclusion,
-    leaf_hash,
-    prove_inclusion,
-    read_frontier,
-    stored_size,
-)
+from strictwire.audit.merkle import HASH_BYTES, Frontier, leaf_hash, read_frontier, stored_size
 from strictwire.audit.verify import Finding, Reason, Verifier
-from strictwire.audit.view import Judged, Proof, Proven
+from strictwire.audit.view import Judged, Proven
 from strictwire.fault.failure import Refused
 from strictwire.stores.fault import DAMAGED, LogFault, mapped_errors
 from strictwire.stores.files.config import TrailConfig, open_writer
-from strictwire.stores.files.disk import Disk, OpenFile, ReadingDisk
+from strictwire.stores.files.disk import Disk, ReadingDisk
 from strictwire.stores.files.keys import KeyUnsafe, public_path, read_public_key
 from strictwire.stores.files.layout import (
     HASHES,
-    Segment,
     first_record,
     list_segments,
-    older_name,
-    open_segment,
     read_last_note,
     read_notes,
     read_records,
     stored_hashes,
 )
-
-_BLOCK: Final = 1 << 18
-"""Bytes per read from the end: a few hundred records, about what one page of results needs."""
-
-_PEEK: Final = 4096
-"""Bytes read to find the next line start and the number of that line: most lines are shorter."""
+from strictwire.stores.files.search import find_line, lines_back, open_listed, prove_line
 
 _AT_END: Final = frozenset({Reason.TRUNCATED, Reason.CHECKPOINT_MISSING})
 """Findings about the end of a log, which a verification that stops earlier has not seen."""
@@ -78,10 +61,10 @@ class FileTrailView:
             for segment in reversed(list_segments(disk)):
                 if segment.first is None or (before is not None and segment.first >= before):
                     continue
-                file = _open(disk, segment)
+                file = open_listed(disk, segment)
                 if file is not None:
                     with closing(file):
-                        yield from _lines_back(file, file.size() if before is None else find_line(file, before))
+                        yield from lines_back(file, file.size() if before is None else find_line(file, before))
 
     def judge(self, after: Judged | None = None, *, limit: int) -> Judged:
         """See TrailView."""
@@ -107,9 +90,7 @@ class FileTrailView:
         with _refusing():
             disk = ReadingDisk(self._config.folder)
             checkpoint = self._covering(disk, max(indexes, default=0))
-            with stored_hashes(disk) as read:
-                proofs = tuple(_prove(disk, index, checkpoint, read) for index in indexes)
-            return Proven(checkpoint=checkpoint, proofs=proofs)
+            return Proven(checkpoint=checkpoint, proofs=tuple(prove_line(disk, index, checkpoint) for index in indexes))
 
     def _covering(self, disk: Disk, index: int) -> Checkpoint:
         """A checkpoint that covers a record; if there is none yet, one is signed now."""
@@ -179,82 +160,3 @@ def _is_about_stretch(finding: Finding, *, is_whole: bool, is_continued: bool) -
         # The prune record may be in an earlier or a later stretch.
         return is_whole and not is_continued
     return is_whole or finding.reason not in _AT_END
-
-
-def _open(disk: Disk, segment: Segment) -> OpenFile | None:
-    """The file, under its listed name or the one that a rotation gave it since; None if it was pruned."""
-    return open_segment(disk, segment) or open_segment(disk, Segment(older_name(segment.first or 0), segment.first))
-
-
-def _lines_back(file: OpenFile, end: int) -> Iterator[bytes]:
-    """The complete lines before an offset, last first, without their line breaks."""
-    rest: bytes | None = None
-    while end > 0:
-        start = max(0, end - _BLOCK)
-        parts = (file.read(start, end - start) + (rest or b"")).split(b"\n")
-        if rest is None:
-            # After the last line break there is nothing, or a line that is still incomplete.
-            parts.pop()
-            if not parts:
-                end = start
-                continue
-        rest, *lines = parts
-        yield from reversed(lines)
-        end = start
-    if rest:
-        yield rest
-
-
-def find_line(file: OpenFile, seq: int) -> int:
-    """The offset of the first line whose record is not before `seq`; the file's end if there is none."""
-    size = file.size()
-    low, high = 0, size
-    while low < high:
-        middle = (low + high) // 2
-        start = _line_start(file, middle, size)
-        link = maybe_link(file.read(start, _PEEK)) if start < size else None
-        if link is not None and link.seq < seq:
-            low = start + 1
-        else:
-            high = middle
-    return _line_start(file, low, size)
-
-
-def _line_start(file: OpenFile, offset: int, size: int) -> int:
-    """The start of the first line that starts at an offset or after it."""
-    if offset == 0:
-        return 0
-    at = offset - 1
-    while at < size:
-        block = file.read(at, _PEEK)
-        found = block.find(b"\n")
-        if found >= 0:
-            return at + found + 1
-        if not block:
-            break
-        at += len(block)
-    return size
-
-
-def _prove(disk: Disk, index: int, checkpoint: Checkpoint, read: ReadHash) -> Proof:
-    line = _read_line(disk, index)
-    hashes = tuple(prove_inclusion(index, checkpoint.size, read))
-    if fold_inclusion(leaf_hash(line), index=index, size=checkpoint.size, proof=hashes) != checkpoint.root:
-        raise LogFault(DAMAGED, record=index)
-    return Proof(index=index, line=line, hashes=hashes)
-
-
-def _read_line(disk: Disk, index: int) -> bytes:
-    for segment in reversed(list_segments(disk)):
-        if segment.first is None or segment.first > index:
-            continue
-        file = _open(disk, segment)
-        if file is None:
-            break
-        with closing(file):
-            start = find_line(file, index)
-            line = file.read(start, _line_start(file, start + 1, file.size()) - start).removesuffix(b"\n")
-        if line.startswith(b'{"seq":%d,' % index):
-            return line
-        break
-    raise LogFault("no_such_record", record=index)

@@ -14,7 +14,7 @@ from strictwire.audit.chain import seal_batch
 from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import render_body
 from strictwire.audit.merkle import HASH_BYTES, stored_count
-from strictwire.stores.fault import LogFault, mapped_errors
+from strictwire.stores.fault import mapped_errors
 from strictwire.stores.files.disk import FileInfo, replace_file
 from strictwire.stores.files.layout import ACTIVE, BLOCK, older_name, write_note
 from strictwire.stores.files.location import TrailLocation
@@ -135,6 +135,9 @@ class TrailWriter:
     def _current(self) -> TrailState:
         """The end of the log as it is now, also if another process changed it."""
         state, found = self._state, self._disk.stat(ACTIVE)
+        if state is not None and state.undo is not None and state.undo[0] == found:
+            _cut_back(state, state.undo[1])
+            found = self._disk.stat(ACTIVE)
         if state is None or state.must_reload or not state.matches(found):
             state = self._find_end(state, found)
         if state.recoveries:
@@ -143,8 +146,6 @@ class TrailWriter:
         return state
 
     def _find_end(self, known: TrailState | None, found: FileInfo | None) -> TrailState:
-        if self._disk.stat(".") is None:
-            raise LogFault("folder_missing")
         if known is not None and not known.must_reload and self._follow(known, found):
             return known
         state = load_state(self._location, self._key.public)
@@ -177,6 +178,8 @@ class TrailWriter:
         except OSError:
             # Unsynced records must not stay: their callers are told that they were not kept.
             _cut_back(state, before)
+            with suppress(OSError):  # nor may a power cut bring them back, as far as the disk still works
+                state.file.sync()
             raise
 
     def _write(self, state: TrailState, bodies: Sequence[bytes]) -> None:
@@ -225,7 +228,8 @@ def _sync(state: TrailState) -> None:
 
 
 def _cut_back(state: TrailState, end: LogEnd) -> None:
-    """Undo a write. If that fails too, the end of the log is unknown."""
+    """Undo a failed commit. If that fails too, the next commit tries again before anything else."""
+    state.undo = FileInfo(state.file.ident, state.file.size()), end
     state.must_reload = True
     state.file.truncate(end.size)
-    state.end, state.must_reload = end, False
+    state.end, state.undo, state.must_reload = end, None, False

@@ -1,0 +1,1 @@
+"""Client configurations with the guard in front of each server."""

@@ -1,0 +1,168 @@
+"""Rewrites the configuration of an MCP client so that the guard starts each of its servers, and back again. Pure.
+
+Configurations are JSON with one object of servers, or TOML with one table for each server. Everything else in the file is
+kept. A server that cannot be changed safely is left unchanged, and the result names the reason.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, render
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientFile:
+    """Where a client keeps its servers."""
+
+    member: str
+    """The member of the file that holds the servers."""
+    paths: Mapping[str, str]
+    """`sys.platform` to path; `linux` applies to every platform without an entry. `~` is the home folder."""
+
+
+def _client(linux: str, darwin: str = "", win32: str = "", member: str = "mcpServers") -> ClientFile:
+    paths = {"linux": linux, "darwin": darwin or linux, "win32": win32 or linux}
+    return ClientFile(member=member, paths=MappingProxyType(paths))
+
+
+CLIENTS: Final[Mapping[str, ClientFile]] = MappingProxyType(
+    {
+        "claude-desktop": _client(
+            "~/.config/Claude/claude_desktop_config.json",
+            "~/Library/Application Support/Claude/claude_desktop_config.json",
+            "~/AppData/Roaming/Claude/claude_desktop_config.json",
+        ),
+        "claude-code": _client("~/.claude.json"),
+        "cursor": _client("~/.cursor/mcp.json"),
+        "vscode": _client(
+            "~/.config/Code/User/mcp.json",
+            "~/Library/Application Support/Code/User/mcp.json",
+            "~/AppData/Roaming/Code/User/mcp.json",
+            member="servers",
+        ),
+        "codex": _client("~/.codex/config.toml", member="mcp_servers"),
+        "windsurf": _client("~/.codeium/windsurf/mcp_config.json"),
+        "gemini": _client("~/.gemini/settings.json"),
+    }
+)
+"""Supported clients by name."""
+
+
+class ConfigRefused(ValueError):
+    """A configuration that cannot be read or changed safely. The message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten:
+    """The configuration after the change, and what happened to each server."""
+
+    text: bytes
+    changed: tuple[str, ...] = ()
+    left: Mapping[str, str] = field(default_factory=dict)
+    """Servers that were not changed, each with the reason."""
+
+
+def install(raw: bytes, client: ClientFile, guard: Sequence[str], *, toml: bool) -> Rewritten:
+    """Put the guard in front of every server that is started by a command. Raises ConfigRefused."""
+    return _rewrite(raw, client.member, toml, lambda name, entry: _guarded(name, entry, guard))
+
+
+def uninstall(raw: bytes, client: ClientFile, *, toml: bool) -> Rewritten:
+    """Remove the guard again. Raises ConfigRefused."""
+    return _rewrite(raw, client.member, toml, lambda _name, entry: _unguarded(entry))
+
+
+def _rewrite(raw: bytes, member: str, toml: bool, change: Any) -> Rewritten:
+    read = _read_toml(raw) if toml else _read_json(raw)
+    servers = read.get(member, {})
+    if not isinstance(servers, dict):
+        raise ConfigRefused(f"{member!r} is not a table of servers")
+    outcomes = {name: change(name, entry) if isinstance(entry, dict) else "not a table" for name, entry in servers.items()}
+    changed = {name: each for name, each in outcomes.items() if isinstance(each, dict)}
+    left = {name: each for name, each in outcomes.items() if isinstance(each, str)}
+    if not changed:
+        return Rewritten(text=raw, left=left)
+    wanted = {**read, member: {**servers, **changed}}
+    text = _write_toml(raw, member, changed, wanted) if toml else indent(render(wanted)) + b"\n"
+    return Rewritten(text=text, changed=tuple(changed), left=left)
+
+
+def _guarded(name: str, entry: JsonObject, guard: Sequence[str]) -> JsonObject | str:
+    command, arguments = entry.get("command"), entry.get("args", [])
+    if not isinstance(command, str):
+        return "it is not started by a command; run a guard with --upstream-http for it"
+    if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
+        return "its args are not a list of strings"
+    if _find_split([command, *arguments]) is not None:
+        return "it is behind the guard already"
+    program, *first = guard
+    return {**entry, "command": program, "args": [*first, "guard", "--name", name, "--", command, *arguments]}
+
+
+def _unguarded(entry: JsonObject) -> JsonObject | str:
+    words = [entry.get("command"), *(entry.get("args") or [])]
+    split = _find_split(words)
+    if split is None:
+        return "it is not behind the guard"
+    command, *arguments = words[split + 1 :]
+    plain = {**entry, "command": command, "args": arguments}
+    return plain if arguments else {name: value for name, value in plain.items() if name != "args"}
+
+
+def _find_split(words: list[Any]) -> int | None:
+    """The position of `--` in `strictwire guard ... -- COMMAND`; None for another command line."""
+    if "guard" not in words[:4] or "--" not in words or "strictwire" not in "".join(map(str, words[: words.index("guard")])):
+        return None
+    split = words.index("--")
+    return split if words.index("guard") < split < len(words) - 1 else None
+
+
+def _read_json(raw: bytes) -> JsonObject:
+    try:
+        return parse_object(raw)
+    except NotStrict as exc:
+        raise ConfigRefused(f"{exc}; a file with comments must be edited by hand") from exc
+
+
+def _read_toml(raw: bytes) -> JsonObject:
+    try:
+        return tomllib.loads(raw.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        raise ConfigRefused("the file is not TOML in UTF-8") from exc
+
+
+def _write_toml(raw: bytes, member: str, changed: Mapping[str, JsonObject], wanted: JsonObject) -> bytes:
+    """Replace `command` and `args` of each server as text, so that comments stay; then check the result by parsing it."""
+    text = raw.decode()
+    for name, entry in changed.items():
+        text = _replace_lines(text, member, name, entry)
+    if not _parses_to(text, wanted):
+        raise ConfigRefused("`command` and `args` of a server must each be on one line of their own; edit the file by hand")
+    return text.encode()
+
+
+def _parses_to(text: str, wanted: JsonObject) -> bool:
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _replace_lines(text: str, member: str, name: str, entry: JsonObject) -> str:
+    header = re.compile(rf"^\[{re.escape(member)}\.(?:{re.escape(name)}|\"{re.escape(name)}\")\][^\n]*\n", re.MULTILINE)
+    found = header.search(text)
+    if found is None:
+        return text
+    following = re.compile(r"^\[", re.MULTILINE).search(text, found.end())
+    end = following.start() if following else len(text)
+    kept = re.sub(r"^(?:command|args)\s*=[^\n]*\n?", "", text[found.end() : end], flags=re.MULTILINE)
+    lines = f"command = {render(entry['command']).decode()}\n"
+    if "args" in entry:
+        lines += f"args = {render(entry['args']).decode()}\n"
+    return text[: found.end()] + lines + kept + text[end:]

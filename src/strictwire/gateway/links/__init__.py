@@ -1,0 +1,1 @@
+"""How the guard reaches one upstream: links over stdio and HTTP, raw messages, health and restarts."""

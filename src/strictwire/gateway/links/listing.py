@@ -1,0 +1,90 @@
+"""The lists of an upstream (tools, prompts, resources, templates), read page by page in the guard's own name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from strictwire.canon.json import JsonObject
+from strictwire.client.errors import NotUnderstood
+from strictwire.client.message import Era
+from strictwire.gateway.links.link import Link, NullListener
+from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND
+from strictwire.gateway.links.upstream import Upstream
+
+FRESH_SECONDS: Final = 60.0
+"""A list is kept at least this long, unless the upstream notifies that it changed."""
+
+RENEW_SECONDS: Final = 1.0
+"""A list this young is not fetched again, however often a client names something that is not in it."""
+
+MAX_PAGES: Final = 100
+"""Pages of one list: an upstream whose paging never ends must not occupy the guard for ever."""
+
+MAX_ENTRIES: Final = 10_000
+LIST_SECONDS: Final = 30.0
+"""Time for one page."""
+
+
+class ListShape(NamedTuple):
+    """How the answer to one list method is built."""
+
+    member: str
+    """The member that holds the entries."""
+    key: str
+    """The member of an entry that identifies it."""
+
+
+LIST_SHAPES: Final[Mapping[str, ListShape]] = MappingProxyType(
+    {
+        "tools/list": ListShape("tools", "name"),
+        "prompts/list": ListShape("prompts", "name"),
+        "resources/list": ListShape("resources", "uri"),
+        "resources/templates/list": ListShape("resourceTemplates", "uriTemplate"),
+    }
+)
+"""Every list of the protocol."""
+
+
+async def fetch_list(upstream: Upstream, link: Link, method: str, era: Era) -> tuple[dict[str, JsonObject], float]:
+    """Every entry of a list by its key, and for how many seconds the list may be kept. Raises ClientError."""
+    shape, entries, fresh = LIST_SHAPES[method], dict[str, JsonObject](), float("inf")
+    params: JsonObject = {}
+    for _ in range(MAX_PAGES):
+        result = await _fetch_page(upstream, link, method, params, era)
+        entries |= {entry[shape.key]: entry for entry in entries_of(result, shape)}
+        if len(entries) > MAX_ENTRIES:
+            raise NotUnderstood(f"more than {MAX_ENTRIES} {shape.member}")
+        ttl = result.get("ttlMs")
+        fresh = min(fresh, ttl / 1000 if isinstance(ttl, int) else 0)
+        cursor = result.get("nextCursor")
+        if not isinstance(cursor, str):
+            return entries, fresh
+        params = {"cursor": cursor}
+    raise NotUnderstood(f"more than {MAX_PAGES} pages of {shape.member}")
+
+
+async def _fetch_page(upstream: Upstream, link: Link, method: str, params: JsonObject, era: Era) -> JsonObject:
+    """One page. A list that the upstream does not offer is empty."""
+    try:
+        async with asyncio.timeout(LIST_SECONDS):
+            answer = await link.request(upstream.make_request(method, params, era), NullListener())
+    except TimeoutError as exc:
+        raise NotUnderstood(f"{method} is not answered") from exc
+    if answer.result is not None:
+        return answer.result
+    if (answer.error or {}).get("code") == METHOD_NOT_FOUND:
+        return {LIST_SHAPES[method].member: []}
+    raise NotUnderstood(f"{method} is refused")
+
+
+def entries_of(result: JsonObject, shape: ListShape) -> list[JsonObject]:
+    """The entries of one page. Raises NotUnderstood: not a list of objects that have their key."""
+    entries = result.get(shape.member)
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get(shape.key), str) for entry in entries
+    ):
+        raise NotUnderstood(f"a list of {shape.member} without {shape.key}")
+    return entries

@@ -1,0 +1,212 @@
+"""One upstream: its links, the eras that it speaks, its health."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from strictwire.canon.json import JsonObject, render
+from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut
+from strictwire.client.message import MODERN_VERSION, Era, Identity, initialize_params, modern_params
+from strictwire.fault.failure import Failure
+from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.connector import UpstreamTarget, connector_for
+from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed, failure_of, timed_out
+from strictwire.gateway.links.health import Health, UpstreamState, reason_of
+from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.notifications import IdleTimeout, StreamListener
+from strictwire.gateway.links.stdio_link import StdioLink
+from strictwire.gateway.options import RelayOptions
+
+OPENING_SECONDS: Final = 20.0
+"""Time for the first answer of a process: package runners such as npx may have to download it first."""
+
+ERA_SECONDS: Final = 300.0
+"""How long the guard remembers that an upstream does not speak an era, before it tries again."""
+
+HEALTH_CHECKS: Final = {Era.MODERN: "server/discover", Era.LEGACY: "ping"}
+"""A request that every server of the era answers."""
+
+
+class Upstream:
+    """Opens links: one that all clients of the stateless era share, and one for each legacy session."""
+
+    def __init__(self, target: UpstreamTarget, identity: Identity) -> None:
+        """`identity` is the guard's own, for requests that no client made."""
+        self.target = target
+        self.health = Health(target.name)
+        self.discovery: JsonObject = {}
+        """The last answer to `server/discover`; empty before the first."""
+        self._identity = identity
+        self._connector = connector_for(target, self._note_down)
+        self._opening: asyncio.Task[Link] | None = None
+        self._shared: Link | None = None
+        self._spare: StdioLink | None = None
+        """A process that was started for the stateless era and does not speak it; the first session takes it over."""
+        self._stateless_after = 0.0
+        """When the stateless era is tried again, after the upstream did not speak it."""
+        self._sessions_after = 0.0
+        """When a session is tried again, after the upstream refused one."""
+        self._numbers = itertools.count(1)
+        self._checks = BackgroundTasks()
+
+    async def send(
+        self, request: UpstreamRequest, link: Link, listener: StreamListener, options: RelayOptions
+    ) -> UpstreamAnswer | Failure:
+        """Send a request of a client and wait for the answer, within the time limits of the options."""
+        listener.idle = idle = IdleTimeout(options.idle_seconds, options.total_seconds)
+        try:
+            async with idle.timeout:
+                answer = await link.request(request, listener)
+        except TimeoutError:
+            # In the background: whether the upstream is slow or hangs matters to the next request, not to this one.
+            check = self.make_request(HEALTH_CHECKS[listener.era], {}, listener.era)
+            self._checks.start(link.check_alive(check, options.liveness_seconds))
+            return timed_out(options.idle_seconds)
+        except ClientError as exc:
+            if isinstance(exc, CannotReach):
+                self._note_down(exc)
+            return failure_of(exc)
+        if self.health.state is not UpstreamState.UP:
+            self.health.note_up()
+        return answer
+
+    async def shared_link(self) -> Link:
+        """The link of the stateless era. Raises EraNotSpoken, ClientError."""
+        if self._shared is not None and self._shared.alive:
+            return self._shared
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._open_shared(self._shared))
+            self._opening.add_done_callback(retrieve_exception)
+        # Shielded: other requests wait for the same start, and it may be a slow one.
+        return await asyncio.shield(self._opening)
+
+    async def session_link(self, listener: Listener) -> Link:
+        """A link for one legacy session, before `initialize`. Raises ClientError."""
+        spare, self._spare = self._spare, None
+        if spare is not None and spare.alive:
+            spare.switch_era(Era.LEGACY, listener)
+            return spare
+        return await self._connector.open(Era.LEGACY, listener)
+
+    @property
+    def has_sessions(self) -> bool:
+        """False for a while after the upstream refused a session, so that no process is started in vain."""
+        return time.monotonic() >= self._sessions_after
+
+    def note_no_sessions(self) -> None:
+        """The upstream refused a session, and speaks the stateless era."""
+        self._sessions_after = time.monotonic() + ERA_SECONDS
+
+    def note_end(self) -> None:
+        """A link ended by itself."""
+        self._connector.note_end()
+
+    async def close(self) -> None:
+        """Close every link."""
+        await self._checks.cancel()
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.gather(self._opening, return_exceptions=True)
+        for link in (self._shared, self._spare):
+            if link is not None:
+                await link.close()
+        await self._connector.close()
+
+    def make_request(self, method: str, params: JsonObject, era: Era) -> UpstreamRequest:
+        """A request of the guard itself. It declares no client capabilities."""
+        number = f"strictwire-guard-{next(self._numbers)}"
+        full = modern_params(params, self._identity) if era is Era.MODERN else params
+        raw = render({"jsonrpc": "2.0", "id": number, "method": method, "params": full})
+        return UpstreamRequest(id=number, method=method, params=full, raw=raw)
+
+    def make_initialize(self) -> UpstreamRequest:
+        """An `initialize` of the guard itself."""
+        return self.make_request("initialize", initialize_params(self._identity), Era.LEGACY)
+
+    async def _open_shared(self, dead: Link | None) -> Link:
+        if dead is not None:
+            self._shared = None
+            self.note_end()
+            await dead.close()
+        if time.monotonic() < self._stateless_after:
+            raise EraNotSpoken
+        link = None
+        try:
+            link = await self._connector.open(Era.MODERN, NullListener())
+            self.discovery = await self._discover(link)
+        except BaseException as exc:
+            self._note_failure(exc)
+            if isinstance(exc, EraNotSpoken) and exc.answered and isinstance(link, StdioLink):
+                self._spare = link
+            elif link is not None:
+                await link.close()
+            raise
+        self._shared = link
+        self.health.note_up()
+        return link
+
+    async def _discover(self, link: Link) -> JsonObject:
+        """Raises EraNotSpoken: refused, not understood, no answer, or only other versions."""
+        try:
+            async with asyncio.timeout(OPENING_SECONDS):
+                answer = await link.request(self.make_request("server/discover", {}, Era.MODERN), NullListener())
+        except (TimeoutError, NotUnderstood, TimedOut) as exc:
+            self._stateless_after = time.monotonic() + ERA_SECONDS
+            raise EraNotSpoken from exc
+        versions = (answer.result or {}).get("supportedVersions")
+        if not isinstance(versions, list) or MODERN_VERSION not in versions:
+            self._stateless_after = time.monotonic() + ERA_SECONDS
+            raise EraNotSpoken(answered=True)
+        return answer.result or {}
+
+    def _note_down(self, error: ClientError) -> None:
+        self.health.note_down(reason_of(error))
+
+    def _note_failure(self, exc: BaseException) -> None:
+        if isinstance(exc, ServerGone):
+            self.note_end()
+        if isinstance(exc, ClientError) and not isinstance(exc, RestartDelayed):
+            self._note_down(exc)
+
+
+async def handshake(
+    link: Link,
+    initialize: UpstreamRequest,
+    initialized: bytes | None,
+    *,
+    versions: Collection[str],
+    settings: Iterable[UpstreamRequest] = (),
+) -> JsonObject:
+    """Open a session on a link and repeat the requests of `settings` in it. Returns the result of `initialize`.
+
+    If that fails, the link is closed. Raises ClientError.
+    """
+    try:
+        async with asyncio.timeout(OPENING_SECONDS):
+            opened = _check_version(await link.request(initialize, NullListener()), versions)
+            if initialized is not None:
+                await link.send(initialized)
+            for request in settings:
+                await link.request(request, NullListener())
+    except BaseException as exc:
+        await link.close()
+        if isinstance(exc, TimeoutError):
+            raise NotUnderstood("initialize is not answered") from exc
+        raise
+    return opened
+
+
+def _check_version(answer: UpstreamAnswer, versions: Collection[str]) -> JsonObject:
+    if answer.result is None or answer.result.get("protocolVersion") not in versions:
+        raise NotUnderstood("initialize is refused, or answered with another version")
+    return answer.result
+
+
+def retrieve_exception(task: asyncio.Task[Link]) -> None:
+    """Mark the exception of a task as seen: every request that waited for it may have been cancelled."""
+    if not task.cancelled():
+        task.exception()

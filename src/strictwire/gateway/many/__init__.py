@@ -1,0 +1,1 @@
+"""Several upstreams behind one endpoint: routing, merged lists, names, status."""

@@ -1,0 +1,1 @@
+"""The tools of an upstream compared with its lock file."""

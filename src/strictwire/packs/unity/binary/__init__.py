@@ -1,0 +1,1 @@
+"""Scenes, prefabs and mixers that are saved in binary form, through UnityPy (extra `unity-binary`)."""

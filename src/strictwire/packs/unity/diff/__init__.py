@@ -1,0 +1,1 @@
+"""`strictwire unity diff`: what changed in scenes and prefabs, in terms of objects, components and fields."""

@@ -1,0 +1,1 @@
+"""References between assets, in every form Unity has: found, resolved, classified, and traced back to their users."""
