@@ -1,7 +1,7 @@
 """Signed statements about plans: who created and who approved which plan in which folder.
 
-They are signed with the Ed25519 key of this server. The key is in the state folder of the pack, outside every workspace, so a
-session cannot sign anything. The signature covers the canonical JSON of all other members.
+They are signed with the Ed25519 key of this server. The key is in the state folder of the pack, outside every workspace, so
+a session cannot sign anything. The signature covers the canonical JSON of all other members.
 """
 
 from __future__ import annotations
