@@ -21,6 +21,7 @@ from strictwire.packs.workspace.grants import Grants, GrantsRefused, read_grants
 from strictwire.packs.workspace.integrity import Integrity
 from strictwire.packs.workspace.journal import Journals
 from strictwire.packs.workspace.ledger import Ledger
+from strictwire.packs.workspace.lock_files import LockFiles
 from strictwire.packs.workspace.path_locks import PathLocks
 from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.planning import Planning
@@ -45,6 +46,8 @@ KEY: Final = Path("workspace") / "keys" / "approval.key"
 """Path of the approval key. This and the paths below are relative to the state folder of packs."""
 
 LOCKS: Final = Path("workspace") / "locks"
+
+SESSION_LOCKS: Final = Path("workspace") / "session-locks"
 
 JOURNALS: Final = Path("workspace") / "journals"
 
@@ -123,7 +126,15 @@ class WorkspacePack:
 
     def _handlers(self, grants: Grants, state: Path, trail: TrailView | None) -> Mapping[str, Handler]:
         presence = self._presence = PresenceFile(state / PRESENCE)
-        store = self._store = SessionStore(grants, state=_server_state(state), now=self._now, on_change=presence.write)
+        locks = LockFiles(state / SESSION_LOCKS)
+        locks.check()
+        store = self._store = SessionStore(
+            grants,
+            state=_server_state(state),
+            locks=locks,
+            now=self._now,
+            on_change=presence.write,
+        )
         signer = open_signer(state / KEY)
         plan_files = PlanFiles(signer, Creations(state / CREATIONS, signer), now=self._now)
         ledger = Ledger(state / CHANGES, Archive(state / CONTENTS, limit=grants.history_bytes), now=self._now)

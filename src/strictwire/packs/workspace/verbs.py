@@ -25,7 +25,8 @@ from strictwire.packs.workspace.content import MAX_FILE
 from strictwire.packs.workspace.diff import FindBytes, render_each, render_net
 from strictwire.packs.workspace.journal import maybe_hash
 from strictwire.packs.workspace.ledger import Change, Ledger
-from strictwire.packs.workspace.pack import CHANGES, CONTENTS, CREATIONS, KEY, PRESENCE
+from strictwire.packs.workspace.lock_files import LockFiles
+from strictwire.packs.workspace.pack import CHANGES, CONTENTS, CREATIONS, KEY, PRESENCE, SESSION_LOCKS
 from strictwire.packs.workspace.planning import HOURS
 from strictwire.packs.workspace.plans.approval import KeyRefused, open_signer
 from strictwire.packs.workspace.plans.creations import Creations
@@ -186,14 +187,13 @@ def run_status(context: CommandContext) -> CommandResult:
 
 
 def _present(context: CommandContext, root: str) -> list[str]:
-    present = read_presence(context.state / PRESENCE, root)
     sessions = [
         f"session  {each['session']}… {each['role']:<11} {each['principal']}, until {each['expires_at']}, pid {each['pid']}"
-        for each in present.sessions
+        for each in read_presence(context.state / PRESENCE, root)
     ]
     locks = [
-        f"lock     {each['role']:<11} {each['principal']}: {each['tool']} failed with {each['code']} at {each['at']}"
-        for each in present.locks
+        f"lock     {owner.role:<11} {owner.principal}: {lock.tool} failed with {lock.code} at {lock.at}"
+        for owner, lock in LockFiles(context.state / SESSION_LOCKS).in_folder(root)
     ]
     return [*(sessions or ["session  none"]), *locks]
 
