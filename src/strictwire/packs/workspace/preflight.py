@@ -23,8 +23,8 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail
 from strictwire.packs.kit.path import parse_path
 from strictwire.packs.kit.text import cut_characters
-from strictwire.packs.workspace.confine.order import Folder, Isolation, Order, folder_at
-from strictwire.packs.workspace.confined import Ended, run_confined
+from strictwire.packs.workspace.confine.order import Folder, Order, folder_at
+from strictwire.packs.workspace.confined import Ended, remedy, run_confined
 from strictwire.packs.workspace.file_operations import make_folders
 from strictwire.packs.workspace.plans.model import Command
 from strictwire.packs.workspace.protected_paths import RESERVED, is_own_name
@@ -60,10 +60,10 @@ _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 _STOPPED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "unconfined": "This system cannot confine verification commands, so none is run; strictwire workspace status tells "
-        "what is missing",
+        "unconfined": "This system cannot confine verification commands, so none was run and the change was undone",
         "root_changed": "The workspace root was moved or replaced; begin a new session",
         "memory": "The verification command used too much memory and was stopped; the change was undone",
+        "processes": "The verification command started too many processes and was stopped; the change was undone",
     }
 )
 """Reason why a command was not started or was stopped, to the message."""
@@ -129,7 +129,6 @@ class Preflight:
         with tempfile.TemporaryDirectory(prefix="strictwire-") as home, tempfile.TemporaryFile() as output:
             order = Order(
                 program=(program, *command[1:]),
-                isolation=Isolation.FULL,
                 writable=(Folder(path=folder.root, identity=folder.identity), folder_at(os.path.realpath(home))),
                 hidden=self.hidden,
                 pinned=protected.pins,
@@ -152,8 +151,11 @@ class Preflight:
 def _failure(command: Command, ended: Ended, output: str) -> Refused:
     if ended.stopped is not None:
         reason = str(ended.stopped["reason"])
-        missing = {"missing": ended.stopped["missing"]} if "missing" in ended.stopped else {}
-        return refuse("PREFLIGHT_FAILED", _STOPPED[reason], reason, command=list(command), **missing)
+        missing = ended.stopped.get("missing")
+        if missing is None:
+            return refuse("PREFLIGHT_FAILED", _STOPPED[reason], reason, command=list(command))
+        text = f"{_STOPPED[reason]}. {remedy(str(missing))}"
+        return refuse("PREFLIGHT_FAILED", text, reason, command=list(command), missing=missing)
     reason = "timeout" if ended.exit_code is None else "exit_code"
     text = f"The verification command {command[0]!r} failed; the change was undone"
     return refuse("PREFLIGHT_FAILED", text, reason, command=list(command), exit_code=ended.exit_code, output=output)

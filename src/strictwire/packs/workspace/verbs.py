@@ -21,6 +21,7 @@ from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.staging import TEMPORARY
 from strictwire.packs.workspace.archive import Archive
 from strictwire.packs.workspace.attest.check import TrustedKeys, check_bundle
+from strictwire.packs.workspace.confined import find_missing_measure, remedy
 from strictwire.packs.workspace.content import MAX_FILE
 from strictwire.packs.workspace.diff import FindBytes, render_each, render_net
 from strictwire.packs.workspace.journal import maybe_hash
@@ -181,9 +182,16 @@ def run_status(context: CommandContext) -> CommandResult:
     reports = len(list(root.glob("docs/reports/*.md")))
     lines = [f"root     {root}", f"id       {workspace_id(str(root))}", *keys, f"plans    {counts}", f"reports  {reports}"]
     lines += [f"open     {_line(each).rstrip()}" for each in plans if each["state"] in _OPEN]
-    lines += [*_present(context, str(root)), *_last_records(context, str(root))]
+    lines += [_sandbox(), *_present(context, str(root)), *_last_records(context, str(root))]
     lines += [f"left     {path} (left by an interrupted write; compare it and remove it)" for path in left]
     return CommandResult(exit_code=FINDINGS if left else 0, stdout="".join(f"{line}\n" for line in lines))
+
+
+def _sandbox() -> str:
+    missing = find_missing_measure()
+    return (
+        "sandbox  ok" if missing is None else f"sandbox  {missing} missing: no verification command runs. {remedy(missing)}"
+    )
 
 
 def _present(context: CommandContext, root: str) -> list[str]:

@@ -6,5 +6,5 @@ nothing is started and the reason is reported.
 
 order -> limits -> namespaces -> read-only view of the file system -> no privileges -> Landlock -> seccomp -> exec
 
-`preflight` and `git` above decide what a program may access. Below is the kernel.
+`preflight` above decides what a program may access. Below is the kernel.
 """

@@ -23,26 +23,23 @@ if __name__ == "__main__":
 
 from strictwire.packs.workspace.confine import landlock, limits, namespaces, seccomp
 from strictwire.packs.workspace.confine.kernel import LIBC, Unavailable, drop_privileges
-from strictwire.packs.workspace.confine.order import FolderReplaced, Isolation, Order, read_order
+from strictwire.packs.workspace.confine.order import FolderReplaced, Order, read_order
 
 NOT_STARTED = 125
 """Exit code if the program was not started or was stopped; `STATUS` has the reason."""
 
 _PR_SET_PDEATHSIG = 1
 
-_NICENESS = 10
-"""So that a server on the same machine keeps answering, whatever the program does with the processors."""
-
 
 def main(order: Order, status: int) -> int:
     """Run the program and return its exit code."""
-    return _reporting(status, lambda: _RUNNERS[order.isolation](order, status))
+    return _reporting(status, lambda: _run_isolated(order, status))
 
 
-def _run_fully_isolated(order: Order, status: int) -> int:
+def _run_isolated(order: Order, status: int) -> int:
     limits.set_limits(order.limits)
     limits.prefer_for_oom()
-    os.nice(_NICENESS)
+    limits.schedule_first()
     namespaces.enter()
     return _wait(_fork(lambda: _reporting(status, lambda: _first_process(order, status))))
 
@@ -51,10 +48,11 @@ def _first_process(order: Order, status: int) -> int:
     """Run as PID 1 of the new namespace: when it ends, the kernel kills all other processes in the namespace."""
     namespaces.make_read_only(order.writable)
     namespaces.pin(order.writable[0], order.pinned)
-    limits.limit_processes(order.processes)
+    is_limited = limits.limit_processes(order.processes)
     namespaces.close_proc()
 
     def start() -> NoReturn:
+        limits.schedule_last()
         drop_privileges()
         handles = [folder.open() for folder in order.writable]
         writable = [*map(_name, handles), namespaces.SHARED_MEMORY]
@@ -63,20 +61,8 @@ def _first_process(order: Order, status: int) -> int:
         seccomp.install((*seccomp.NO_NEW_PRIVILEGES, *seccomp.only_sockets(*families)))
         _replace_process(order, handles[0])
 
-    return _exit_code(limits.watch(_fork(lambda: _reporting(status, start)), memory=order.memory))
-
-
-def _run_with_files_only(order: Order, _status: int) -> NoReturn:
-    limits.set_limits(order.limits)
-    drop_privileges()
-    handles = [folder.open() for folder in order.writable]
-    readable = [_name(folder.open()) for folder in order.readable]
-    landlock.restrict(writable=map(_name, handles), readable=(*landlock.SYSTEM, *readable))
-    seccomp.install((*seccomp.NO_NEW_PRIVILEGES, *seccomp.NO_METADATA, *seccomp.only_sockets()))
-    _replace_process(order, handles[0])
-
-
-_RUNNERS = {Isolation.FULL: _run_fully_isolated, Isolation.FILES: _run_with_files_only}
+    child = _fork(lambda: _reporting(status, start))
+    return _exit_code(limits.watch(child, memory=order.memory, processes=None if is_limited else order.processes))
 
 
 def _replace_process(order: Order, folder: int) -> NoReturn:
@@ -115,8 +101,8 @@ def _reporting(status: int, work: Callable[[], int]) -> int:
         reason = {"reason": "unconfined", "missing": exc.measure}
     except FolderReplaced:
         reason = {"reason": "root_changed"}
-    except limits.OutOfMemory:
-        reason = {"reason": "memory"}
+    except limits.Exceeded as exc:
+        reason = {"reason": exc.what}
     except OSError as exc:
         reason = {"reason": "unconfined", "missing": os.strerror(exc.errno or 0)}
     os.write(status, json.dumps(reason).encode())

@@ -28,9 +28,6 @@ _SCOPES: Final = 3
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 """Devices that every program may use."""
 
-SYSTEM: Final = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/proc")
-"""Folders that a program needs in order to run at all."""
-
 
 def restrict(*, writable: Iterable[str], readable: Iterable[str]) -> None:
     """Permit opening the given files and folders only. Needs `drop_privileges` before. Raises Unavailable, OSError."""

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 
 
 class FolderReplaced(Exception):
@@ -36,36 +35,24 @@ def folder_at(path: str) -> Folder:
     return Folder(path=path, identity=(found.st_dev, found.st_ino))
 
 
-class Isolation(StrEnum):
-    """How a program is confined."""
-
-    FULL = "full"
-    """Own namespaces: only `writable` can be changed, metadata included; no network but loopback; no other processes."""
-    FILES = "files"
-    """No namespaces, which containers often forbid. Changes no metadata at all and opens no socket."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """What to start, and how it is confined."""
 
     program: tuple[str, ...]
     """Absolute path and arguments."""
-    isolation: Isolation
     writable: tuple[Folder, ...]
     """Folders whose content may be changed. The first one is the working directory."""
-    readable: tuple[Folder, ...] = ()
-    """Folders that may be read besides those of the system. With FULL, everything may be read that is not hidden."""
     hidden: tuple[str, ...] = ()
-    """Folders that must not even be read. Needs FULL."""
+    """Folders that must not even be read. Everything else may be."""
     pinned: tuple[str, ...] = ()
-    """Paths below the working directory that cannot be changed, moved or removed. Needs FULL."""
+    """Paths below the working directory that cannot be changed, moved or removed."""
     limits: Mapping[str, int] = field(default_factory=dict)
     """Resource limits of each process, by name."""
     processes: int = 0
-    """Most processes and threads at once. Needs FULL."""
+    """Most processes and threads at once."""
     memory: int = 0
-    """Most bytes of memory of all processes together. Needs FULL."""
+    """Most bytes of memory of all processes together."""
 
     def render(self) -> bytes:
         """Return the order as JSON. ASCII with escapes, because file names may not be valid UTF-8."""
@@ -75,7 +62,5 @@ class Order:
 def read_order(raw: bytes) -> Order:
     """Parse an order. It comes from the server, so its form is not checked."""
     found = json.loads(raw)
-    found["isolation"] = Isolation(found["isolation"])
-    for name in ("writable", "readable"):
-        found[name] = tuple(Folder(path=each["path"], identity=tuple(each["identity"])) for each in found[name])
-    return Order(**found)
+    writable = tuple(Folder(path=each["path"], identity=tuple(each["identity"])) for each in found.pop("writable"))
+    return Order(writable=writable, **found)

@@ -65,7 +65,8 @@ def _drop_privileges() -> None:
         with suppress(kernel.Unavailable):
             landlock.restrict(writable=(), readable=())
         with suppress(kernel.Unavailable):
-            seccomp.install((*seccomp.NO_NEW_PRIVILEGES, *seccomp.NO_METADATA, *seccomp.only_sockets()))
+            rules = (*seccomp.NO_NEW_PRIVILEGES, *seccomp.NO_METADATA, *seccomp.NO_PROCESSES, *seccomp.only_sockets())
+            seccomp.install(rules)
 
 
 def _import_from(folders: list[str]) -> None:
