@@ -183,7 +183,7 @@ def test_no_choice_of_the_root_opens_a_protected_folder(attack: Attack, root: st
     if "session_id" in begun and begun["session_id"] is not None:
         plan_hash = inside.approved(paths=["**"])
         refused = inside.write(plan_hash, path)
-        assert refused["error_code"] == "PLAN_SCOPE_VIOLATION"
+        assert refused.get("error_code") == "PLAN_SCOPE_VIOLATION"
     else:
         assert begun["error_code"] == "SESSION_INITIALIZATION_FAILED"
 
@@ -193,7 +193,6 @@ def test_no_choice_of_the_root_opens_a_protected_folder(attack: Attack, root: st
 # Finding 15: verification commands changed metadata outside the workspace, planted settings and hooks, and got capabilities.
 
 
-@needs_sandbox
 @pytest.mark.parametrize(
     "line",
     [

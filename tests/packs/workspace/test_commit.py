@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.packs.workspace.harness import BUILDER, run, sha256
 from tests.packs.workspace.project import Project, open_project
+from tests.packs.workspace.sandbox import needs_sandbox
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -59,6 +60,7 @@ async def commit(project: Project, **more: Any) -> Any:
     return await project.build("commit_phase", **({"message": "Build the module"} | more))
 
 
+@needs_sandbox
 def test_a_phase_is_committed_with_only_its_files_and_no_hook_runs(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_project(tmp_path, plan={"phase": {"verification_commands": [["true"]]}}) as project:
@@ -194,6 +196,7 @@ def test_each_reason_against_a_commit_has_its_code_and_leaves_the_branch(
     run(use())
 
 
+@needs_sandbox
 @pytest.mark.slow
 @pytest.mark.clause("S12")
 def test_a_phase_whose_gates_fail_is_not_committed_and_missing_dulwich_is_reported(

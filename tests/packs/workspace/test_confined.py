@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.packs.workspace.sandbox import needs_sandbox
+from tests.packs.workspace.server_process import ServerProcess, approve
 
 from strictwire.packs.workspace.confine import order as confine_order
 from strictwire.packs.workspace.confine.order import Order, folder_at, read_order
@@ -72,6 +73,38 @@ def test_without_a_measure_the_program_is_not_started_and_the_measure_is_named(t
     assert missing["missing"] == (measure if find_missing_measure() is None else missing["missing"])
     assert remedy(missing["missing"])
     assert list(tmp_path.iterdir()) == []
+
+
+NO_NAMESPACES = f"""
+import ctypes, os, sys
+user, group = os.getuid(), os.getgid()
+if {find_missing_measure() is None}:
+    assert ctypes.CDLL(None).unshare(0x10000000) == 0
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{{user}} {{user}} 1"), ("gid_map", f"{{group}} {{group}} 1")):
+        open(f"/proc/self/{{name}}", "w").write(text)
+    open("/proc/sys/user/max_user_namespaces", "w").write("0")
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Starts a program where no user namespace can be created, as in many containers."""
+
+
+@pytest.mark.slow
+def test_in_a_container_without_namespaces_changes_with_commands_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    verified = approve(tmp_path, phase={"verification_commands": [["true"]]})
+    plain = approve(tmp_path)
+    with ServerProcess(tmp_path, prefix=(sys.executable, "-c", NO_NAMESPACES)) as process:
+        under = {"session_id": process.begin("WINDSURF"), "phase_id": "PHASE_1", "content": "x"}
+        made = process.call("write_file", plan_hash=plain, path="src/plain", **under)
+        refused = process.call("write_file", plan_hash=verified, path="src/verified", **under)
+
+    assert made is not None
+    assert made["structuredContent"]["path"] == "src/plain"
+    assert refused is not None
+    envelope = refused["structuredContent"]
+    assert envelope["error_code"] == "PREFLIGHT_FAILED"
+    assert envelope["cause"]["reason"] == "unconfined"
+    assert envelope["human_message"].endswith(remedy(envelope["cause"]["missing"]))
+    assert sorted(path.name for path in (process.root / "src").iterdir()) == ["plain"]
 
 
 @needs_sandbox

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.packs.workspace.harness import run, sha256
+from tests.packs.workspace.sandbox import needs_sandbox
 from tests.packs.workspace.test_writing import open_builder, snapshot
 
 from strictwire.fault.failure import Refused
@@ -64,6 +65,7 @@ def script(text: str) -> list[str]:
     return [PYTHON.name, "-c", text]
 
 
+@needs_sandbox
 def test_a_failure_has_the_exit_code_and_the_end_of_the_output(tmp_path: Path) -> None:
     told = fails(shell("echo one; echo two >&2; exit 3"), tmp_path)
 
@@ -72,6 +74,7 @@ def test_a_failure_has_the_exit_code_and_the_end_of_the_output(tmp_path: Path) -
     assert fails(shell("kill -9 $$"), tmp_path)["exit_code"] == 128 + 9
 
 
+@needs_sandbox
 def test_a_program_that_is_not_allowed_or_not_installed_is_not_started(tmp_path: Path) -> None:
     assert fails(["touch", "x"], tmp_path)["reason"] == "not_allowed"
     assert fails(["absent"], tmp_path, programs=frozenset({"absent"}))["reason"] == "not_allowed"
@@ -80,6 +83,7 @@ def test_a_program_that_is_not_allowed_or_not_installed_is_not_started(tmp_path:
     assert fails(["broken"], tmp_path, programs=frozenset({"broken"}), path=str(tmp_path))["exit_code"] == 126
 
 
+@needs_sandbox
 def test_a_command_gets_a_minimal_environment_and_no_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", "s")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -88,6 +92,7 @@ def test_a_command_gets_a_minimal_environment_and_no_input(tmp_path: Path, monke
     succeeds(script(text), tmp_path)
 
 
+@needs_sandbox
 def test_the_workspace_cannot_change_how_a_command_is_started(tmp_path: Path) -> None:
     for name in ("json.py", "ctypes.py", "resource.py", "sitecustomize.py"):
         (tmp_path / name).write_text("raise SystemExit(7)")
@@ -95,6 +100,7 @@ def test_the_workspace_cannot_change_how_a_command_is_started(tmp_path: Path) ->
     succeeds(shell("true"), tmp_path)
 
 
+@needs_sandbox
 @pytest.mark.slow
 def test_a_command_over_its_time_limit_is_killed_with_its_children(tmp_path: Path) -> None:
     told = fails(shell("(sleep 60 & echo $!); sleep 60"), tmp_path, seconds=1.0)
@@ -102,6 +108,7 @@ def test_a_command_over_its_time_limit_is_killed_with_its_children(tmp_path: Pat
     assert (told["reason"], told["exit_code"]) == ("timeout", None)
 
 
+@needs_sandbox
 def test_a_process_that_leaves_its_group_is_killed_too(tmp_path: Path) -> None:
     text = (
         "import os, time\n"
@@ -121,10 +128,12 @@ def test_a_process_that_leaves_its_group_is_killed_too(tmp_path: Path) -> None:
     assert (tmp_path / "alive").stat().st_size == size
 
 
+@needs_sandbox
 def test_other_processes_cannot_be_seen(tmp_path: Path) -> None:
     succeeds(shell(f"test ! -e /proc/{os.getpid()}/cmdline || ! grep -q pytest /proc/{os.getpid()}/cmdline"), tmp_path)
 
 
+@needs_sandbox
 @pytest.mark.slow
 def test_output_and_memory_are_bounded(tmp_path: Path) -> None:
     limits = dict(LIMITS) | {"FSIZE": 1 << 20, "DATA": 256 << 20}
@@ -136,6 +145,7 @@ def test_output_and_memory_are_bounded(tmp_path: Path) -> None:
     succeeds(script("x = bytearray(1 << 20)"), tmp_path, limits=limits)
 
 
+@needs_sandbox
 @pytest.mark.slow
 def test_nothing_outside_the_workspace_can_be_changed(tmp_path: Path) -> None:
     work, outside = tmp_path / "work", tmp_path / "outside"
@@ -155,6 +165,7 @@ def test_nothing_outside_the_workspace_can_be_changed(tmp_path: Path) -> None:
     succeeds(shell(f'cat {outside}/kept && mkdir made && mv made here && echo x > "$HOME/x" && echo x > /dev/null'), work)
 
 
+@needs_sandbox
 @pytest.mark.slow
 def test_keys_and_logs_of_the_server_cannot_be_read(tmp_path: Path) -> None:
     work, state = tmp_path / "work", tmp_path / "state/keys"
@@ -167,6 +178,7 @@ def test_keys_and_logs_of_the_server_cannot_be_read(tmp_path: Path) -> None:
         assert "SECRET" not in told["output"], line
 
 
+@needs_sandbox
 @pytest.mark.slow
 def test_plans_reports_and_the_git_folder_cannot_be_changed(tmp_path: Path) -> None:
     for name in (".git/hooks", "docs/plans", "docs/reports", ".strictwire"):
@@ -178,6 +190,7 @@ def test_plans_reports_and_the_git_folder_cannot_be_changed(tmp_path: Path) -> N
     assert (tmp_path / ".git/hooks").is_dir()
 
 
+@needs_sandbox
 @pytest.mark.slow
 def test_no_host_and_no_unix_socket_can_be_reached(tmp_path: Path) -> None:
     for text in (
@@ -190,6 +203,7 @@ def test_no_host_and_no_unix_socket_can_be_reached(tmp_path: Path) -> None:
         assert "OSError" in output or "PermissionError" in output, text
 
 
+@needs_sandbox
 def test_a_command_can_connect_to_itself(tmp_path: Path) -> None:
     text = (
         "import socket; here = socket.create_server(('127.0.0.1', 0)); socket.create_connection(here.getsockname()); "
@@ -198,6 +212,7 @@ def test_a_command_can_connect_to_itself(tmp_path: Path) -> None:
     succeeds(script(text), tmp_path)
 
 
+@needs_sandbox
 def test_a_command_has_no_capabilities_and_cannot_gain_any(tmp_path: Path) -> None:
     succeeds(
         shell("grep -q 'CapEff:.0000000000000000' /proc/self/status && grep -q 'NoNewPrivs:.1' /proc/self/status"), tmp_path

@@ -30,6 +30,17 @@ def reading(what: str) -> Iterator[None]:
         raise damaged(what) from exc
 
 
+@contextmanager
+def writing() -> Iterator[None]:
+    """Convert the refusals of the jail into FILE_WRITE_FAILED (`git_failed`): a link in `.git` is no fault of the caller."""
+    try:
+        yield
+    except Refused as exc:
+        if exc.failure.code == "FILE_WRITE_FAILED":
+            raise
+        raise damaged("a folder of .git") from exc
+
+
 def damaged(what: str) -> Refused:
     """Return the refusal for a part of the repository that cannot be read."""
     text = f"The git repository cannot be used: {what} is damaged or missing; run git fsck"

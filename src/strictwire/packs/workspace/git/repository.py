@@ -14,7 +14,7 @@ from strictwire.packs.kit.jail import Jail
 from strictwire.packs.kit.root import Links
 from strictwire.packs.workspace.git import index, refs
 from strictwire.packs.workspace.git.content import Author, Blob
-from strictwire.packs.workspace.git.damage import damaged, reading, unsupported
+from strictwire.packs.workspace.git.damage import damaged, reading, unsupported, writing
 from strictwire.packs.workspace.git.objects import Objects
 from strictwire.packs.workspace.git.trees import Entry, write_tree
 from strictwire.packs.workspace.refusal import refuse
@@ -53,6 +53,10 @@ class Repository:
         Raises Refused: FILE_WRITE_FAILED if the repository cannot be read or written, is in use by another process, or the
         branch was changed in the meantime.
         """
+        with writing():
+            return self._commit(blobs, message, author)
+
+    def _commit(self, blobs: Sequence[Blob], message: str, author: Author) -> str | None:
         objects = Objects(self._jail, _read_format(self._jail))
         head = refs.read_head(self._jail)
         parent = _tree_of(objects, head.commit) if head.commit else None
