@@ -167,14 +167,16 @@ class PlanFiles:
         return [stem for stem in stems if len(stem) == 64 and set(stem) <= set("0123456789abcdef")]
 
     def summary(self, folder: WorkspaceFolder, plan_hash: str) -> JsonObject:
-        """Return a summary of a plan, with its state: whether a change under it would be accepted."""
+        """Return a summary of a plan, with its state: whether a change under it would be accepted. The author is the one
+        that was recorded; None if the plan was not created through this server."""
         linted = lint(self.read(folder, plan_hash), expected_hash=plan_hash)
         approval = self.maybe_approval(folder, plan_hash)
+        creation = self.maybe_creation(folder, plan_hash)
         return {
             "plan_hash": plan_hash,
             "title": linted.plan.title if linted.plan else None,
             "role": linted.plan.role if linted.plan else None,
-            "author": linted.plan.author if linted.plan else None,
+            "author": creation.author if creation else None,
             "expires_at": linted.plan.expires if linted.plan else None,
             "state": self._state(folder, plan_hash, approval),
             "approver": approval.approver if approval else None,
