@@ -49,7 +49,7 @@ class Commits:
         repository = _open_repository(session)
         recorded = self.ledger.read(workspace_id(session.root), plan_hash)
         expected = _expected_files(resolve_unfinished(recorded, lambda path: maybe_hash(session.jail, path)), phase_id)
-        with self.path_locks.hold(session.identity, *expected):
+        with self.path_locks.hold(session.root, *expected):
             checked = self.preflight.check(gates, folder=session)
             blobs = [_blob(session, path, sha256) for path, sha256 in expected.items()]
             message = _message(subject, arguments, approval)
