@@ -16,7 +16,7 @@ from tests.packs.workspace.server_process import ServerProcess, approve
 
 from strictwire.packs.workspace.confine import order as confine_order
 from strictwire.packs.workspace.confine.order import Order, folder_at, read_order
-from strictwire.packs.workspace.confine.seccomp import NO_METADATA, NO_NEW_PRIVILEGES, NUMBERS, assemble
+from strictwire.packs.workspace.confine.seccomp import NO_METADATA, NO_NEW_PRIVILEGES, NO_SETUID, NUMBERS, assemble
 from strictwire.packs.workspace.confined import Ended, find_missing_measure, remedy, run_confined
 
 PACKAGE = Path(confine_order.__file__).parent
@@ -134,9 +134,13 @@ def test_a_fork_bomb_is_stopped_whether_or_not_the_kernel_limits_processes(tmp_p
         "import ctypes; assert ctypes.CDLL(None).mount(None, b'/', None, 4096 | 32, None) == 0",
         "import ctypes; assert ctypes.CDLL(None).syscall(425, 1, 0) >= 0",
         "import ctypes; assert ctypes.CDLL(None).umount2(b'/proc', 2) == 0",
+        "import os; os.close(os.open('s', os.O_CREAT)); os.chmod('s', 0o4755)",
+        "import os; os.fchmod(os.open('s', os.O_CREAT), 0o2755)",
+        "import os; os.open('s', os.O_CREAT | os.O_WRONLY, 0o4755)",
+        "import os, stat; os.mknod('s', stat.S_IFREG | 0o4755)",
     ],
 )
-def test_metadata_files_namespaces_and_mounts_outside_cannot_be_changed(tmp_path: Path, text: str) -> None:
+def test_nothing_outside_changes_and_no_privilege_is_gained_or_left(tmp_path: Path, text: str) -> None:
     work, outside = tmp_path / "work", tmp_path / "outside"
     work.mkdir()
     outside.write_text("kept")
@@ -151,6 +155,7 @@ def test_metadata_files_namespaces_and_mounts_outside_cannot_be_changed(tmp_path
     after = outside.stat()
     assert (after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (before.st_mode, before.st_mtime_ns, before.st_ctime_ns)
     assert os.listxattr(outside) == []
+    assert [path for path in work.iterdir() if path.stat().st_mode & 0o6000] == []
 
 
 @needs_sandbox
@@ -193,7 +198,7 @@ def test_an_order_survives_its_way_to_the_program(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_every_jump_of_a_filter_stays_inside_it(machine: str) -> None:
-    program = assemble((*NO_NEW_PRIVILEGES, *NO_METADATA), machine)
+    program = assemble((*NO_NEW_PRIVILEGES, *NO_SETUID, *NO_METADATA), machine)
 
     assert all(place + 1 + max(yes, no) < len(program) for place, (_, yes, no, _) in enumerate(program[:-1]))
     assert program[-1] == (0x06, 0, 0, 0x7FFF0000)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.packs.workspace.hostile_git import git
 
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail
@@ -25,9 +24,11 @@ def project(folder: Path) -> Path:
     root = folder / "p"
     for name in ("docs/plans", "docs/reports", "src", "vendor/docs/plans", "vendor/docs/reports"):
         (root / name).mkdir(parents=True)
-    git(root, "init", "-q")
-    git(root, "init", "-q", "vendor")
-    git(root, "init", "-q", "--bare", "mirror")
+    for repository in (".git", "vendor/.git", "mirror"):
+        for name in ("hooks", "objects", "refs"):
+            (root / repository / name).mkdir(parents=True)
+        (root / repository / "HEAD").write_text("ref: refs/heads/main\n")
+        (root / repository / "config").touch()
     (root / f"docs/plans/{PLAN}").touch()
     (root / ".strictwire").mkdir()
     for name in ("strictwire.toml", "src/audit-log.jsonl", "src/strictwire.lock"):

@@ -58,7 +58,7 @@ def _first_process(order: Order, status: int) -> int:
         writable = [*map(_name, handles), namespaces.SHARED_MEMORY]
         landlock.restrict(writable=writable, readable=landlock.outside(order.hidden))
         families = socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK
-        seccomp.install((*seccomp.NO_NEW_PRIVILEGES, *seccomp.only_sockets(*families)))
+        seccomp.install((*seccomp.NO_NEW_PRIVILEGES, *seccomp.NO_SETUID, *seccomp.only_sockets(*families)))
         _replace_process(order, handles[0])
 
     child = _fork(lambda: _reporting(status, start))

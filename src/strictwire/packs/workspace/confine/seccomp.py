@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import platform
 import struct
 from collections.abc import Iterator, Mapping
@@ -45,9 +46,14 @@ _KERNEL: Final = {
 }  # fmt: skip
 """Calls that neither tests nor compilers need, and that attacks on the kernel start from."""
 
+_CREATE: Final = {
+    "open": (2, None), "openat": (257, 56), "openat2": (437, 437), "creat": (85, None), "mknod": (133, None),
+    "mknodat": (259, 33),
+}  # fmt: skip
+
 _OTHERS: Final = {"clone": (56, 220), "clone3": (435, 435), "fork": (57, None), "vfork": (58, None), "socket": (41, 198)}
 
-NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = _NAMESPACES | _MOUNTS | _METADATA | _KERNEL | _OTHERS
+NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = _NAMESPACES | _MOUNTS | _METADATA | _KERNEL | _CREATE | _OTHERS
 """Name of a system call to its number on x86-64 and on ARM64; None where the machine does not have it."""
 
 _NEW_NAMESPACE: Final = 0x7E020000
@@ -71,6 +77,8 @@ class Deny:
     """Only if the argument has none of these bits."""
     not_in: tuple[int, ...] | None = None
     """Only if the argument is not one of these numbers."""
+    creates_at: int | None = None
+    """With `any_of`: only if this other argument, the flags of an open, has O_CREAT. Otherwise the mode is undefined."""
 
 
 Filter: TypeAlias = tuple[Deny, ...]
@@ -85,6 +93,18 @@ NO_NEW_PRIVILEGES: Final[Filter] = (
     *(Deny(call=call) for call in (*_NAMESPACES, *_MOUNTS, *_KERNEL)),
 )
 """No namespaces, in which a program would get capabilities again; no mounts; no rarely used parts of the kernel."""
+
+_SETUID: Final = 0o6000
+
+NO_SETUID: Final[Filter] = (
+    *(Deny(call=call, argument=1, any_of=_SETUID) for call in ("chmod", "fchmod", "creat", "mknod")),
+    *(Deny(call=call, argument=2, any_of=_SETUID) for call in ("fchmodat", "fchmodat2", "mknodat")),
+    Deny(call="open", argument=2, any_of=_SETUID, creates_at=1),
+    Deny(call="openat", argument=3, any_of=_SETUID, creates_at=2),
+    # openat2 passes the mode in memory. With ENOSYS, programs use openat instead.
+    Deny(call="openat2", error=errno.ENOSYS),
+)
+"""No setuid or setgid files: they would give their owner's rights to other users, long after the program has ended."""
 
 NO_METADATA: Final[Filter] = tuple(Deny(call=call) for call in _METADATA)
 """No change of mode, owner, times or extended attributes of any file."""
@@ -146,6 +166,9 @@ def assemble(rules: Filter, machine: str) -> list[Instruction]:
 def _block(rule: Deny) -> Iterator[Instruction]:
     deny, again = (_RETURN, 0, 0, _ERRNO | rule.error), (_LOAD, 0, 0, _CALL)
     argument = (_LOAD, 0, 0, _ARGUMENTS + 8 * rule.argument)
+    if rule.creates_at is not None:
+        # Without O_CREAT the next three instructions are skipped; the fourth loads the call again.
+        yield from ((_LOAD, 0, 0, _ARGUMENTS + 8 * rule.creates_at), (_ANY_BIT, 0, 3, os.O_CREAT))
     if rule.any_of is not None:
         yield from (argument, (_ANY_BIT, 0, 1, rule.any_of), deny, again)
     elif rule.none_of is not None:
