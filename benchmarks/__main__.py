@@ -28,7 +28,7 @@ MEASURED: Final[Mapping[str, Callable[[Effort], PartResult]]] = {
     "sweeps": sweeps.run,
     "instructions": counts.run,
 }
-PROGRAMS: Final = ("http_servers", "audit", "context", "context_ranking", "workspace", "lint", "unity")
+PROGRAMS: Final = ("http_servers", "audit", "context", "context_ranking", "workspace", "code", "lint", "unity")
 """Parts that are separate programs in this folder; a missing one is skipped."""
 
 ORDER: Final = (*MEASURED, *PROGRAMS)

@@ -27,7 +27,7 @@ from strictwire.gateway.links.raw_message import (
     value_at,
 )
 from strictwire.profiles.mcp.context import is_usable
-from strictwire.profiles.mcp.modern import ASKING
+from strictwire.profiles.mcp.targets import ASKING
 from strictwire.wire.envelope import Notification, Request, RequestId, render_error, render_result
 
 MAX_QUESTIONS: Final = 100

@@ -38,8 +38,7 @@ from strictwire.gateway.links.upstream import Upstream
 from strictwire.profiles.mcp.context import LEVELS
 from strictwire.profiles.mcp.era import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
 from strictwire.profiles.mcp.legacy import DEFAULT_LEVEL
-from strictwire.profiles.mcp.modern import ASKING
-from strictwire.profiles.mcp.targets import CALLS
+from strictwire.profiles.mcp.targets import ASKING, CALLS
 from strictwire.wire.envelope import Notification, Request, Response, read_message, render_error, render_notification
 from strictwire.wire.revisions import MODERN, negotiate_legacy
 

@@ -15,7 +15,7 @@ import msgspec
 from strictwire.canon.json import JsonObject
 from strictwire.client.errors import ClientError
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.modern import RequestMeta
+from strictwire.profiles.mcp.request_meta import RequestMeta
 from strictwire.wire.envelope import Notification, Request, RequestId, render_notification
 
 
@@ -79,6 +79,14 @@ class Link(Protocol):
 
     async def close(self) -> None:
         """Close the link and free what it holds. Never raises."""
+
+
+class WatchedLink(Link, Protocol):
+    """A link of a connector. The upstream's health checks use it while it is idle."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request waits for its answer. Such a link is not checked: the request has a time limit."""
 
 
 def cancellation(request: UpstreamRequest, request_id: RequestId) -> bytes:

@@ -41,6 +41,7 @@ from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import Notification, Request, Response, Unreadable
 
+LISTEN: Final = "subscriptions/listen"
 MAX_UNSENT: Final = 16 * 1024 * 1024
 """Bytes that may wait for a process that does not read, four times the largest message. Beyond it the process hangs."""
 
@@ -96,6 +97,11 @@ class StdioLink:
     def alive(self) -> bool:
         """The process still has its output open."""
         return not self._reader.done()
+
+    @property
+    def is_busy(self) -> bool:
+        """See WatchedLink. A subscription waits for ever, so it says nothing."""
+        return any(each.request.method != LISTEN for each in self._pending.values())
 
     @property
     def is_closed(self) -> bool:

@@ -70,5 +70,5 @@ class UpstreamView:
         via = await self.client.connect(request)
         if isinstance(via, Failure):
             raise NotUnderstood(via.code)
-        entries, _ = await fetch_list(self.upstream.calls.upstream, via.link, method, via.listener.era)
+        entries = await fetch_list(self.upstream.calls.upstream, via.link, method, via.listener.era)
         return frozenset(entries)

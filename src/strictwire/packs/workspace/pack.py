@@ -11,6 +11,7 @@ from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Handler
 from strictwire.fault.failure import Refused
+from strictwire.packs.kit.grammars import find_missing
 from strictwire.packs.kit.paging import Pages
 from strictwire.packs.pack import Environment, PackRefused
 from strictwire.packs.workspace.archive import Archive
@@ -28,7 +29,6 @@ from strictwire.packs.workspace.planning import Planning
 from strictwire.packs.workspace.plans.approval import KeyRefused, Signer, open_signer
 from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.plan_files import PlanFiles
-from strictwire.packs.workspace.policy.languages import find_missing
 from strictwire.packs.workspace.policy.worker_pool import WorkerPool
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.presence import PresenceFile

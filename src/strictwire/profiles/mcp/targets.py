@@ -72,6 +72,9 @@ _OTHERS: Final[Mapping[str, Callable[[JsonObject], Target | Failure]]] = {
 CALLS: Final = frozenset({*_NAMED, *_OTHERS})
 """Methods that run a handler."""
 
+ASKING: Final = CALLS - {"completion/complete"}
+"""Methods that may be answered with questions to the client."""
+
 ABOUT: Final[Mapping[str, Kind]] = {
     "tools/list": Kind.TOOL,
     "tools/call": Kind.TOOL,

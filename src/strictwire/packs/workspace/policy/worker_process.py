@@ -83,7 +83,7 @@ def main(order: dict[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _import_from(order["folders"])
     from strictwire.canon.json import render
-    from strictwire.packs.workspace.policy.languages import find_missing
+    from strictwire.packs.kit.grammars import find_missing
     from strictwire.packs.workspace.policy.policy import Policy
     from strictwire.packs.workspace.policy.rule import Severity
 
