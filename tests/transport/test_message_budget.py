@@ -1,4 +1,4 @@
-"""What one message may cost: its bytes, depth and values are limited, so that none takes more than 64 MB (docs/SECURITY.md)."""
+"""What one message may cost: bytes, depth and values are limited, so that none takes more than 64 MB."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The number of values and the depth of a JSON document, found from its bytes alone.
 
-Decoded JSON takes up to fifty times the memory of its bytes: `[]` is two bytes and 64 bytes of memory. So large documents are
+Decoded JSON takes up to fifty times the memory of its bytes: `[]` is two bytes and takes 64. So large documents are
 counted before they are parsed. Both functions run in linear time, in C, without recursion and without building values.
 Not here: whether the document is valid (`json`).
 """
