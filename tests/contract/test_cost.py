@@ -13,7 +13,7 @@ from strictwire.contract.cost import MAX_CHECKS, MAX_PATH, measure, size_of
 from strictwire.contract.schema import Problem, SchemaRefused
 
 PATIENCE = 5.0
-"""Seconds: ten times what the budget takes, for a busy machine. Without a budget, each case takes minutes or does not end."""
+"""Seconds: ten times what the budget takes, for a busy machine. Without a budget, each case takes minutes or never ends."""
 
 
 def doubling(levels: int, keyword: str = "anyOf") -> dict[str, Any]:
@@ -148,12 +148,14 @@ def test_a_large_value_has_its_first_error_explained() -> None:
     assert timed(lambda: conformer.find_violations({"x": [1, *[0] * 20_000]})) == (Violation(path="/x/1", keyword="anyOf"),)
 
 
-RECURSIVE = {
-    "anyOf": {"anyOf": [{"type": "array", "maxItems": 9, "items": {"$ref": "#/$defs/n"}}, {"items": {"$ref": "#/$defs/n"}, "type": "array"}]},
-    "oneOf": {"oneOf": [{"type": "array", "maxItems": 9, "items": {"$ref": "#/$defs/n"}}, {"items": {"$ref": "#/$defs/n"}, "type": "array"}]},
-    "allOf": {"type": "array", "allOf": [{"maxItems": 9, "items": {"$ref": "#/$defs/n"}}, {"items": {"$ref": "#/$defs/n"}}]},
-    "if": {"type": "array", "if": {"items": {"$ref": "#/$defs/n"}}, "then": {"items": {"$ref": "#/$defs/n"}}, "else": {"items": {"$ref": "#/$defs/n"}}},
-}  # fmt: skip
+AGAIN = {"$ref": "#/$defs/n"}
+LISTS = [{"type": "array", "maxItems": 9, "items": AGAIN}, {"type": "array", "items": AGAIN}]
+RECURSIVE: dict[str, dict[str, Any]] = {
+    "anyOf": {"anyOf": LISTS},
+    "oneOf": {"oneOf": LISTS},
+    "allOf": {"allOf": LISTS},
+    "if": {"type": "array", "if": {"items": AGAIN}, "then": {"items": AGAIN}, "else": {"items": AGAIN}},
+}
 """Each level of a value may be checked twice, so 60 levels 2 ** 60 times, unless the engine remembers."""
 
 

@@ -60,8 +60,8 @@ _ASSIGNED: Final = re.compile(
     r"(?i)((?:\b|_)(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[-_]?key|access[-_]?key|signature|sig)"
     r"(?:=|[\"']?\s*:\s*[\"']?(?=[^\s\"',;&]{0,127}[0-9])(?=[^\s\"',;&]{6})))[^\s\"',;&]+"
 )
-"""`password=anything`. After a colon, which is common in prose, only a value of six or more characters with a digit among the
-first 128: a longer search would scan `token:token:` again from every `token`."""
+"""`password=anything`. After a colon, which is common in prose, only a value of six or more characters with a digit among
+the first 128: a longer search would scan `token:token:` again from every `token`."""
 
 _SCHEME: Final = re.compile(r"(?i)\b((?:bearer|basic|digest)\s+)(?=[\w.~+/=-]*[0-9=])[\w.~+/=-]{12,}")
 """An Authorization header. The digit or padding distinguishes `Basic dXNlcjpwdw==` from `basic understanding`."""

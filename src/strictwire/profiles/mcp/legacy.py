@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue, render
+from strictwire.canon.json import JsonObject, render
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
-from strictwire.profiles.mcp.context import LEVELS, Home, McpContext, check_capabilities
+from strictwire.profiles.mcp.context import LEVELS, Home, McpContext, check_capabilities, summarise_capabilities
 from strictwire.profiles.mcp.core import Core
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.listen import WANTS
@@ -57,8 +57,7 @@ class LegacySession:
         self.streams = Streams()
         self.closed = asyncio.Event()
         self.level = DEFAULT_LEVEL
-        capabilities = (exchange.request.params or {}).get("capabilities")
-        self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
+        self.capabilities = summarise_capabilities((exchange.request.params or {}).get("capabilities"))
         self.opening = render_result(exchange.request.id, _opening(core, revision))
         self._core = core
         self._home = Home.here()
