@@ -38,6 +38,9 @@ ASK_SECONDS: Final = 600.0
 MAX_SUBSCRIPTIONS: Final = 1000
 """Resources that one session may subscribe to."""
 
+MAX_URI: Final = 2048
+"""Longest URI, in characters, that a session remembers; what browsers and proxies accept."""
+
 DEFAULT_LEVEL: Final = "info"
 """Log messages sent before the client sets a level."""
 
@@ -201,7 +204,7 @@ class LegacySession:
 
     def _subscribe(self, params: JsonObject) -> bytes | Failure:
         uri = params.get("uri")
-        if not isinstance(uri, str):
+        if not isinstance(uri, str) or len(uri) > MAX_URI:
             return malformed("uri")
         if len(self._subscribed) >= MAX_SUBSCRIPTIONS:
             return fail("OVERLOADED")
