@@ -117,7 +117,7 @@ def test_markdown_escapes_table_cells() -> None:
     lines = FORMATS["markdown"](REPORT).splitlines()
 
     assert lines[6] == (
-        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b[31m\\\\u000a::error::% | Mend it. |"
+        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b\\[31m\\\\u000a::error::% | Mend it. |"
     )
     assert "| NO_DEFAULT | a | because |" in lines
 

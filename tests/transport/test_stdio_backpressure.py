@@ -9,9 +9,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from strictwire.pipeline.call import Caller
+from strictwire.pipeline.write_batch import WriteBatch
+from strictwire.profiles.endpoint import Deliver, Inbound, Outlet
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport import stdio
 from tests.fixtures.live import HERE, PATIENCE, command, environment, modern
 
@@ -121,3 +126,50 @@ def test_the_end_does_not_wait_for_a_client_that_reads_nothing(monkeypatch: pyte
         return writer.unsent
 
     assert asyncio.run(close()) == 0
+
+
+class Holding:
+    """An endpoint that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.begun: list[Deliver] = []
+
+    async def serve(self, _inbound: Inbound, _outlet: Outlet, deliver: Deliver) -> None:
+        self.begun.append(deliver)
+        await asyncio.Event().wait()
+
+
+class Paused:
+    """A reader that remembers whether it reads."""
+
+    reads = True
+
+    def pause(self) -> None:
+        self.reads = False
+
+    def resume(self) -> None:
+        self.reads = True
+
+
+def test_large_requests_wait_for_the_answers_to_others() -> None:
+    size = 8 * MEGABYTE
+    allowed = stdio.MAX_IN_FLIGHT_BYTES // size
+
+    async def serve() -> list[tuple[int, bool]]:
+        endpoint, reader = Holding(), Paused()
+        server: Any = stdio.StdioServer(endpoint, WriteBatch(MemoryRecorder()), caller=Caller(), max_line=size)  # type: ignore[arg-type]
+        server._reader = reader
+        seen = []
+        for _ in range(allowed + 2):
+            server.feed(b"x" * size + b"\n")
+        await asyncio.sleep(0)
+        seen.append((len(endpoint.begun), reader.reads))
+        for answered in (1, 2):
+            endpoint.begun[answered](None)
+            for _ in range(4):
+                await asyncio.sleep(0)
+            seen.append((len(endpoint.begun), reader.reads))
+        await server._tasks.cancel_all()
+        return seen
+
+    assert asyncio.run(serve()) == [(allowed, False), (allowed + 1, False), (allowed + 2, True)]

@@ -10,6 +10,7 @@ import pytest
 
 from strictwire.canon.json import parse, render
 from strictwire.profiles.mcp.context import summarise_capabilities
+from strictwire.profiles.mcp.endpoint import MAX_BATCH
 from tests.fixtures.live import (
     INITIALIZED,
     HttpProcess,
@@ -230,3 +231,11 @@ def test_a_uri_that_is_longer_than_any_is_not_subscribed_to(stdio: StdioProcess)
     answer = stdio.ask(legacy(1, "resources/subscribe", {"uri": "hard://" + "x" * 3000}))
 
     assert answer["error"]["code"] == -32602
+
+
+def test_a_batch_of_more_messages_than_allowed_is_refused(http: HttpProcess) -> None:
+    headers = http.open_session("2025-03-26")
+    pings = [legacy(number, "ping") for number in range(MAX_BATCH + 1)]
+
+    assert http.post(b"[" + b",".join(pings[:-1]) + b"]", headers).body.count(b'"result"') == MAX_BATCH
+    assert http.post(b"[" + b",".join(pings) + b"]", headers).json()["error"]["data"]["details"] == {"reason": "batch"}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import IMPACT_LABELS, count, printable
+from strictwire.check.render.text import IMPACT_LABELS, count
+from strictwire.fault.escape import for_markdown, for_markdown_code
 
 
 def render_markdown(report: Report) -> str:
     """A heading, a table of findings and a table of waived findings."""
-    against = f" against `{report.against}`" if report.against else ""
-    judged = f"{count(report.tools, report.unit)} of `{report.subject}`"
+    against = f" against `{for_markdown_code(report.against)}`" if report.against else ""
+    judged = f"{count(report.tools, report.unit)} of `{for_markdown_code(report.subject)}`"
     summary = f"{count(len(report.failing), 'finding')} in {judged}{against}."
     lines = [f"## strictwire {report.check}", "", summary, ""]
     if report.findings:
@@ -17,18 +18,20 @@ def render_markdown(report: Report) -> str:
         lines += [_row(each) for each in report.findings] + [""]
     if report.waived:
         lines += ["| waived | tool | reason |", "|---|---|---|"]
-        lines += [f"| {w.finding.rule} | {cell(w.finding.tool)} | {cell(w.reason)} |" for w in report.waived] + [""]
+        lines += [
+            f"| {w.finding.rule} | {for_markdown(w.finding.tool)} | {for_markdown(w.reason)} |" for w in report.waived
+        ] + [""]
     return "\n".join(lines)
 
 
 def _row(finding: Finding) -> str:
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
-    witness = f", for example `{cell(finding.witness)}`" if finding.witness else ""
-    location = cell(finding.location or finding.pointer)
-    message = cell(finding.message) + impact + witness
-    return f"| {finding.rule} | {cell(finding.tool)} | {location} | {message} | {cell(finding.advice)} |"
+    witness = f", for example `{for_markdown_code(finding.witness)}`" if finding.witness else ""
+    location = for_markdown(finding.location or finding.pointer)
+    message = for_markdown(finding.message) + impact + witness
+    return f"| {finding.rule} | {for_markdown(finding.tool)} | {location} | {message} | {_own(finding.advice)} |"
 
 
-def cell(text: str) -> str:
-    """Escape text so that it stays inside its table cell."""
-    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+def _own(text: str) -> str:
+    """A text of a rule, which may have code in it, as a table cell."""
+    return text.replace("|", "\\|")
