@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from strictwire.cli import shared
+from strictwire.fault.escape import for_json_line, for_terminal
 
 if TYPE_CHECKING:
     from strictwire.stores.files.config import TrailConfig
@@ -125,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _fail(arguments: argparse.Namespace, text: str, exit_code: int) -> int:
-    print(f"strictwire audit {arguments.verb}: {text}", file=sys.stderr)
+    print(f"strictwire audit {arguments.verb}: {for_terminal(text)}", file=sys.stderr)
     return exit_code
 
 
@@ -224,7 +225,7 @@ def _check(arguments: argparse.Namespace, trail: TrailConfig) -> int:
         return 0
     found = check_inclusion(proof, key)
     print(f"ok: record {found.index} is one of the {found.checkpoint.size} signed records")
-    print(found.line.decode().rstrip())
+    print(for_json_line(found.line.decode().rstrip()))
     return 0
 
 
@@ -232,7 +233,7 @@ def _show(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.reading import read_trail
 
     for entry in read_trail(trail.folder, _filters(arguments)):
-        print(entry.line.decode())
+        print(for_json_line(entry.line.decode()))
     return 0
 
 
@@ -240,7 +241,7 @@ def _follow(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.reading import follow_trail
 
     for entry in follow_trail(trail.folder, _filters(arguments), wait=_pause):
-        print(entry.line.decode(), flush=True)
+        print(for_json_line(entry.line.decode()), flush=True)
     return 0
 
 
@@ -260,7 +261,7 @@ def _stats(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     print(f"slowest      {stats.slowest_us} us")
     for title, counter in (("tools", stats.tools), ("codes", stats.codes), ("principals", stats.principals)):
         for name, number in counter.most_common(20):
-            print(f"{title:<12} {number:>8}  {name}")
+            print(f"{title:<12} {number:>8}  {for_terminal(name)}")
     return 0
 
 
@@ -306,7 +307,7 @@ async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int
         ):
             counts[line.comparison] += 1
             if line.comparison is not Comparison.SAME:
-                print(f"{line.seq} {line.tool_name} {line.comparison.value} {line.reason}".rstrip())
+                print(for_terminal(f"{line.seq} {line.tool_name} {line.comparison.value} {line.reason}".rstrip()))
     print(", ".join(f"{number} {comparison.value}" for comparison, number in counts.items()))
     return FINDINGS if counts[Comparison.DIFFERENT] else 0
 

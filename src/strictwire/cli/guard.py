@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from strictwire.fault.escape import for_terminal
 from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.naming import Intrusion, NameClash
 from strictwire.gateway.many.survey import Surveyed, clashes_of
@@ -176,7 +177,8 @@ def _check(guarding: Guarding) -> int:
 
 def _lines(seen: Sequence[Surveyed], clashes: Sequence[NameClash | Intrusion]) -> list[str]:
     width = max(len(each.upstream) for each in seen)
-    return [*(f"{each.upstream:<{width}}  {_state(each)}" for each in seen), *(f"clash: {clash}" for clash in clashes)]
+    lines = [*(f"{each.upstream:<{width}}  {_state(each)}" for each in seen), *(f"clash: {clash}" for clash in clashes)]
+    return [for_terminal(line) for line in lines]
 
 
 def _state(seen: Surveyed) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from strictwire.fault.escape import for_terminal
+
 if TYPE_CHECKING:
     from strictwire.sources.verbs.result import VerbResult
 
@@ -63,7 +65,7 @@ def format_of(arguments: argparse.Namespace) -> str:
 def print_result(verb: str, result: VerbResult) -> int:
     """Print the result of a verb and return its exit code."""
     if result.error:
-        print(f"strictwire {verb}: {result.error}", file=sys.stderr)
+        print(f"strictwire {verb}: {for_terminal(result.error)}", file=sys.stderr)
     if result.text:
         print(result.text, end="" if result.text.endswith("\n") else "\n")
     return result.exit_code

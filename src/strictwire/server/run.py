@@ -15,10 +15,11 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from strictwire.canon.json import render
 from strictwire.fault.dialects.system_v1 import GovernedError
+from strictwire.fault.escape import for_terminal, for_terminal_lines
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
@@ -256,16 +257,31 @@ def _serve_with_workers(server: Served, settings: Settings, serving: Serving, pa
 
 def report_start_failure(code: str, text: str) -> None:
     """Write a failure to start to stderr: a message for people, then the failure envelope for programs (S13)."""
-    sys.stderr.write(f"strictwire: {text}\n")
+    sys.stderr.write(f"strictwire: {for_terminal(text)}\n")
     error = GovernedError.startup_failure(code, Facts(timestamp=Clock().timestamp()), human_message=text)
     sys.stderr.write(render(error.to_envelope()).decode() + "\n")
 
 
+class LogFormatter(logging.Formatter):
+    """One line for each message, and those of a traceback. Names from clients and upstreams cannot forge another."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - overrides the standard library
+        """The line without the traceback."""
+        return for_terminal(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - overrides the standard library
+        """The lines of a traceback; the message of an exception may hold anything."""
+        return for_terminal_lines(super().formatException(ei))
+
+
 def set_up_logging(level: str) -> None:
     """Log to stderr: stdout belongs to the protocol."""
-    logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogFormatter())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
 
 
 def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> None:

@@ -9,31 +9,39 @@ from typing import Any
 import msgspec
 
 from strictwire.canon.json import JsonObject, render
-from strictwire.check.render.markdown import cell
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.tool import ToolContract
+from strictwire.fault.escape import for_markdown
 
 
 def render_reference(tools: Sequence[ToolContract], title: str) -> str:
     """The Markdown page: one section per tool."""
-    lines = [f"# {cell(title)}", ""]
-    lines += [f"- [{tool.name}](#{tool.name.lower()}): {cell(first_line(tool.description))}" for tool in tools]
+    lines = [f"# {for_markdown(title)}", ""]
+    lines += [
+        f"- [{for_markdown(tool.name)}](#{_anchor(tool.name)}): {for_markdown(first_line(tool.description))}"
+        for tool in tools
+    ]
     for tool in tools:
         lines += ["", *_section(tool)]
     return "\n".join(lines) + "\n"
 
 
+def _anchor(name: str) -> str:
+    """The anchor that Markdown renderers make from a heading: lower case, without other characters than these."""
+    return "".join(each for each in name.lower() if each.isalnum() or each in "-_")
+
+
 def _section(tool: ToolContract) -> Iterator[str]:
-    yield f"## {cell(tool.name)}"
+    yield f"## {for_markdown(tool.name)}"
     yield ""
-    yield cell(tool.description)
+    yield for_markdown(tool.description)
     yield ""
-    yield f"Fingerprint `{fingerprint(tool).whole}`. {_facts(tool)}"
+    yield f"Fingerprint `{fingerprint(tool).whole}`. {for_markdown(_facts(tool))}"
     for heading, schema in (("Arguments", tool.input_schema), ("Result", tool.output_schema)):
         if schema is not None:
             yield from ("", f"### {heading}", "", "| name | type | required | description |", "|---|---|---|---|")
             for name, kind, needed, text in members(schema):
-                yield f"| {cell(name)} | {cell(kind)} | {needed} | {cell(text)} |"
+                yield f"| {for_markdown(name)} | {for_markdown(kind)} | {needed} | {for_markdown(text)} |"
 
 
 def render_reference_html(tools: Sequence[ToolContract], title: str) -> str:

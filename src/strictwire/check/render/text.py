@@ -10,6 +10,10 @@ from types import MappingProxyType
 from typing import Final
 
 from strictwire.check.finding import Finding, Impact, Level, Report
+from strictwire.fault.escape import for_terminal
+
+printable: Final = for_terminal
+"""The name under which other renderers of reports use it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +66,17 @@ def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
     pointer = printable(finding.pointer) if finding.tool else ""
     location = f"{finding.line}:{finding.column}" if finding.line else pointer or "-"
     severity = f"{finding.severity.value} " if finding.severity else ""
-    tool = f"{finding.tool}: " if finding.tool else ""
+    tool = f"{printable(finding.tool)}: " if finding.tool else ""
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
     yield f"  {location}  {colour}{severity}{finding.rule}{ink.end}  {tool}{printable(finding.message)}{impact}"
     if finding.witness:
         yield f"      {ink.faint}for example {printable(finding.witness)}{ink.end}"
 
 
-def printable(text: str) -> str:
-    """Escape control characters: text from an untrusted schema must not control the terminal."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
-
-
 def _summary(report: Report, ink: _Palette) -> str:
     failing = len(report.failing)
     others = Counter(each.level for each in report.findings if not report.fails(each))
-    against = f" against {report.against}" if report.against else ""
+    against = f" against {printable(report.against)}" if report.against else ""
     colour = ink.bad if failing else ink.strong
     parts = [f"{colour}{count(failing, 'finding')}{ink.end}"]
     parts += [count(others[level], level.value) for level in Level if others[level]]

@@ -18,7 +18,8 @@ from strictwire.packs.kit.text import measure
 _SCHEMA_PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
     {
         Problem.UNKNOWN_DIALECT: "names an unknown dialect; expected a draft from 4 to 2020-12, or none",
-        Problem.TOO_LARGE: "is larger than 1 MiB",
+        Problem.TOO_LARGE: "is larger than 1 MiB, or has more than 30,000 values",
+        Problem.TOO_COMPLEX: "branches so often that checking one value would take too long",
         Problem.TOO_DEEP: "is nested deeper than 64 levels",
         Problem.REMOTE_REF: "refers to another document, which is never fetched; move that schema to $defs",
         Problem.INVALID: "is not valid in its dialect, or contains a $ref that cannot be resolved",

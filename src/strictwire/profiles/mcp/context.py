@@ -6,6 +6,7 @@ import asyncio
 import math
 import threading
 from collections.abc import Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -140,6 +141,25 @@ class ModernContext(McpContext):
         if missing:
             raise AnswersNeeded(missing)
         return {key: self.answers[key] for key in questions}
+
+
+MAX_CAPABILITIES: Final = 32
+"""Capabilities of one client, and members of one capability, that a session remembers. The specification has seven."""
+
+_MAX_CAPABILITY_NAME: Final = 64
+
+
+def summarise_capabilities(declared: object) -> Mapping[str, JsonValue]:
+    """The names of the capabilities that a client declared, and of their members: all that is ever asked about.
+
+    A session lives for hours, and there may be thousands, so none may keep whatever a client sent.
+    """
+    return {name: dict.fromkeys(_short_names(members), True) for name, members in _short_names(declared).items()}
+
+
+def _short_names(value: object) -> dict[str, JsonValue]:
+    found = islice(value.items(), MAX_CAPABILITIES) if isinstance(value, dict) else ()
+    return {name: member for name, member in found if len(name) <= _MAX_CAPABILITY_NAME}
 
 
 def check_capabilities(questions: Mapping[str, Ask], capabilities: Mapping[str, JsonValue]) -> None:

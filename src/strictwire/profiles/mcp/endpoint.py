@@ -45,6 +45,9 @@ from strictwire.wire.names import SESSION_HEADER
 from strictwire.wire.revisions import MODERN, REVISIONS, Revision
 from strictwire.wire.session import MAX_IN_FLIGHT, InFlight
 
+MAX_OPENING: Final = 16 * 1024
+"""Bytes of an `initialize`; real ones have less than 2 KB. A session may keep what its client says about itself."""
+
 MAX_BATCH: Final = 100
 """Messages in one batch of a 2025-03-26 session."""
 
@@ -219,6 +222,8 @@ class McpEndpoint:
     async def _open(self, exchange: Exchange) -> None:
         """Begin a legacy session. On stdio a second `initialize` begins it anew."""
         fault = find_opening_fault(exchange.request.params or {})
+        if len(exchange.raw) > MAX_OPENING:
+            fault = fail("REQUEST_TOO_LARGE", details={"limitBytes": MAX_OPENING})
         if fault is not None:
             exchange.refuse(fault)
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from strictwire.check.render.markdown import code
+from strictwire.fault.escape import for_markdown_code
 from strictwire.packs.unity.diff.model import FileDiff, ProjectDiff
 from strictwire.packs.unity.diff.render.lines import SIGNS, describe_file, file_notes, group_changes, summarise
 
@@ -18,7 +18,7 @@ MAX_MARKDOWN: Final = 60_000
 
 def render_markdown(diff: ProjectDiff) -> str:
     """A heading, a summary, and a list for each file, cut at what a comment may hold."""
-    head = f"## Unity changes\n\n{code(diff.before)} → {code(diff.after)}: {summarise(diff)}\n"
+    head = f"## Unity changes\n\n{for_markdown_code(diff.before)} → {for_markdown_code(diff.after)}: {summarise(diff)}\n"
     lines: list[str] = []
     size = len(head)
     every = [line for file in diff.files for line in _file(file)]
@@ -33,12 +33,12 @@ def render_markdown(diff: ProjectDiff) -> str:
 
 def _file(file: FileDiff) -> Iterator[str]:
     yield ""
-    yield f"### {describe_file(file, code)}"
+    yield f"### {describe_file(file, for_markdown_code)}"
     yield ""
     for note in file_notes(file):
-        yield f"- **!** {code(note)}"
-    for group in group_changes(file.changes, code):
-        name = code(group.title) if group.title else "(settings)"
+        yield f"- **!** {for_markdown_code(note)}"
+    for group in group_changes(file.changes, for_markdown_code):
+        name = for_markdown_code(group.title) if group.title else "(settings)"
         # A sign on its own would begin a list or a quotation.
         yield f"- `{SIGNS[group.head.action]}` {name}: {group.head.text}" if group.head else f"- {name}"
         for line in group.lines:
