@@ -18,7 +18,7 @@ from strictwire.gateway.client_view import (
     with_scope,
     without_entries,
 )
-from strictwire.gateway.links.link import UpstreamAnswer
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN, REVISIONS
 
 

@@ -123,6 +123,7 @@ def test_a_call_of_a_hung_upstream_ends_after_its_time_limit_and_is_recorded_so(
     assert record["duration_us"] >= 1_900_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 def test_a_hung_upstream_is_noticed_without_a_call_and_replaced(tmp_path: Path, era: str) -> None:
     pids = tmp_path / "pids"
@@ -134,13 +135,12 @@ def test_a_hung_upstream_is_noticed_without_a_call_and_replaced(tmp_path: Path, 
         try:
             wait_for(lambda: state_of(client, "hung")["state"] == "down", 20)
             reason = state_of(client, "hung")["reason"]
+            wait_for(lambda: isinstance(client.call("h_who"), dict), 40)  # the first process is still stopped, or has ended
         finally:
             resume(pids)
-        wait_for(lambda: isinstance(client.call("h_who"), dict), 20)
 
         assert reason == "it does not answer"
-        assert client.call("good_x") == "UNKNOWN_TOOL"
-        assert isinstance(first, int)
+        assert client.call("h_who")["pid"] != first
 
 
 def state_of(client: Any, name: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from strictwire.fault.failure import Failure
 from strictwire.gateway.links.background import BackgroundTasks, retry_delays
 from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed
 from strictwire.gateway.links.health import UpstreamState
-from strictwire.gateway.links.link import UpstreamAnswer
 from strictwire.gateway.links.notifications import StreamListener
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.many.session import MergedSession
 from strictwire.gateway.many.stateless import MergedStateless

@@ -22,8 +22,7 @@ from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.gateway.client_view import mask_error, mask_result, relayed_status
 from strictwire.gateway.links.errors import failure_of, protocol_broken
-from strictwire.gateway.links.link import UpstreamAnswer
-from strictwire.gateway.links.raw_message import replace_at
+from strictwire.gateway.links.raw_message import UpstreamAnswer, replace_at
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import GuardPolicy
@@ -164,7 +163,7 @@ class CallStages:
             raise Refused(fail("INTERNAL"))
         options = self._options if tool is None else tool.options
         if request.meta is not None and "requestState" in request.params:
-            rejected = self._states.open(relayed)
+            rejected = self._states.open(request, relayed.target, relayed.caller.principal)
             if rejected is not None:
                 raise Refused(rejected)
         if tool is not None and self._over_http:
@@ -226,7 +225,9 @@ class CallStages:
         body = mask_result(returned.raw, result, call.arguments) if options.mask else returned.raw
         if self._is_personal and result.get("cacheScope") not in (None, PRIVATE):
             body = replace_at(body, ("result", "cacheScope"), render(PRIVATE))
-        relayed.reply = Reply(body=self._states.seal(body, result, relayed) if asks else body)
+        if asks:
+            body = self._states.seal(body, result, relayed.request, relayed.target, relayed.caller.principal)
+        relayed.reply = Reply(body=body)
         return Asking(questions={}) if asks else Done(value=result, raw=raw)
 
     def render(self, relayed: RelayedCall, call: Call, outcome: Outcome, tool: CompiledTool | None) -> Reply:

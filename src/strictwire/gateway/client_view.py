@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from strictwire.canon.json import JsonObject, JsonValue, render, slice_items
 from strictwire.fault.redact import redact_text
-from strictwire.gateway.links.link import UpstreamAnswer
-from strictwire.gateway.links.raw_message import replace_at, slice_at
+from strictwire.gateway.links.raw_message import UpstreamAnswer, replace_at, slice_at
 from strictwire.wire.revisions import Revision
 
 TRACE_MARK: Final = "[stack trace removed]"

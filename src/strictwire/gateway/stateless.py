@@ -21,11 +21,11 @@ from strictwire.gateway.links.raw_message import replace_at, value_at
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
 from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, client_request
 from strictwire.profiles.endpoint import Reply
-from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.request_meta import RequestMeta, find_meta_fault, find_stated_fault, read_meta, unsupported
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import render_result
+from strictwire.wire.names import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
 
 REMOVED: Final = frozenset(

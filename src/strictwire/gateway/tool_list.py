@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from strictwire.canon.json import JsonObject, NotJson
 from strictwire.client.errors import NotUnderstood
@@ -21,11 +21,10 @@ from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused, check_schema, check_tool_input
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, fail
+from strictwire.gateway.links.background import retrieve_exception
 from strictwire.gateway.links.link import Link
-from strictwire.gateway.links.listing import FRESH_SECONDS, LIST_SHAPES, RENEW_SECONDS, entries_of, fetch_list
-from strictwire.gateway.links.upstream import Upstream, retrieve_exception
+from strictwire.gateway.links.listing import FRESH_SECONDS, LIST_SHAPES, RENEW_SECONDS, Askable, entries_of, fetch_list
 from strictwire.gateway.options import RelayOptions
-from strictwire.gateway.pins.drift import ToolPins
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.profiles.endpoint import Headers
 from strictwire.profiles.mcp.header_echo import Mirrored, argument_at, mirrored_arguments
@@ -96,6 +95,19 @@ def ignore_tools(_entries: Mapping[str, JsonObject]) -> None:
     """The OnRead of a list that nobody watches."""
 
 
+class PinCheck(Protocol):
+    """Compares the tools of an upstream with their pins. Implemented by `pins.drift.ToolPins`."""
+
+    def pin_first(self, entries: Iterable[JsonObject]) -> None:
+        """Pin a whole list of tools if nothing is pinned yet. Raises SourceRefused: the file cannot be written."""
+
+    def find_drift(self, entry: JsonObject) -> Failure | None:
+        """CONTRACT_CHANGED if an entry of `tools/list` differs from its pin, or was never pinned."""
+
+    async def close(self) -> None:
+        """Wait for comparisons that still run."""
+
+
 class ToolLists:
     """All lists of one upstream. What one client sees of a change makes the lists of the others stale."""
 
@@ -113,14 +125,14 @@ class ToolList:
 
     def __init__(
         self,
-        upstream: Upstream,
+        upstream: Askable,
         *,
         era: Era,
         compile_tool: Compile,
         options: RelayOptions,
         elapsed: Callable[[], float],
         group: ToolLists,
-        pins: ToolPins | None = None,
+        pins: PinCheck | None = None,
         on_read: OnRead = ignore_tools,
     ) -> None:
         """`on_read` gets every list that is read."""

@@ -16,15 +16,14 @@ from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.call_stages import PRIVATE, CallStages, is_personal
 from strictwire.gateway.client_view import mask_error, relayed_status, with_scope, without_entries
 from strictwire.gateway.links.errors import failure_of
-from strictwire.gateway.links.link import UpstreamAnswer
 from strictwire.gateway.links.listing import LIST_SHAPES
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import Mode, RelayOptions
-from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed, RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
-from strictwire.gateway.tool_list import OnRead, ToolList, ToolLists, ignore_tools
+from strictwire.gateway.tool_list import OnRead, PinCheck, ToolList, ToolLists, ignore_tools
 from strictwire.pipeline.call import Call, Caller, Kind
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
@@ -75,7 +74,7 @@ class UpstreamCalls:
         policy: GuardPolicy,
         clock: Clock,
         sealer: Sealer,
-        pins: ToolPins | None = None,
+        pins: PinCheck | None = None,
         on_tools: OnRead = ignore_tools,
     ) -> None:
         self.upstream = upstream

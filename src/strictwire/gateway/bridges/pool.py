@@ -15,9 +15,9 @@ from strictwire.gateway.links.errors import SessionsExhausted
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import RelayOptions
 from strictwire.gateway.tool_list import ToolList
-from strictwire.profiles.mcp.era import META_CLIENT
 from strictwire.profiles.mcp.quota import SessionQuota
 from strictwire.profiles.mcp.request_meta import RequestMeta
+from strictwire.wire.names import META_CLIENT
 
 MAX_PROCESSES: Final = 50
 """Open sessions of all clients, where each is a process."""

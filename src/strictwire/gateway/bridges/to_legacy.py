@@ -17,17 +17,17 @@ from strictwire.gateway.bridges.legacy_session import BridgedSession, as_discove
 from strictwire.gateway.bridges.resumable_call import ResumableCall
 from strictwire.gateway.bridges.subscriptions import ACKNOWLEDGED, LISTEN
 from strictwire.gateway.bridges.translation import invalid_param, own_result, to_legacy_request, to_modern_answer
-from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
 from strictwire.gateway.links.errors import SessionsExhausted, StateExpired
-from strictwire.gateway.links.link import Listener, UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import Listener, UpstreamRequest
 from strictwire.gateway.links.notifications import TOOLS_CHANGED
-from strictwire.gateway.links.raw_message import slice_at, value_at
-from strictwire.gateway.links.upstream import Upstream, retrieve_exception
+from strictwire.gateway.links.raw_message import UpstreamAnswer, slice_at, value_at
+from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.tool_list import ToolList
-from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SERVER, META_SUBSCRIPTION
 from strictwire.profiles.mcp.listen import WANTS
 from strictwire.profiles.mcp.targets import ASKING, CALLS
 from strictwire.wire.envelope import Notification, render_notification, render_result
+from strictwire.wire.names import META_LOG_LEVEL, META_SERVER, META_SUBSCRIPTION
 
 PARKED_SECONDS: Final = 600.0
 """How long a parked call waits for its client, as long as a call may take in all; then it is cancelled."""

@@ -18,8 +18,16 @@ from strictwire.client.http import HttpClient, HttpStream
 from strictwire.client.message import Era, modern_headers
 from strictwire.client.sse import Event
 from strictwire.gateway.links.background import BackgroundTasks
-from strictwire.gateway.links.link import Listener, UpstreamAnswer, UpstreamRequest, WatchedLink, cancellation, try_send
-from strictwire.gateway.links.raw_message import ANSWER_LIMITS, ID, one_line, read_answer, read_upstream, replace_at
+from strictwire.gateway.links.link import Listener, UpstreamRequest, WatchedLink, cancellation, try_send
+from strictwire.gateway.links.raw_message import (
+    ANSWER_LIMITS,
+    ID,
+    UpstreamAnswer,
+    one_line,
+    read_answer,
+    read_upstream,
+    replace_at,
+)
 from strictwire.wire.envelope import Notification, Request, Response
 
 ACCEPT: Final = "application/json, text/event-stream"

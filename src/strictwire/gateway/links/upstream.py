@@ -6,18 +6,19 @@ import asyncio
 import itertools
 import time
 from collections.abc import Collection, Iterable
-from typing import Any, Final
+from typing import Final
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut
 from strictwire.client.message import MODERN_VERSION, Era, Identity, initialize_params, modern_params
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
 from strictwire.gateway.links.connector import UpstreamTarget, connector_for
 from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed, failure_of, timed_out
 from strictwire.gateway.links.health import Health, UpstreamState, reason_of
-from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamAnswer, UpstreamRequest, WatchedLink
+from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamRequest, WatchedLink
 from strictwire.gateway.links.notifications import IdleTimeout, StreamListener
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.gateway.links.stdio_link import StdioLink
 from strictwire.gateway.options import RelayOptions
 
@@ -269,9 +270,3 @@ async def wait_for_link(opening: asyncio.Task[Link], seconds: float | None) -> L
             return await asyncio.shield(opening)
     except TimeoutError as exc:
         raise TimedOut("the start", seconds or 0) from exc
-
-
-def retrieve_exception(task: asyncio.Task[Any]) -> None:
-    """Mark the exception of a task as seen: every request that waited for it may have been cancelled."""
-    if not task.cancelled():
-        task.exception()

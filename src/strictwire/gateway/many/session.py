@@ -19,9 +19,9 @@ from strictwire.gateway.guard_session import GuardSession
 from strictwire.gateway.links.background import BackgroundTasks, retry_delays
 from strictwire.gateway.links.errors import timed_out
 from strictwire.gateway.links.health import UpstreamState
-from strictwire.gateway.links.link import UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import UpstreamRequest
 from strictwire.gateway.links.notifications import StreamListener
-from strictwire.gateway.links.raw_message import replace_at
+from strictwire.gateway.links.raw_message import UpstreamAnswer, replace_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS
 from strictwire.gateway.many.merge import CHANGING, merged_offers
 from strictwire.gateway.many.router import Router

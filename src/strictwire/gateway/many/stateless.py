@@ -27,11 +27,11 @@ from strictwire.gateway.many.upstream_view import UpstreamView
 from strictwire.gateway.relayed_call import ClientRequest, Relayed
 from strictwire.gateway.stateless import DISCOVER, LISTEN, StatelessUpstream
 from strictwire.profiles.endpoint import Outlet, Reply
-from strictwire.profiles.mcp.era import META_SUBSCRIPTION
 from strictwire.profiles.mcp.identity import stamp
 from strictwire.profiles.mcp.listen import WANTS, honour
 from strictwire.profiles.mcp.targets import malformed
 from strictwire.wire.envelope import Notification, RequestId, render_notification, render_result
+from strictwire.wire.names import META_SUBSCRIPTION
 from strictwire.wire.revisions import MODERN_NAMES
 
 MEMBERS: Final[Mapping[str, str]] = MappingProxyType(

@@ -19,8 +19,8 @@ from strictwire.gateway.links.upstream import OPENING_SECONDS
 from strictwire.gateway.many.naming import Intrusion, NameClash, Naming, ShownNames, find_clashes
 from strictwire.gateway.many.upstream_view import NamedUpstream
 from strictwire.gateway.policy.references import Offered
-from strictwire.profiles.mcp.era import META_SERVER
 from strictwire.wire.envelope import render_notification
+from strictwire.wire.names import META_SERVER
 
 KINDS: Final = {"tools/list": "tool", "prompts/list": "prompt"}
 INITIALIZED: Final = render_notification("notifications/initialized", {})

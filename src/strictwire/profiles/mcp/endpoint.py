@@ -15,7 +15,7 @@ from strictwire.canon.json import JsonObject, JsonValue, Limits, parse, render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.endpoint import Deliver, Headers, Inbound, Outlet, Reply
-from strictwire.profiles.mcp.era import SESSION_HEADER, Route, route_of
+from strictwire.profiles.mcp.era import Route, route_of
 from strictwire.profiles.mcp.exchange import Backend, Exchange, Session
 from strictwire.profiles.mcp.http_rules import (
     ACCEPTED,
@@ -41,6 +41,7 @@ from strictwire.wire.envelope import (
     read_message,
     render_result,
 )
+from strictwire.wire.names import SESSION_HEADER
 from strictwire.wire.revisions import MODERN, REVISIONS, Revision
 from strictwire.wire.session import MAX_IN_FLIGHT, InFlight
 
