@@ -204,7 +204,7 @@ def test_no_choice_of_the_root_opens_a_protected_folder(attack: Attack, root: st
         "mkdir -p src/b/.git/hooks; echo x > src/b/.git/hooks/pre-commit",
         "echo x > .git/hooks/pre-commit",
         "git init -q src/c",
-        "unshare -Ur true && touch src/namespace",
+        "unshare -U true && touch src/namespace",
         "unshare -Urm sh -c 'umount .git; echo x > .git/hooks/pre-commit'",
         "echo x > /dev/shm/strictwire-attack",
         "mv .git g && mkdir -p .git/hooks && echo x > .git/hooks/pre-commit",
