@@ -24,7 +24,8 @@ def render_junit(report: Report) -> str:
 
 
 def _open(finding: Finding) -> str:
-    name = quoteattr(printable(f"{finding.tool or finding.file}{finding.pointer}"))
+    where = f"{finding.tool}{finding.pointer}" if finding.tool else f"{finding.file} {finding.pointer}".strip()
+    name = quoteattr(printable(where))
     return f'    <testcase classname="strictwire.{finding.rule}" name={name}'
 
 

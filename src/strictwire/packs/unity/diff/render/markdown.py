@@ -5,15 +5,12 @@ Names and values stand in code spans, where nothing has a meaning: no links, men
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from strictwire.check.render.text import printable
+from strictwire.check.render.markdown import code
 from strictwire.packs.unity.diff.model import FileDiff, ProjectDiff
 from strictwire.packs.unity.diff.render.lines import SIGNS, describe_file, file_notes, group_changes, summarise
-
-_BACKTICKS: Final = re.compile("`+")
 
 MAX_MARKDOWN: Final = 60_000
 """Characters of a comment. GitHub refuses more than 65,536."""
@@ -46,13 +43,3 @@ def _file(file: FileDiff) -> Iterator[str]:
         yield f"- `{SIGNS[group.head.action]}` {name}: {group.head.text}" if group.head else f"- {name}"
         for line in group.lines:
             yield f"  - `{SIGNS[line.action]}` {line.text}"
-
-
-def code(text: str) -> str:
-    """A code span that holds exactly this text."""
-    shown = printable(text)
-    if not shown.strip():
-        return f'`"{shown}"`'
-    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
-    space = " " if shown[0] in "` " or shown[-1] in "` " else ""
-    return f"{fence}{space}{shown}{space}{fence}"
