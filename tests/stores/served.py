@@ -35,5 +35,17 @@ async def change(number: int) -> int:
     return number
 
 
+@server.tool()
+async def fetch(headers: dict[str, str]) -> int:
+    """Counts headers."""
+    return len(headers)
+
+
+@server.tool(safety=Safety.MUTATING)
+async def leave() -> int:
+    """Tries to end the process."""
+    raise SystemExit(3)
+
+
 if __name__ == "__main__":
     server.run()

@@ -239,7 +239,8 @@ def _encode(expected: Any) -> str:
 
 def _part_at(value: Any, path: list[str | int]) -> Any:
     for part in path:
-        value = value[part]
+        # The engine gives a member whose name is a number as a number.
+        value = value[str(part)] if isinstance(value, dict) else value[part]
     return value
 
 

@@ -87,6 +87,7 @@ class CallStages:
             accept=self._accept,
             verify=self._verify,
             seconds=None,
+            upstream=upstream.target.name,
         )
 
     def compile(self, contract: ToolContract, given: Conformer | None, promised: Conformer | None) -> CompiledTool:

@@ -23,7 +23,7 @@ from strictwire.fault.escape import for_terminal, for_terminal_lines
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
-from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
+from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, view_of
 from strictwire.server.packs import open_packs
 from strictwire.server.served import Served
 from strictwire.server.shutdown import run_main
@@ -84,9 +84,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def serve(server: Served, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
-    if serving.inheritance is not None:
-        folder = worker_folder(trail_of(settings.audit).folder, serving.inheritance.number)
-        settings = replace(settings, audit=replace(settings.audit, folder=str(folder)))
+    worker = None if serving.inheritance is None else serving.inheritance.number
     host, port = serving.http or (settings.server.host, settings.server.port)
     if not serving.stdio:
         check_exposure(host, settings)
@@ -98,7 +96,7 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
                 packs,
                 settings.packs,
                 state_folder() / "packs",
-                trail=view_of(settings.audit),
+                trail=view_of(settings.audit, worker),
                 alone=serving.inheritance is None,
             ),
             _open_runtime(server, settings, serving) as runtime,
@@ -124,6 +122,7 @@ def _open_runtime(server: Served, settings: Settings, serving: Serving) -> Abstr
         deterministic=serving.deterministic,
         seal_key=inherited.seal_key if inherited else None,
         session_prefix=f"{inherited.number}{SEPARATOR}" if inherited else "",
+        worker=inherited.number if inherited else None,
     )
 
 
@@ -220,7 +219,8 @@ def trail_refused(exc: LogFault) -> StartRefused:
     """The StartRefused for an audit trail that is damaged or cannot be written."""
     if exc.reason == DAMAGED:
         text = (
-            f"the audit trail is damaged ({exc}); run `strictwire audit verify`, or move the trail away to start a new one"
+            f"the audit trail is damaged ({exc}); run `strictwire audit verify`, keep a copy of the folder for the "
+            "investigation, then run `strictwire audit repair`"
         )
         return StartRefused(text, "SELF_AUDIT_FAILURE")
     text = f"the audit trail cannot be written ({exc}); set audit.folder to a writable folder, or audit.mode to off"

@@ -131,19 +131,20 @@ LIMITED = PolicyRules(limits=(RateLimit(name="few", calls=1, seconds=3600, burst
 
 
 def test_a_rate_limited_call_names_the_time_to_wait() -> None:
-    """To clients the code is that of overload, as the table of failures has it; the record has the exact one."""
+    """To clients the code is that of overload, as the table of failures has it; the record has the exact one beside it."""
 
     async def run() -> tuple[dict[str, Any], object, object]:
         async with fleet(fake_of("good"), policy=LIMITED) as client:
             await call(client, "act")
             limited = await call(client, "act")
-            recorded = parse_object(client.recorder.lines[-1])["error_code"]
+            record = parse_object(client.recorder.lines[-1])
+            recorded = record["error_code"], record["failure_code"], record["upstream"]
             return limited, recorded, outcome(await call(client, "act", EDITOR))
 
     limited, recorded, other = asyncio.run(run())
     error = limited["result"]["structuredContent"]["error"]
 
-    assert (error["code"], error["retryable"], recorded) == ("OVERLOADED", True, "RATE_LIMITED")
+    assert (error["code"], error["retryable"], recorded) == ("OVERLOADED", True, ("OVERLOADED", "RATE_LIMITED", "upstream"))
     assert 3_500_000 < error["details"]["retryAfterMs"] <= 3_600_000
     assert other == {"y": 1}
 

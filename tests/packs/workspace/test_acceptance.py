@@ -111,7 +111,7 @@ def test_acceptance_2_every_call_is_recorded_in_a_tamper_evident_chain(tmp_path:
             outcomes = [
                 each["error_code"] for each in records if each.get("tool_name") == "write_file" and "outcome" in each
             ]
-            assert outcomes == [None, "INVALID_PARAMS", "PATH_TRAVERSAL_BLOCKED"]
+            assert outcomes == [None, "INVALID_INPUT_VALUE", "PATH_TRAVERSAL_BLOCKED"]
             project.log.write_bytes(raw.replace(b'"principal":"builder"', b'"principal":"planner"', 1))
             finding = project.judge().finding
             assert finding is not None

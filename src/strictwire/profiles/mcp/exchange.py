@@ -65,7 +65,7 @@ class Exchange(msgspec.Struct, eq=False):
             transport=self.inbound.transport,
             profile=PROFILE,
             method=self.request.method,
-            principal=self.inbound.caller.principal,
+            caller=self.inbound.caller,
             answer=self._answer_failure,
         )
 
