@@ -23,7 +23,7 @@ from benchmarks.drive import Load, Pipes, Sockets
 from benchmarks.fixture import add_calls
 from benchmarks.messages import CallStream, Revision
 from benchmarks.peers import OURS, Contender
-from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.audit.event import Call, render_body
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.keys import read_public_key
 from strictwire.stores.files.trail import FileTrail, open_trail
@@ -36,21 +36,23 @@ RECORDED = 16_000
 IN_FLIGHT = 32
 SECONDS = 0.4
 DIGEST = "sha256:" + "0123456789abcdef" * 4
-ORIGIN = Origin(
-    principal="alice",
-    session_id="6d0c2b5e-5f0a-4f6e-9d59-0a7f3c1f2b11",
-    transport="http",
-    profile="mcp",
-    method="tools/call",
-    tool_name="add",
-    contract=DIGEST,
-    policy="1",
-    args_digest=DIGEST,
-)
 
 
 def event() -> Call:
-    return Call(timestamp="2026-01-01T00:00:00.000Z", origin=ORIGIN, end=End(duration_us=25, result_digest=DIGEST))
+    return Call(
+        timestamp="2026-01-01T00:00:00.000Z",
+        principal="alice",
+        session_id="6d0c2b5e-5f0a-4f6e-9d59-0a7f3c1f2b11",
+        transport="http",
+        profile="mcp",
+        method="tools/call",
+        tool_name="add",
+        contract=DIGEST,
+        policy="1",
+        args_digest=DIGEST,
+        duration_us=25,
+        result_digest=DIGEST,
+    )
 
 
 def trail_in(root: Path, mode: Mode = Mode.SYNC) -> TrailConfig:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET, structs
@@ -23,9 +23,6 @@ from strictwire.pipeline.call import Call, Caller, Done, Kind, Outcome
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.write_batch import WriteBatch
-
-MAX_NAME: Final = 1024
-"""Longest name, in characters, in a record: of a tool, method or resource, or of a plan. Names that exist are shorter."""
 
 _BEFORE_RUN = frozenset({Stage.DECODE, Stage.ENVELOPE, Stage.ROUTE, Stage.ADMIT, Stage.AUTHORISE, Stage.ACCEPT})
 
@@ -59,12 +56,7 @@ def facts_of(call: Call, clock: Clock) -> Facts:
 
 
 def _text(value: object) -> str | None:
-    return bounded_name(value) if isinstance(value, str) else None
-
-
-def bounded_name(name: str) -> str:
-    """A name that a client chose, cut to MAX_NAME. The name of an unknown tool can have megabytes."""
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
+    return value if isinstance(value, str) else None
 
 
 class CallEntry(msgspec.Struct, gc=False):
@@ -99,7 +91,7 @@ class Journal:
             transport=call.transport,
             profile=call.profile,
             method=call.method,
-            tool_name=call.target if len(call.target) <= MAX_NAME else bounded_name(call.target),
+            tool_name=call.target,
             contract=tool.fingerprint if tool is not None and is_tool else None,
             policy=self.policy_version,
             args_digest=digest(arguments),
@@ -159,7 +151,7 @@ class Journal:
             timestamp=self.clock.timestamp(),
             transport=transport,
             profile=profile,
-            method=None if method is None else bounded_name(method),
+            method=method,
             principal=caller.principal,
             role=caller.role,
             session_id=caller.session_id,
