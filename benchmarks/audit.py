@@ -24,6 +24,7 @@ from benchmarks.fixture import add_calls
 from benchmarks.messages import CallStream, Revision
 from benchmarks.peers import OURS, Contender
 from strictwire.audit.event import Call, render_body
+from strictwire.fault.failure import Failure
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.keys import read_public_key
 from strictwire.stores.files.trail import FileTrail, open_trail
@@ -132,7 +133,9 @@ async def bench_recorder(root: Path, in_flight: int, records: int) -> None:
 
         async def caller(recorder: FileTrail = recorder, numbers: Iterator[int] = numbers) -> None:
             for _ in numbers:
-                assert await recorder.record(event()) is None
+                done: asyncio.Future[Failure | None] = asyncio.get_running_loop().create_future()
+                recorder.append([render_body(event())], done.set_result)
+                assert await done is None
 
         started = time.perf_counter()
         await asyncio.gather(*(caller() for _ in range(in_flight)))
