@@ -8,7 +8,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.handler import Answer
-from strictwire.packs.unity.session import Recent, Session, Snapshot
+from strictwire.packs.unity.recent import Recent
+from strictwire.packs.unity.session import Session, Snapshot
 
 MAX_REPLIES: Final = 16 * 1024 * 1024
 """Bytes of all replies that are kept, as JSON; in memory they take twenty times as much, as made and as sent."""
