@@ -55,7 +55,18 @@ def accept(tool: CompiledTool, call: Call) -> Failure | None:
 
 
 def verify(tool: CompiledTool, _call: Call, returned: object) -> Done | Failure:
-    """The result as JSON, or OUTPUT_INVALID or CAP_EXCEEDED."""
+    """The result as JSON, or OUTPUT_INVALID or CAP_EXCEEDED. An answer with a memo is checked and rendered once."""
+    memo = returned.memo if isinstance(returned, Answer) else None
+    if memo is not None and memo.tool is tool:
+        known: Done = memo.done
+        return known
+    done = _verify(tool, returned)
+    if memo is not None and isinstance(done, Done):
+        memo.done, memo.tool = done, tool
+    return done
+
+
+def _verify(tool: CompiledTool, returned: object) -> Done | Failure:
     try:
         if type(returned) is dict:
             value, raw = as_json(returned)

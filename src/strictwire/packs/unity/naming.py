@@ -81,6 +81,8 @@ class Names:
         self._budget = budget or _Budget()
         self._inner: dict[str, Names | None] = {}
         self._paths: dict[int, str] = {}
+        self._parts: dict[Address, str] = {}
+        self._parents: dict[Address, Address] = {}
 
     def path(self, file_id: int) -> str:
         """The hierarchy path of the object that a document is or belongs to; empty if it belongs to none."""
@@ -92,7 +94,7 @@ class Names:
 
     def path_at(self, address: Address) -> str:
         """The hierarchy path of the object at an address."""
-        names = [self.name(each)[:MAX_PATH] for each in islice(self._upwards(address), MAX_DEPTH + 1)]
+        names = [self._name_of(each) for each in islice(self._upwards(address), MAX_DEPTH + 1)]
         path = "/".join(reversed(names if len(names) <= MAX_DEPTH else [*names[:MAX_DEPTH], CUT]))
         return path if len(path) <= MAX_PATH else CUT + path[-MAX_PATH:]
 
@@ -207,7 +209,15 @@ class Names:
     def _upwards(self, address: Address) -> Iterator[Address]:
         while address:
             yield address
-            address = self.parent(address)
+            if address not in self._parents:
+                self._parents[address] = self.parent(address)
+            address = self._parents[address]
+
+    def _name_of(self, address: Address) -> str:
+        """The name of an object as a part of paths. Objects of a deep tree are a part of many."""
+        if address not in self._parts:
+            self._parts[address] = self.name(address)[:MAX_PATH]
+        return self._parts[address]
 
     def _scope(self, address: Address) -> Names | None:
         """The names of the innermost prefab of an address; None if its source cannot be read."""

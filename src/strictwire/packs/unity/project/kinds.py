@@ -53,6 +53,11 @@ _TYPES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Asset type by extension, in lower case."""
 
+OTHER: Final = "Other"
+"""The type of a file whose extension no importer of Unity owns."""
+
+ASSET_TYPES: Final = tuple(sorted({*_TYPES.values(), OTHER}))
+
 YAML_EXTENSIONS: Final = frozenset(
     {
         ".anim", ".asset", ".brush", ".controller", ".cubemap", ".flare", ".fontsettings", ".giparams", ".guiskin",
@@ -91,8 +96,8 @@ def extension_of(path: str) -> str:
 
 
 def type_of(path: str) -> str:
-    """The asset type; `Other` for extensions that no importer of Unity owns."""
-    return _TYPES.get(extension_of(path), "Other")
+    """The asset type, one of ASSET_TYPES."""
+    return _TYPES.get(extension_of(path), OTHER)
 
 
 def form_of(raw: bytes) -> Form:

@@ -13,7 +13,9 @@ from typing import Final
 import msgspec
 
 from strictwire.canon.json import JsonObject, indent, render
+from strictwire.check.policy import PolicyRefused
 from strictwire.check.render.text import count, printable
+from strictwire.packs.unity.project.kinds import ASSET_TYPES
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.references.unused import Unused, find_unused
 from strictwire.packs.unity.references.usages import Usage, find_usages
@@ -98,6 +100,9 @@ class UnusedOptions:
 @runs
 def run_unused(options: UnusedOptions, progress: Progress) -> VerbResult:
     """List assets that nothing leads to."""
+    unknown = sorted(set(options.types) - set(ASSET_TYPES))
+    if unknown:
+        raise PolicyRefused(f"there is no asset type {unknown[0]!r}; types: {', '.join(ASSET_TYPES)}")
     texts = []
     values: list[JsonObject] = []
     with open_projects(options.path, folder=options.index_folder) as projects:
