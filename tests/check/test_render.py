@@ -122,6 +122,24 @@ def test_markdown_escapes_table_cells() -> None:
     assert "| NO_DEFAULT | a | because |" in lines
 
 
+def test_markdown_makes_no_links_images_or_mentions_of_what_it_quotes() -> None:
+    evil = replace(FINDING, message="**b** [l](x) ![i](http://x/y.png) @user #1 www.x.y &lt; `c`", witness="`a|b`")
+    line = FORMATS["markdown"](replace(REPORT, findings=(evil,), waived=())).splitlines()[6]
+
+    assert line.split(" | ")[3] == (
+        r"\*\*b\*\* \[l\](x) !\[i\](http:&#8203;//x/y.png) @&#8203;user #&#8203;1 www&#8203;.x.y &amp;lt; \`c\`, "
+        r"for example `` `a\|b` ``"
+    )
+
+
+def test_a_junit_case_is_named_after_the_file_where_there_is_no_tool() -> None:
+    finding = replace(FINDING, tool="", pointer="Castle/Door:m_Script")
+    suite = ET.fromstring(FORMATS["junit"](replace(CLEAN, findings=(finding,)))).find("testsuite")
+
+    assert suite is not None
+    assert [each.get("name") for each in suite] == ["schemas/tools/a.json Castle/Door:m_Script"]
+
+
 TOOL = ToolContract(
     name="search",
     description="Finds <pages>.",

@@ -46,3 +46,25 @@ def test_uninstall_restores_the_original_configuration(config: Path) -> None:
 def test_a_missing_file_is_an_error_with_a_hint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["install", "cursor", "--file", str(tmp_path / "none.json")]) == 1
     assert "--file" in capsys.readouterr().err
+
+
+def test_the_settings_file_is_written_by_its_absolute_path(
+    config: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text("[guard]\nmode = 'warn'\n")
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["install", "cursor", "--file", str(config), "--config", "own.toml"]) == 0
+    assert parse_object(config.read_bytes())["mcpServers"]["one"]["args"][:3] == [
+        *("guard", "--config", str(tmp_path / "own.toml"))
+    ]
+
+
+def test_a_settings_file_that_the_guard_would_refuse_is_not_installed(
+    config: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text("[guard]\nmode = 'lax'\n")
+
+    assert main(["install", "cursor", "--file", str(config), "--config", str(tmp_path / "own.toml")]) == 1
+    assert config.read_bytes() == BEFORE
+    assert "--config: settings" in capsys.readouterr().err

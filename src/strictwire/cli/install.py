@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.gateway.install.config import CLIENTS, ConfigRefused, Rewritten, install, uninstall
+from strictwire.settings.read import SettingsRefused, read_settings
 
 EXAMPLES: Final = """examples:
   strictwire install cursor --dry-run           show the changes, write nothing
   strictwire install claude-desktop             put every server behind the guard; a backup is kept beside the file
   strictwire install claude-desktop --uninstall
   strictwire install vscode --file .vscode/mcp.json
+  strictwire install cursor --config ~/mcp/strictwire.toml    guard with the policy of this file, by its absolute path
 """
 
 BACKUP: Final = ".before-strictwire"
@@ -30,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--uninstall", action="store_true", help="remove the guard again")
     parser.add_argument("--dry-run", action="store_true", help="show the changes, write nothing")
     parser.add_argument("--file", type=Path, help="configuration file, if it is not in the client's default place")
+    parser.add_argument("--config", type=Path, help="settings file for the guard (default: the user's own, if there is one)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,7 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     client, toml = CLIENTS[arguments.client], path.suffix == ".toml"
     try:
         raw = path.read_bytes()
-        done = uninstall(raw, client, toml=toml) if arguments.uninstall else install(raw, client, _command(), toml=toml)
+        if arguments.uninstall:
+            done = uninstall(raw, client, toml=toml)
+        else:
+            done = install(raw, client, _command(), toml=toml, options=_options(arguments.config))
         if done.changed and not arguments.dry_run:
             _replace(path, done.text)
     except OSError as exc:
@@ -55,6 +61,21 @@ def _path(arguments: argparse.Namespace) -> Path:
     usual = CLIENTS[arguments.client].paths
     found: Path = arguments.file or Path(usual.get(sys.platform, usual["linux"])).expanduser()
     return found.resolve()
+
+
+def _options(config: Path | None) -> list[str]:
+    """The settings file by its absolute path: a client starts the guard in a working folder of its choice.
+
+    Raises ConfigRefused: the file is invalid, so that the guard would not start.
+    """
+    if config is None:
+        return []
+    path = config.expanduser().absolute()
+    try:
+        read_settings(file=path)
+    except SettingsRefused as exc:
+        raise ConfigRefused(f"--config: {exc}") from exc
+    return ["--config", str(path)]
 
 
 def _command() -> list[str]:

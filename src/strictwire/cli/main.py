@@ -28,6 +28,7 @@ VERBS: Final = {
     "probe": "test any MCP server with malformed and edge-case messages",
     "audit": "verify, prove, read and prune the audit trail",
     "context": "build and query document caches",
+    "code": "find definitions, references and symbols of a project",
     "plan": "create, check and approve plans of a governed workspace",
     "workspace": "show the state of a governed workspace, or check an attestation",
     "unity": "check, compare and search Unity projects without the editor",

@@ -62,7 +62,8 @@ class ToolContract:
     listed: bool = True
     """Whether MCP lists show it. A tool that no caller of this server can use is named by `editor/0.1` alone."""
     lists_output: bool = True
-    """Whether MCP lists show the output schema. Answers are held to it either way."""
+    """Whether `tools/list` shows the output schema. Every result is validated against it either way. Packs whose output
+    schemas would be most of the list leave them out."""
     icons: tuple[JsonObject, ...] = ()
     meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
 

@@ -12,7 +12,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_MARKDOWN: Final = re.compile(r"([\\`*\[\]|~])")
+_MARKUP: Final = re.compile(r"[\\`*_\[\]|~]")
+_BACKTICKS: Final = re.compile("`+")
+_AUTOMATIC: Final = re.compile(r"@|#(?=\d)|:(?=//)|\bwww(?=\.)", re.IGNORECASE)
+"""What GitHub turns into mentions, references and links even without markup."""
+_JOINER: Final = "&#8203;"
+"""A zero-width space: it breaks up what would become a link and does not show."""
+
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings of a cell that spreadsheets take for a formula."""
 
@@ -33,13 +39,19 @@ def for_json_line(line: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Text in a paragraph, heading, link or table cell: shown as it is, without markup of its own."""
-    return _MARKDOWN.sub(r"\\\1", for_terminal(text)).replace("&", "&amp;").replace("<", "&lt;")
+    """Text in a paragraph, heading, link or table cell: shown as it is, without markup, links, images or mentions."""
+    marked = _MARKUP.sub(r"\\\g<0>", for_terminal(text)).replace("&", "&amp;").replace("<", "&lt;")
+    return _AUTOMATIC.sub(rf"\g<0>{_JOINER}", marked)
 
 
 def for_markdown_code(text: str) -> str:
-    """Text between two backticks, also in a table cell. Backslashes escape nothing there."""
-    return for_terminal(text).replace("`", "'").replace("|", "\\|")
+    """A code span that holds exactly this text. In a table cell, a bar needs a backslash besides."""
+    shown = for_terminal(text)
+    if not shown.strip():
+        return f'`"{shown}"`'
+    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
+    space = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{fence}{space}{shown}{space}{fence}"
 
 
 def for_csv(text: str) -> str:

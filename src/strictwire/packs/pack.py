@@ -61,6 +61,8 @@ class Environment:
     """Read access to the audit trail; None if the server keeps no trail."""
     local: frozenset[str] = frozenset({LOCAL})
     """Principals that need no token: `local` over HTTP, the operating system user over stdio."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment variables of the server, for packs that start programs."""
     alone: bool = True
     """True if this is the only server process. Otherwise the next call of the same client may reach another process."""
     contracts: tuple[ToolContract, ...] = ()
@@ -80,7 +82,7 @@ class Pack(Protocol):
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The names of the tools, in the order in which `tools/list` shows them."""
+        """The names of the tools, in the order in which `tools/list` shows them. Settings may change them in `open`."""
 
     @property
     def schemas(self) -> Path | None:

@@ -21,13 +21,10 @@ from strictwire.contract.handler import Handler
 from strictwire.contract.registry import Registry, check_new_tool
 from strictwire.contract.tool import Caps, PromptContract, ResourceContract, Safety, ToolContract
 from strictwire.fault.failure import Failure, fail
-from strictwire.pipeline.call import Kind
+from strictwire.pipeline.call import COMPLETION, Kind
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.limits import MAX_RUNNING, ConcurrencyLimit
 from strictwire.pipeline.stages import accept, authorise, verify
-
-COMPLETION: Final = "completion/complete"
-"""The one name under which completion is offered."""
 
 _UNKNOWN: Final[Mapping[Kind, str]] = MappingProxyType(
     {

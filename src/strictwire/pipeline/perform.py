@@ -44,14 +44,16 @@ class Pipeline:
         tool: CompiledTool | Failure,
         render: Render[Rendered],
         deliver: Callable[[Rendered], None],
+        arrived: float | None = None,
     ) -> None:
         """Run one call through the stages. `deliver` gets the answer once its record is durable, perhaps later than this
-        returns. `tool` is a Failure where nothing was found to call.
+        returns. `tool` is a Failure where nothing was found to call. `arrived` is the clock's time at which the request
+        came in, if finding the tool took time; the duration in the record counts from it.
 
         Raises CancelledError if the call is cancelled; that is recorded too, and there is no answer.
         """
         found = None if isinstance(tool, Failure) else tool
-        entry = self.journal.open(call, found)
+        entry = self.journal.open(call, found, arrived)
         try:
             outcome = tool if isinstance(tool, Failure) else await self._decide(call, tool, entry)
             rendered = render(outcome, found)

@@ -85,8 +85,8 @@ class Journal:
     clock: Clock
     policy_version: str = "none"
 
-    def open(self, call: Call, tool: CompiledTool | None) -> CallEntry | None:
-        """The entry of a call that begins now; None where nothing is kept."""
+    def open(self, call: Call, tool: CompiledTool | None, arrived: float | None = None) -> CallEntry | None:
+        """The entry of a call that begins now, or that arrived earlier; None where nothing is kept."""
         if not self.recorder.keeps:
             return None
         arguments, caller, is_tool = call.arguments, call.caller, tool is not None and call.kind is Kind.TOOL
@@ -107,7 +107,7 @@ class Journal:
             phase_id=_text(arguments["phase_id"]) if "phase_id" in arguments else None,
             arguments=deepcopy(arguments) if self.recorder.keeps_values else UNSET,
         )
-        return CallEntry(self.clock.elapsed(), record)
+        return CallEntry(self.clock.elapsed() if arrived is None else arrived, record)
 
     async def intend(self, entry: CallEntry | None) -> Failure | None:
         """Record that a call which may change something is about to run; a Failure if that cannot be kept."""

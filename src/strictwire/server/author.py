@@ -53,6 +53,10 @@ class Server:
         self.editor: Callable[[], EditorFacts] | None = None
         """What `server/info` of `editor/0.1` reports, if a pack knows."""
 
+    def describe_editor(self, facts: Callable[[], EditorFacts]) -> None:
+        """Report these facts in `server/info` of `editor/0.1`. They are asked for on every request."""
+        self.editor = facts
+
     def tool(
         self,
         *,

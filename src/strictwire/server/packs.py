@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -57,12 +57,16 @@ async def open_packs(
                 state=state,
                 trail=trail,
                 local=local,
+                variables=dict(os.environ),
                 alone=alone,
                 contracts=tuple(contracts),
                 offer=server.add_tool,
-                describe_editor=partial(setattr, server, "editor"),
+                describe_editor=server.describe_editor,
             )
             handlers = await pack.open(environment)
+            # The settings of a pack may choose its tools, so the names are read again once it is open.
+            if pack.tools != tuple(contract.name for contract in contracts):
+                contracts = read_contracts(pack)
             _offer(server, pack, contracts, handlers)
         yield
 

@@ -26,6 +26,7 @@ from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
 from strictwire.server.packs import open_packs
 from strictwire.server.served import Served
+from strictwire.server.shutdown import run_main
 from strictwire.server.workers import Supervisor, WorkerInheritance, open_inheritance
 from strictwire.settings.model import Settings
 from strictwire.settings.places import state_folder
@@ -329,7 +330,7 @@ def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tu
 def run_until_stopped(serving: Coroutine[None, None, None]) -> int:
     """Run a server or a guard. Returns the exit code: 0 after a clean end, 1 if it cannot start."""
     try:
-        asyncio.run(serving)
+        run_main(serving)
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
         return 1

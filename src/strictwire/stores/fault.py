@@ -74,4 +74,9 @@ def mapped_errors() -> Iterator[None]:
     try:
         yield
     except OSError as exc:
-        raise LogFault(_REASONS.get(exc.errno or 0, "io_error")) from exc
+        raise as_fault(exc) from exc
+
+
+def as_fault(exc: OSError) -> LogFault:
+    """The LogFault for an error of the operating system."""
+    return LogFault(_REASONS.get(exc.errno or 0, "io_error"))

@@ -59,6 +59,18 @@ def test_an_exceeded_cap_has_a_message(code: str) -> None:
     }
 
 
+def test_a_language_server_that_is_missing_is_named_with_the_command_that_installs_it() -> None:
+    failure = fail("PROVIDER_UNAVAILABLE", text="No engine for go; install one with: x", details={"install": "x"})
+
+    assert render(failure, CALL)["data"] == {
+        "code": "PROVIDER_UNAVAILABLE",
+        "message": "No engine for go; install one with: x",
+    }
+    assert render(fail("PROVIDER_UNAVAILABLE", text="secret", details={"reason": "crashed"}), CALL)["data"] == {
+        "code": "PROVIDER_UNAVAILABLE"
+    }
+
+
 @pytest.mark.parametrize("code", ["TOOL_FAILED", "INTERNAL", "OUTPUT_INVALID", "AUDIT_UNAVAILABLE"])
 def test_an_internal_failure_has_no_text_or_details(code: str) -> None:
     failure = fail(code, text="stack and path", details={"path": "/x"}, cause="Traceback")

@@ -12,6 +12,7 @@ import pytest
 from strictwire.canon.json import parse_object
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode
+from strictwire.gateway.policy.argument_paths import conditions_of
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
@@ -76,6 +77,7 @@ async def send(client: Client, raw: bytes, who: Caller | None) -> dict[str, Any]
     return parse_object(reply.body)
 
 
+NOBODY = Rule(name="r", effect=Effect.DENY, tools=("act",), roles=("nobody",))
 EDITOR = Caller(principal="ann", role="editor", tier="pro")
 
 
@@ -84,8 +86,12 @@ EDITOR = Caller(principal="ann", role="editor", tier="pro")
     [
         (Rule(name="r", effect=Effect.ALLOW, tools=("also",), roles=("editor",)), {}, [["act"], ["act", "also"]]),
         (Rule(name="r", effect=Effect.DENY, tools=("also",), tiers=("core",)), {}, [["act"], ["act", "also"]]),
-        (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"tier": "pro"}, [[], ["act", "also"]]),
-        (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"roles": frozenset({"editor"})}, [[], ["act", "also"]]),
+        (NOBODY, {"tier": "pro"}, [[], ["act", "also"]]),
+        (
+            Rule(name="r", effect=Effect.DENY, tools=("act",), roles=("nobody",)),
+            {"roles": frozenset({"editor"})},
+            [[], ["act", "also"]],
+        ),
     ],
 )
 def test_a_caller_sees_only_tools_that_it_may_call(rule: Rule, options: dict[str, Any], shown: list[list[str]]) -> None:
@@ -107,14 +113,14 @@ def test_a_list_that_depends_on_the_caller_is_private() -> None:
             return str(listed["result"]["cacheScope"])
 
     personal = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, roles=("x",)),))
-    common = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, arguments={"x": "9"}),))
+    common = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, arguments=conditions_of({"/x": "9"})),))
 
     assert [asyncio.run(run(each)) for each in (personal, common)] == ["private", "public"]
 
 
 def test_rules_about_arguments_decide_each_call() -> None:
     async def run() -> tuple[list[str], list[object]]:
-        rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments={"x": "9*"})
+        rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments=conditions_of({"/x": "9*"}))
         async with fleet(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
             return await names(client), [outcome(await call(client, "act", x=x)) for x in (1, 99)]
 

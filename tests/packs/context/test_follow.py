@@ -11,9 +11,10 @@ from tests.packs.context.caches import write_sources
 
 from strictwire.packs.context import follow as follow_module
 from strictwire.packs.context.build import Built, Order
-from strictwire.packs.context.follow import TreeEvents, TreeLooks, follow
+from strictwire.packs.context.follow import TreeChanges, follow
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.inspection import find_violations
+from strictwire.packs.kit.watch import Watch
 
 LATER = datetime.now(UTC) + timedelta(days=1)
 
@@ -65,41 +66,32 @@ def test_a_first_build_that_fails_ends_it(tmp_path: Path) -> None:
         )
 
 
-def test_the_kernel_tells_of_changes_in_every_folder_old_and_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kernel", [True, False])
+def test_changes_in_every_folder_old_and_new_wake_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
     monkeypatch.setattr(follow_module, "QUIET_SECONDS", 0.01)
+    monkeypatch.setattr(follow_module, "POLL_SECONDS", 0.01)
     write_sources(tmp_path, {"deep/er/a.md": "alpha"})
-    events = TreeEvents(tmp_path)
-    events.arm()
+    changes = TreeChanges(tmp_path, watch=Watch(kernel=kernel))
+    changes.arm()
     write_sources(tmp_path, {"deep/er/a.md": "changed"})
 
-    assert events.wait()
+    assert changes.wait()
 
     write_sources(tmp_path, {"new/b.md": "beta"})
-    events.arm()
+    changes.arm()
     write_sources(tmp_path, {"new/b.md": "changed"})
 
-    assert events.wait()
+    assert changes.wait()
 
-    events.close()
+    changes.close()
 
 
-def test_a_quiet_tree_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kernel", [True, False])
+def test_a_quiet_tree_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: bool) -> None:
     monkeypatch.setattr(follow_module, "POLL_SECONDS", 0.01)
-    events = TreeEvents(tmp_path, stop=lambda: True)
-    events.arm()
+    changes = TreeChanges(tmp_path, watch=Watch(kernel=kernel), stop=lambda: True)
+    changes.arm()
 
-    assert not events.wait()
+    assert not changes.wait()
 
-    events.close()
-
-
-def test_without_a_kernel_queue_the_tree_is_looked_at(tmp_path: Path) -> None:
-    write_sources(tmp_path, {"a.md": "alpha"})
-    steps = iter([lambda: None, lambda: write_sources(tmp_path, {"b.md": "beta"})])
-    looks = TreeLooks(tmp_path, pause=lambda _seconds: (next(steps)(), True)[1])
-    looks.arm()
-
-    assert looks.wait()
-    assert next(steps, None) is None
-
-    assert not TreeLooks(tmp_path, pause=lambda _seconds: False).wait()
+    changes.close()

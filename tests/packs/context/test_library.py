@@ -13,14 +13,13 @@ from tests.packs.context.caches import edit_json, make_cache, only_document_file
 from strictwire.packs.context import library as library_module
 from strictwire.packs.context.library import Generation, Library
 from strictwire.packs.context.rules import Unusable
-from strictwire.packs.context.watch import InotifyWatch, StatWatch, Watch
+from strictwire.packs.context.watch import CacheWatch
+from strictwire.packs.kit.watch import Watch
 
-WATCHES: list[Callable[[], Watch]] = [InotifyWatch, StatWatch]
 
-
-@pytest.fixture(params=WATCHES, ids=lambda each: each.__name__)
+@pytest.fixture(params=[True, False], ids=["kernel", "compared"])
 def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
-    library = Library(str(tmp_path), request.param())
+    library = Library(str(tmp_path), CacheWatch(Watch(kernel=request.param)))
     yield library
     library.close()
 
@@ -149,7 +148,7 @@ def test_a_cache_that_keeps_changing_is_served_as_last_read(
 
 
 def test_the_least_recently_used_cache_is_dropped(tmp_path: Path) -> None:
-    library = Library(str(tmp_path), InotifyWatch(), capacity=1)
+    library = Library(str(tmp_path), capacity=1)
     make_cache(tmp_path, {"a.md": "alpha"}, "one")
     make_cache(tmp_path, {"a.md": "alpha"}, "two")
     first = library.open("one")
@@ -173,23 +172,5 @@ def test_many_threads_share_one_load(tmp_path: Path, monkeypatch: pytest.MonkeyP
         thread.join(10)
 
     assert (len(loads), len(seen), len(set(map(id, seen)))) == (1, 16, 1)
-
-    library.close()
-
-
-def test_file_status_is_compared_if_the_kernel_has_no_watch_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_self: object, _path: Path) -> None:
-        raise OSError(28, "no watch left")
-
-    library = Library(str(tmp_path), InotifyWatch())
-    cache = make_cache(tmp_path, {"a.md": "alpha"})
-    monkeypatch.setattr(InotifyWatch, "begin", refuse)
-    first = library.open("cache")
-
-    assert library.open("cache") is first
-
-    only_document_file(cache).unlink()
-
-    assert code_of(library) == "CACHE_INVALID"
 
     library.close()

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from strictwire.canon.json import render
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.paging import Page, PageKey, PageLimits, Pages, page_key, render_cursor
 
@@ -268,3 +269,48 @@ class KeptSets(RuleBasedStateMachine):
 
 TestKeptSets = KeptSets.TestCase
 TestKeptSets.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+
+
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=60), st.integers(1, 20), st.integers(1, 300))
+def test_pages_limited_by_bytes_are_the_set_and_only_a_single_item_passes_the_limit(
+    items: list[str], size: int, limit: int
+) -> None:
+    pages, _ = make()
+    page: Page | None = pages.keep(KEY, items, size=size, page_bytes=limit)
+    seen: list[Any] = []
+    while page is not None:
+        written = sum(len(render(item)) + 1 for item in page.items)
+        assert 1 <= len(page.items) <= size
+        assert len(page.items) == 1 or written <= limit
+        seen += page.items
+        page = pages.resume(KEY, cursor=page.next_cursor, size=size, page_bytes=limit) if page.next_cursor else None
+
+    assert seen == items
+
+
+def test_a_page_ends_before_its_json_passes_the_limit() -> None:
+    pages, _ = make()
+    items = ["a" * 8] * 10
+
+    assert [len(pages.keep(KEY, items, size=9, page_bytes=limit).items) for limit in (1, 11, 21, 22, 33, 99, 999)] == [
+        1, 1, 1, 2, 3, 9, 9,
+    ]  # fmt: skip
+
+
+def test_facts_are_kept_with_a_set_and_come_with_every_page() -> None:
+    pages, _ = make()
+    first = pages.keep(KEY, [1, 2, 3], size=2, facts={"engine": "ty"})
+    second = pages.resume(KEY, cursor=first.next_cursor, size=2)
+
+    assert second is not None
+    assert (first.facts, second.facts) == ({"engine": "ty"}, {"engine": "ty"})
+
+
+def test_a_set_that_is_forgotten_can_be_kept_anew() -> None:
+    pages, _ = make()
+    first = pages.keep(KEY, [1, 2], size=1)
+    pages.forget(KEY)
+    pages.forget(KEY)
+
+    assert code(lambda: pages.resume(KEY, cursor=first.next_cursor, size=1)) == "CURSOR_EXPIRED"
+    assert pages.keep(KEY, [3], size=1).items == (3,)

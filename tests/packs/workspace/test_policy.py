@@ -9,8 +9,9 @@ import pytest
 from tests.packs.workspace.harness import BUILDER, PLANNER, open_harness, run, sha256
 from tests.packs.workspace.policy_cases import BAD, BAD_CHANGES, GOOD, GOOD_CHANGES
 
+from strictwire.packs.kit.grammars import find_hits, find_missing, parse
 from strictwire.packs.workspace.grants import GrantsRefused, read_grants
-from strictwire.packs.workspace.policy.languages import COMMENTS, LANGUAGES, find_hits, find_missing, maybe_language, parse
+from strictwire.packs.workspace.policy.languages import COMMENTS, LANGUAGES, maybe_language
 from strictwire.packs.workspace.policy.policy import Policy, PolicyVerdict
 from strictwire.packs.workspace.policy.rule import InChange, InCode, PolicyFinding, Severity
 from strictwire.packs.workspace.policy.rules import RULES

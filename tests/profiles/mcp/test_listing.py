@@ -114,3 +114,10 @@ def test_resources_templates_and_prompts_are_shown_whole() -> None:
     assert show_prompt(prompt, MODERN) == {
         "name": "p", "title": "T", "arguments": [{"name": "a", "description": "", "required": True}], "_meta": {"x": 1},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("listed", "expected"), [(True, SCHEMA), (False, None)])
+def test_an_output_schema_is_shown_unless_its_contract_says_otherwise(listed: bool, expected: Any) -> None:
+    tool = ToolContract(name="t", description="d", input_schema=SCHEMA, output_schema=SCHEMA, lists_output=listed)
+
+    assert show_tool(tool, MODERN).get("outputSchema") == expected

@@ -143,7 +143,7 @@ async def test_commits_that_arrive_during_a_sync_share_the_next_one():
         gate.open()
 
         assert [await task for task in (early, *late)] == [None] * 33
-        assert operations(machine) == ["write", "write", "sync"] * 2, "hashes, lines and a sync, for all of them together"
+        assert operations(machine) == ["write", "sync"] * 2, "one write and one sync, for all of them together"
 
 
 async def test_a_caller_that_leaves_during_a_commit_does_not_stop_the_others():
@@ -225,7 +225,7 @@ async def test_a_batched_commit_is_written_by_the_loop_itself_and_done_at_once()
         recorder.append([body(f"call {number}") for number in range(32)], told.append)
 
         assert told == [None]
-        assert operations(machine) == ["write", "write"], "hashes and lines, once for all of them"
+        assert operations(machine) == ["write"], "once for all of them"
 
 
 async def test_a_batched_commit_is_done_before_the_sync_which_follows_on_the_interval():

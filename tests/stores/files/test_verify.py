@@ -180,7 +180,7 @@ MATRIX = {
     delete_the_first: _at(Reason.PRUNED_UNSAID, 0),
     delete_several: _at(Reason.MISSING, 2),
     swap_neighbours: _at(Reason.MISSING, 5),
-    reverse_all: _at(Reason.REPEATED, 14),
+    reverse_all: _at(Reason.EDITED, 13),
     repeat_one: _at(Reason.REPEATED, 6),
     insert_a_blank_line: _at(Reason.NOT_A_RECORD, 5),
     insert_a_carriage_return: _at(Reason.REFORMATTED, 5),

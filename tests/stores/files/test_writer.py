@@ -16,7 +16,7 @@ from strictwire.stores.files.config import open_writer
 from strictwire.stores.files.crash_disk import Survival
 from strictwire.stores.files.disk import FolderDisk
 from strictwire.stores.files.layout import ACTIVE, HASHES, list_segments
-from strictwire.stores.files.writer import TrailWriter
+from strictwire.stores.files.writer import MAX_PENDING, TrailWriter
 from tests.stores.trails import Machine, body, call_ids, records_of, trail_in
 
 
@@ -58,32 +58,42 @@ def test_a_commit_costs_the_same_at_a_million_records_as_at_a_thousand():
     late, late_bytes = _cost(machine, log)
     digits = COMMITS * (len("1000000") - len("1000"))
 
-    assert early == late == {"write": 2 * COMMITS, "sync": COMMITS}
+    assert early == late == {"write": COMMITS, "sync": COMMITS}
     assert abs(late_bytes - digits - early_bytes) < 20 * HASH_BYTES
 
 
-def test_the_hashes_of_a_commit_are_stored_with_it():
+def test_hashes_are_stored_before_a_signature_needs_them():
     machine = Machine()
     log = machine.log()
     for count in (1, 3, 10):
         log.append([body("a")] * count)
+    before = machine.disk.stat(HASHES).size
+    log.sign()
 
-    assert machine.disk.stat(HASHES).size == stored_count(14) * HASH_BYTES
+    assert (before, machine.disk.stat(HASHES).size) == (0, stored_count(14) * HASH_BYTES)
 
 
-def test_hashes_that_cannot_be_stored_refuse_the_commit_and_nothing_is_read_again(monkeypatch: pytest.MonkeyPatch):
+def test_pending_hashes_are_bounded_if_nothing_can_be_signed():
     machine = Machine()
     log = machine.log()
-    log.append([body("a")])
-    machine.disk.room = 0
-    with pytest.raises(LogFault):
-        log.append([body("lost")])
-    machine.disk.room = None
-    machine.disk.calls.clear()
-    log.append([body("b")])
+    for _ in range(3):
+        log.append([body("a")] * MAX_PENDING)
 
-    assert machine.disk.calls[0] == ("write", 2 * HASH_BYTES)
-    assert call_ids(machine.records()) == ["a", "b"]
+    assert machine.disk.stat(HASHES).size == stored_count(2 * MAX_PENDING) * HASH_BYTES
+
+
+def test_the_hashes_of_an_undone_commit_are_forgotten(monkeypatch: pytest.MonkeyPatch):
+    machine = Machine()
+    log = machine.log()
+    log.append([body("a")] * 3)
+    _refuse_syncs(machine, monkeypatch, 1)
+    with pytest.raises(LogFault):
+        log.append([body("lost")] * 5)
+    log.append([body("b")])
+    log.sign()
+
+    assert machine.disk.stat(HASHES).size == stored_count(4) * HASH_BYTES
+    assert call_ids(machine.records()) == ["a", "a", "a", "b"]
     assert machine.verify().ok
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from strictwire.check.finding import Finding, Report
 from strictwire.check.render.text import IMPACT_LABELS, count
-from strictwire.fault.escape import for_markdown, for_markdown_code
+from strictwire.fault.escape import for_markdown, for_markdown_code, for_terminal
 
 
 def render_markdown(report: Report) -> str:
     """A heading, a table of findings and a table of waived findings."""
-    against = f" against `{for_markdown_code(report.against)}`" if report.against else ""
-    judged = f"{count(report.tools, report.unit)} of `{for_markdown_code(report.subject)}`"
+    against = f" against {for_markdown_code(report.against)}" if report.against else ""
+    judged = f"{count(report.tools, report.unit)} of {for_markdown_code(report.subject)}"
     summary = f"{count(len(report.failing), 'finding')} in {judged}{against}."
     lines = [f"## strictwire {report.check}", "", summary, ""]
     if report.findings:
@@ -26,12 +26,13 @@ def render_markdown(report: Report) -> str:
 
 def _row(finding: Finding) -> str:
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
-    witness = f", for example `{for_markdown_code(finding.witness)}`" if finding.witness else ""
+    # Inside a code span only the bar still has a meaning for the table.
+    witness = f", for example {for_markdown_code(finding.witness)}".replace("|", "\\|") if finding.witness else ""
     location = for_markdown(finding.location or finding.pointer)
     message = for_markdown(finding.message) + impact + witness
-    return f"| {finding.rule} | {for_markdown(finding.tool)} | {location} | {message} | {_own(finding.advice)} |"
+    return f"| {finding.rule} | {for_markdown(finding.tool)} | {location} | {message} | {cell(finding.advice)} |"
 
 
-def _own(text: str) -> str:
-    """A text of a rule, which may have code in it, as a table cell."""
-    return text.replace("|", "\\|")
+def cell(text: str) -> str:
+    """Escape our own words so that they stay inside their table cell. Markup in them is meant."""
+    return for_terminal(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

@@ -102,7 +102,7 @@ DOMAIN_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
         "UNITY_ERROR",
         "run caller",
         text="A part of the Unity project cannot be read",
-        action="Check that the scene or asset exists and is saved as text.",
+        action="See unityError in the details; it names what is missing and what to do.",
         meaning="A scene, asset or setting of the Unity project is missing or cannot be read.",
     ),
     entry(

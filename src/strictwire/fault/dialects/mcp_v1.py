@@ -1,7 +1,8 @@
 """`mcp/v1`: a tool failure as a JSON-RPC error with `data.code`.
 
-There are two numbers with fixed messages; `data.code` says what happened. Invalid arguments also have `issues`, and an
-exceeded cap has a `message`; every other failure is only the code.
+There are two numbers with fixed messages; `data.code` says what happened. Invalid arguments also have `issues`. An
+exceeded cap has a `message`, and so has an engine that must be installed, because the client needs the command; every
+other failure is only the code.
 """
 
 from __future__ import annotations
@@ -43,7 +44,13 @@ def _cap(failure: Failure, _facts: Facts) -> JsonObject:
     return {"message": public_text(failure)}
 
 
-_MORE: Final = MappingProxyType({"INVALID_PARAMS": _arguments, "CAP_EXCEEDED": _cap})
+def _missing_engine(failure: Failure, _facts: Facts) -> JsonObject:
+    return {"message": public_text(failure)} if "install" in failure.details else {}
+
+
+_MORE: Final = MappingProxyType(
+    {"INVALID_PARAMS": _arguments, "CAP_EXCEEDED": _cap, "PROVIDER_UNAVAILABLE": _missing_engine}
+)
 
 
 def _issue(violation: Violation) -> JsonObject:

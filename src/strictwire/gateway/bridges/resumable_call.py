@@ -16,18 +16,19 @@ from strictwire.canon.json import JsonObject, JsonValue, join_members, render
 from strictwire.contract.handler import Ask
 from strictwire.gateway.bridges.translation import can_answer
 from strictwire.gateway.links.background import BackgroundTasks
-from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamAnswer, UpstreamRequest, try_send
+from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamRequest, try_send
 from strictwire.gateway.links.raw_message import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     NOTIFIED_TOKEN,
     PROGRESS_TOKEN,
+    UpstreamAnswer,
     replace_at,
     slice_at,
     value_at,
 )
 from strictwire.profiles.mcp.context import is_usable
-from strictwire.profiles.mcp.modern import ASKING
+from strictwire.profiles.mcp.targets import ASKING
 from strictwire.wire.envelope import Notification, Request, RequestId, render_error, render_result
 
 MAX_QUESTIONS: Final = 100

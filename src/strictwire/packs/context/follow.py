@@ -1,6 +1,6 @@
 """`build --watch`: build once, then again whenever the sources change. The cache is whole at every moment.
 
-What wakes it is a seam: a kernel queue over the source folders, or comparing the tree at intervals.
+What wakes it is a seam: `TreeChanges` watches every folder of the sources.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from strictwire.packs.context.build import Built, Order, Progress, build
-from strictwire.packs.context.ingest import NotBuilt, Stamp, look, walk
-from strictwire.packs.context.inotify import Inotify
+from strictwire.packs.context.ingest import NotBuilt
+from strictwire.packs.kit.watch import Watch
 
 QUIET_SECONDS: Final = 0.2
 """Editors and version control change files in bursts: a build starts when it has been quiet for so long."""
 
 POLL_SECONDS: Final = 2.0
-"""Between two looks at the tree where there is no kernel queue."""
+"""Between two comparisons of the tree where there is no kernel queue, and between two questions whether to stop."""
 
 _MOST_BURSTS: Final = 25
 """A tree that is never quiet is built every five seconds."""
@@ -63,70 +63,32 @@ def follow(
             report(built)
 
 
-class TreeEvents:
-    """Changes from the kernel, for every folder of the tree. Raises OSError where the kernel has no queue or watch left."""
+class TreeChanges:
+    """Changes in every folder of the tree. `stop` is asked at intervals: True ends the wait."""
 
-    def __init__(self, root: Path, *, stop: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, root: Path, *, watch: Watch | None = None, stop: Callable[[], bool] = lambda: False) -> None:
         self._root = root
+        self._watch = watch or Watch()
         self._stop = stop
-        self._queue = Inotify()
 
     def arm(self) -> None:
-        """See Changes. Watching a folder twice is watching it once."""
-        for _ in self._queue.drain():
-            pass
-        for folder, _, _ in os.walk(os.fsencode(self._root)):
-            try:
-                self._queue.add(folder)
-            except FileNotFoundError:
-                continue
+        """See Changes. Folders that are new since the last time are added."""
+        self._watch.drain()
+        for folder, _, _ in os.walk(self._root):
+            with suppress(OSError):  # deleted meanwhile, or not ours to read: the build says so
+                self._watch.add(Path(folder))
 
     def wait(self) -> bool:
         """See Changes."""
-        while not self._queue.wait(POLL_SECONDS):
+        while not self._watch.wait(POLL_SECONDS):
             if self._stop():
                 return False
         for _ in range(_MOST_BURSTS):
-            for _ in self._queue.drain():
-                pass
-            if not self._queue.wait(QUIET_SECONDS):
+            self._watch.drain()
+            if not self._watch.wait(QUIET_SECONDS):
                 break
         return not self._stop()
 
     def close(self) -> None:
-        """Free the queue."""
-        self._queue.close()
-
-
-class TreeLooks:
-    """Changes by comparing the tree at intervals: anywhere, and slower. `pause` waits; False from it means stop."""
-
-    def __init__(self, root: Path, *, pause: Callable[[float], bool]) -> None:
-        self._root = os.fsencode(root)
-        self._pause = pause
-        self._seen: dict[str, Stamp] = {}
-
-    def arm(self) -> None:
-        """See Changes."""
-        self._seen = self._look()
-
-    def wait(self) -> bool:
-        """See Changes."""
-        while self._pause(POLL_SECONDS):
-            if self._look() != self._seen:
-                return True
-        return False
-
-    def close(self) -> None:
-        """There is nothing to free."""
-
-    def _look(self) -> dict[str, Stamp]:
-        seen: dict[str, Stamp] = {}
-        try:
-            for source in walk(self._root, lambda _name: True):
-                with suppress(FileNotFoundError):
-                    seen[source.relative] = look(source)
-        except (NotBuilt, OSError):
-            # The build will say what is wrong with the tree; an empty look differs from any other.
-            return {}
-        return seen
+        """Free the watch."""
+        self._watch.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from strictwire.packs.context.load import open_cache
 from strictwire.packs.context.parallel_load import load_documents
 from strictwire.packs.context.paths import resolve_name
 from strictwire.packs.context.rules import Unusable
-from strictwire.packs.context.watch import StatWatch, Watch, open_watch
+from strictwire.packs.context.watch import CacheWatch
 
 MAX_CACHES: Final = 16
 """Most caches kept in memory. The least recently used one is dropped."""
@@ -39,16 +40,14 @@ class _Slot:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     generation: Generation | None = None
-    watch: Watch | None = None
 
 
 class Library:
     """Opens caches by name. `close` also closes the watch that was passed in."""
 
-    def __init__(self, root: str, watch: Watch | None = None, *, capacity: int = MAX_CACHES) -> None:
+    def __init__(self, root: str, watch: CacheWatch | None = None, *, capacity: int = MAX_CACHES) -> None:
         self.root = root
-        self._watch = watch or open_watch()
-        self._fallback_watch = StatWatch()
+        self._watch = watch or CacheWatch()
         self._capacity = capacity
         self._slots: OrderedDict[Path, _Slot] = OrderedDict()
         self._lock = threading.Lock()
@@ -61,17 +60,16 @@ class Library:
         """Return the current generation of the cache in a resolved directory. Raises Unusable."""
         slot = self._slot(path)
         with slot.lock:
-            if slot.generation is None or slot.watch is None or slot.watch.has_changed(path):
+            if slot.generation is None or self._watch.has_changed(path):
                 slot.generation = None
-                slot.generation = self._load(path, slot)
+                slot.generation = self._load(path)
             return slot.generation
 
     def close(self) -> None:
-        """Drop all caches and close the watches."""
+        """Drop all caches and close the watch."""
         with self._lock:
             self._slots.clear()
             self._watch.close()
-            self._fallback_watch.close()
 
     def _slot(self, path: Path) -> _Slot:
         with self._lock:
@@ -80,37 +78,25 @@ class Library:
             if len(self._slots) > self._capacity:
                 oldest, _ = self._slots.popitem(last=False)
                 self._watch.end(oldest)
-                self._fallback_watch.end(oldest)
             return slot
 
-    def _load(self, path: Path, slot: _Slot) -> Generation:
+    def _load(self, path: Path) -> Generation:
         """Load until the cache did not change during a load. Raises Unusable if the last attempt does."""
         for attempt in range(1, _MAX_ATTEMPTS + 1):
-            slot.watch = self._begin(path)
+            with suppress(OSError):  # a directory that cannot be watched cannot be read either; the load reports the reason
+                self._watch.begin(path)
             try:
                 generation = load_generation(path)
             except Unusable:
-                if attempt == _MAX_ATTEMPTS or not self._has_changed(path, slot.watch):
+                if attempt == _MAX_ATTEMPTS or not self._has_changed(path):
                     raise
                 continue
-            if attempt == _MAX_ATTEMPTS or not self._has_changed(path, slot.watch):
+            if attempt == _MAX_ATTEMPTS or not self._has_changed(path):
                 return generation
         raise AssertionError("the last attempt returns or raises")
 
-    def _begin(self, path: Path) -> Watch:
-        """Start a watch before reading. If the kernel has no watch left, compare file status instead."""
-        for watch in (self._watch, self._fallback_watch):
-            try:
-                watch.begin(path)
-            except OSError:
-                continue
-            return watch
-        # Not even the file status is readable. The load then reports the reason, and nothing is kept.
-        return self._fallback_watch
-
-    @staticmethod
-    def _has_changed(path: Path, watch: Watch) -> bool:
-        return path.is_dir() and watch.has_changed(path)
+    def _has_changed(self, path: Path) -> bool:
+        return path.is_dir() and self._watch.has_changed(path)
 
 
 def load_generation(path: Path) -> Generation:

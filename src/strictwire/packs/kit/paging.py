@@ -12,11 +12,22 @@ import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
 from threading import Lock
 from typing import Any, Final
 
-from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse, parse_object, render, render_sorted
+from strictwire.canon.json import (
+    MAX_DEPTH,
+    JsonObject,
+    JsonValue,
+    Limits,
+    NotStrict,
+    parse,
+    parse_object,
+    render,
+    render_sorted,
+)
 from strictwire.fault.failure import Refused, fail
 
 _VERSION: Final = 2
@@ -69,6 +80,8 @@ class Page:
 
     items: tuple[JsonValue, ...]
     next_cursor: str | None
+    facts: JsonObject = field(default_factory=dict)
+    """Members that belong to the whole set and are the same on every page."""
 
     def as_json(self) -> JsonObject:
         """Return the members of a paged answer (clause G9)."""
@@ -80,6 +93,7 @@ class _Snapshot:
     """One set. Items are stored as JSON text, so that a caller who modifies an item does not change later pages."""
 
     items: tuple[bytes, ...]
+    facts: bytes
     size: int
     expires_at: float
 
@@ -94,10 +108,11 @@ class Pages:
         self._size = 0
         self._lock = Lock()
 
-    def resume(self, key: PageKey, *, cursor: str | None, size: int) -> Page | None:
+    def resume(self, key: PageKey, *, cursor: str | None, size: int, page_bytes: int | None = None) -> Page | None:
         """Return the page at a cursor, or, without a cursor, the first page of a set that is still kept.
 
-        Returns None if there is no cursor and no kept set: collect the items and call `keep`.
+        Returns None if there is no cursor and no kept set: collect the items and call `keep`. A page ends after `size`
+        items or before its JSON exceeds `page_bytes`; it always has at least one item.
         Raises Refused, checked in this order: CURSOR_INVALID if it is malformed or belongs to another request, CURSOR_STALE
         if the data changed, CURSOR_EXPIRED if the set is no longer kept. ValueError: a size below one.
         """
@@ -105,36 +120,62 @@ class Pages:
         with self._lock:
             snapshot = self._maybe_snapshot(key)
         if snapshot is not None:
-            return _cut(snapshot, key, offset=offset, size=size)
+            return _cut(snapshot, key, offset=offset, size=size, page_bytes=page_bytes)
         if cursor is not None:
             raise Refused(fail("CURSOR_EXPIRED"))
         return None
 
-    def keep(self, key: PageKey, items: Iterable[JsonValue], *, size: int) -> Page:
-        """Keep a collected set in its given order and return its first page.
+    def has(self, key: PageKey, *, cursor: str | None) -> bool:
+        """Return whether the set is kept. Raises Refused as `resume` does."""
+        if cursor is not None:
+            parse_cursor(cursor, key)
+        with self._lock:
+            is_kept = self._maybe_snapshot(key) is not None
+        if cursor is not None and not is_kept:
+            raise Refused(fail("CURSOR_EXPIRED"))
+        return is_kept
+
+    def keep(
+        self,
+        key: PageKey,
+        items: Iterable[JsonValue],
+        *,
+        size: int,
+        page_bytes: int | None = None,
+        facts: JsonObject | None = None,
+    ) -> Page:
+        """Keep a collected set in its given order, with facts about the whole set, and return its first page.
 
         If another call has kept a set under the same key in the meantime, that set stays and its first page is returned.
         Raises Refused: CAP_EXCEEDED too many items, SNAPSHOT_TOO_LARGE too many bytes; nothing is kept then.
         ValueError: a size below one.
         """
-        made = self._make(items)
+        made = self._make(items, render(facts or {}))
         with self._lock:
             snapshot = self._maybe_snapshot(key) or self._put(key, made)
-        return _cut(snapshot, key, offset=0, size=size)
+        return _cut(snapshot, key, offset=0, size=size, page_bytes=page_bytes)
 
-    def _make(self, items: Iterable[JsonValue]) -> _Snapshot:
+    def forget(self, key: PageKey) -> None:
+        """Drop a set, so that another can be kept under its key."""
+        with self._lock:
+            if key.snapshot in self._snapshots:
+                self._drop(key.snapshot)
+
+    def _make(self, items: Iterable[JsonValue], facts: bytes) -> _Snapshot:
         limits = self._limits
+        most = min(limits.set_bytes, limits.total_bytes)
         written: list[bytes] = []
-        total = 2  # the brackets of the JSON array; each item adds a comma
+        total = 2 + len(facts)  # the brackets of the JSON array; each item adds a comma
         for item in items:
             if len(written) == limits.items:
                 text = "The set has more items than allowed"
                 raise Refused(fail("CAP_EXCEEDED", text=text, details={"limit": limits.items}))
-            written.append(render(item))
-            total += len(written[-1]) + 1
-            if total > min(limits.set_bytes, limits.total_bytes):
+            raw = render(item)
+            written.append(raw)
+            total += len(raw) + 1
+            if total > most:
                 raise Refused(fail("SNAPSHOT_TOO_LARGE", details={"limitBytes": limits.set_bytes}))
-        return _Snapshot(items=tuple(written), size=total, expires_at=self._clock() + limits.seconds)
+        return _Snapshot(items=tuple(written), facts=facts, size=total, expires_at=self._clock() + limits.seconds)
 
     def _maybe_snapshot(self, key: PageKey) -> _Snapshot | None:
         snapshot = self._snapshots.get(key.snapshot)
@@ -160,12 +201,32 @@ class Pages:
         self._size -= self._snapshots.pop(name).size
 
 
-def _cut(snapshot: _Snapshot, key: PageKey, *, offset: int, size: int) -> Page:
+def _cut(snapshot: _Snapshot, key: PageKey, *, offset: int, size: int, page_bytes: int | None) -> Page:
     if size < 1:
         raise ValueError("page size must be at least one item")
-    items = tuple(parse(raw) for raw in snapshot.items[offset : offset + size])
-    after = offset + size
-    return Page(items=items, next_cursor=render_cursor(key, after) if after < len(snapshot.items) else None)
+    taken = _fitting(snapshot.items[offset : offset + size], page_bytes)
+    after = offset + len(taken)
+    more = bool(taken) and after < len(snapshot.items)
+    return Page(
+        items=tuple(_parse_items(taken)),
+        next_cursor=render_cursor(key, after) if more else None,
+        facts=parse_object(snapshot.facts),
+    )
+
+
+def _parse_items(items: tuple[bytes, ...]) -> list[JsonValue]:
+    """Parse the items as one array, which takes a third of the time of parsing each item."""
+    raw = b"[%b]" % b",".join(items)
+    parsed: list[JsonValue] = parse(raw, Limits(size=len(raw), depth=MAX_DEPTH + 1))  # type: ignore[assignment]
+    return parsed
+
+
+def _fitting(items: tuple[bytes, ...], limit: int | None) -> tuple[bytes, ...]:
+    """Return the first items that fit into the limit together with their commas; at least one."""
+    if limit is None:
+        return items
+    ends = accumulate(len(item) + 1 for item in items)
+    return items[: max(1, sum(1 for _ in takewhile(lambda end: end <= limit, ends)))]
 
 
 def render_cursor(key: PageKey, offset: int) -> str:

@@ -24,8 +24,11 @@ MAX_DEPTH: Final = 256
 MAX_NESTING: Final = 64
 """Prefabs inside prefabs."""
 
+MAX_PATH: Final = 4_096
+"""Characters of a path. Names of a damaged file may have a million each, and every finding shows one path."""
+
 CUT: Final = "…"
-"""At the start of a path that is deeper than MAX_DEPTH."""
+"""At the start of a path that is longer or deeper."""
 
 MAX_LOOKUPS: Final = 200_000
 """Searches for nested ids in one file. Each takes microseconds, and prefabs that nest doubly need one for every copy."""
@@ -77,16 +80,21 @@ class Names:
         self._chain = chain
         self._budget = budget or _Budget()
         self._inner: dict[str, Names | None] = {}
+        self._paths: dict[int, str] = {}
 
     def path(self, file_id: int) -> str:
         """The hierarchy path of the object that a document is or belongs to; empty if it belongs to none."""
-        owner = self.owner(self.decode(file_id))
-        return self.path_at(owner) if owner else ""
+        # One document may have 100,000 findings, and an instance as many overrides to look through for its name.
+        if file_id not in self._paths:
+            owner = self.owner(self.decode(file_id))
+            self._paths[file_id] = self.path_at(owner) if owner else ""
+        return self._paths[file_id]
 
     def path_at(self, address: Address) -> str:
         """The hierarchy path of the object at an address."""
-        names = [self.name(each) for each in islice(self._upwards(address), MAX_DEPTH + 1)]
-        return "/".join(reversed(names if len(names) <= MAX_DEPTH else [*names[:MAX_DEPTH], CUT]))
+        names = [self.name(each)[:MAX_PATH] for each in islice(self._upwards(address), MAX_DEPTH + 1)]
+        path = "/".join(reversed(names if len(names) <= MAX_DEPTH else [*names[:MAX_DEPTH], CUT]))
+        return path if len(path) <= MAX_PATH else CUT + path[-MAX_PATH:]
 
     def name(self, address: Address) -> str:
         """The name of the object at an address, overrides applied. The outermost override wins."""

@@ -19,15 +19,8 @@ from strictwire.pipeline.call import AnswersNeeded, Caller
 from strictwire.pipeline.deadline import Deadline
 from strictwire.profiles.endpoint import Outlet
 from strictwire.wire.envelope import render_notification
+from strictwire.wire.names import LEVELS
 from strictwire.wire.session import Progress
-
-LEVELS: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        name: rank
-        for rank, name in enumerate(("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"))
-    }
-)
-"""Log levels, least severe first."""
 
 NEEDS: Final[Mapping[str, str]] = MappingProxyType(
     {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}

@@ -13,7 +13,7 @@ from strictwire.canon.json import JsonObject, render
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
-from strictwire.profiles.mcp.context import LEVELS, Home, McpContext, check_capabilities, summarise_capabilities
+from strictwire.profiles.mcp.context import Home, McpContext, check_capabilities, summarise_capabilities
 from strictwire.profiles.mcp.core import Core
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.listen import WANTS
@@ -29,6 +29,7 @@ from strictwire.wire.envelope import (
     render_request,
     render_result,
 )
+from strictwire.wire.names import LEVELS
 from strictwire.wire.revisions import REVISIONS, Revision
 from strictwire.wire.session import InFlight
 

@@ -9,22 +9,21 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-import msgspec
-
-from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
+from strictwire.canon.json import JsonObject, parse_object, render
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Asking, Kind
 from strictwire.profiles.endpoint import Inbound, Reply
-from strictwire.profiles.mcp.context import LEVELS, Home, ModernContext
+from strictwire.profiles.mcp.context import Home, ModernContext
 from strictwire.profiles.mcp.core import Core
-from strictwire.profiles.mcp.era import META_CAPABILITIES, META_LOG_LEVEL, META_SERVER, META_VERSION
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.header_echo import find_argument_mismatch, find_mismatch
+from strictwire.profiles.mcp.header_echo import find_argument_mismatch
 from strictwire.profiles.mcp.identity import stamp
 from strictwire.profiles.mcp.listen import listen
 from strictwire.profiles.mcp.listing import LISTS
-from strictwire.profiles.mcp.targets import CALLS, Target, malformed, read_target
-from strictwire.wire.envelope import is_request_id, render_result
+from strictwire.profiles.mcp.request_meta import RequestMeta, find_meta_fault, find_stated_fault, read_meta
+from strictwire.profiles.mcp.targets import ASKING, CALLS, Target, malformed, read_target
+from strictwire.wire.envelope import render_result
+from strictwire.wire.names import META_LOG_LEVEL, META_SERVER
 from strictwire.wire.revisions import MODERN, MODERN_NAMES, REVISIONS
 
 REVISION: Final = REVISIONS[MODERN]
@@ -35,19 +34,8 @@ LIST_TTL: Final = 60_000
 DISCOVER_TTL: Final = 3_600_000
 """Milliseconds that a client may keep the discovery answer."""
 
-ASKING: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
-"""Methods that may be answered with questions."""
-
 _NOT_CACHED: Final = b',"ttlMs":0,"cacheScope":"private"'
 """A resource is read anew each time, and may differ between callers."""
-
-
-class RequestMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request states about itself in `_meta`."""
-
-    version: str
-    capabilities: Mapping[str, JsonValue]
-    meta: JsonObject
 
 
 class Modern:
@@ -65,7 +53,7 @@ class Modern:
         if isinstance(meta, Failure):
             exchange.refuse(meta)
             return
-        refused = find_stated_fault(exchange, meta) or self._find_method_fault(request.method, meta)
+        refused = find_stated_fault(exchange.inbound.headers, request, meta) or self._find_method_fault(request.method, meta)
         if refused is not None:
             exchange.refuse(refused)
         elif request.method in CALLS:
@@ -195,41 +183,3 @@ def _binding(exchange: Exchange, target: Target) -> JsonObject:
         "arguments": target.arguments,
         "principal": exchange.inbound.caller.principal,
     }
-
-
-def read_meta(params: JsonObject) -> RequestMeta | Failure:
-    """The required members of `_meta`; MALFORMED_PARAMS names the one that is missing."""
-    meta = params.get("_meta")
-    if not isinstance(meta, dict):
-        return malformed("_meta")
-    version, capabilities = meta.get(META_VERSION), meta.get(META_CAPABILITIES)
-    if not isinstance(version, str):
-        return malformed(META_VERSION)
-    if not isinstance(capabilities, dict):
-        return malformed(META_CAPABILITIES)
-    return RequestMeta(version=version, capabilities=capabilities, meta=meta)
-
-
-def find_stated_fault(exchange: Exchange, meta: RequestMeta) -> Failure | None:
-    """HEADER_MISMATCH, or UNSUPPORTED_VERSION with those that are supported."""
-    headers, request = exchange.inbound.headers, exchange.request
-    if headers is not None:
-        differs = find_mismatch(headers, version=meta.version, method=request.method, params=request.params or {})
-        if differs is not None:
-            return differs
-    return None if meta.version in MODERN_NAMES else unsupported(meta.version, MODERN_NAMES)
-
-
-def unsupported(requested: str, supported: tuple[str, ...]) -> Failure:
-    """UNSUPPORTED_VERSION, naming the versions to use instead."""
-    return fail("UNSUPPORTED_VERSION", details={"supported": list(supported), "requested": requested})
-
-
-def find_meta_fault(meta: JsonObject) -> Failure | None:
-    """MALFORMED_PARAMS for optional members that are present and wrong."""
-    token, level = meta.get("progressToken"), meta.get(META_LOG_LEVEL)
-    if token is not None and not is_request_id(token):
-        return malformed("progressToken")
-    if level is not None and (not isinstance(level, str) or level not in LEVELS):
-        return malformed(META_LOG_LEVEL)
-    return None

@@ -9,8 +9,7 @@ import msgspec
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Failure, fail
-from strictwire.pipeline.call import Kind
-from strictwire.pipeline.catalog import COMPLETION
+from strictwire.pipeline.call import COMPLETION, Kind
 from strictwire.wire.envelope import is_request_id
 
 MAX_COMPLETIONS: Final = 100
@@ -71,6 +70,9 @@ _OTHERS: Final[Mapping[str, Callable[[JsonObject], Target | Failure]]] = {
 
 CALLS: Final = frozenset({*_NAMED, *_OTHERS})
 """Methods that run a handler."""
+
+ASKING: Final = CALLS - {"completion/complete"}
+"""Methods that may be answered with questions to the client."""
 
 ABOUT: Final[Mapping[str, Kind]] = {
     "tools/list": Kind.TOOL,

@@ -77,7 +77,18 @@ class FolderLock:
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     def try_acquire(self) -> bool:
-        if not self._try_flock():
+        if self._fd < 0:
+            self._open()
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found = os.stat(self._path)  # noqa: PTH116 - in every commit; a Path costs more than the call
+        except BlockingIOError:
+            return False
+        except FileNotFoundError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino) != self._ident:
+            # The folder was deleted or replaced: a lock on the old file excludes no one.
+            self.close()
             return False
         # Reading the owner costs less than writing it every time.
         if os.pread(self._fd, _OWNER_BYTES, 0) != self._owner:
@@ -92,27 +103,10 @@ class FolderLock:
             os.close(self._fd)
             self._fd = -1
 
-    def _try_flock(self) -> bool:
-        if self._fd < 0:
-            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-            found = os.fstat(self._fd)
-            self._ident = (found.st_dev, found.st_ino)
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        if self._is_current():
-            return True
-        # The folder was deleted or replaced: a lock on the old file excludes no one.
-        self.close()
-        return False
-
-    def _is_current(self) -> bool:
-        try:
-            found = os.stat(self._path)  # noqa: PTH116 - in every commit; a Path costs more than the call
-        except FileNotFoundError:
-            return False
-        return self._ident == (found.st_dev, found.st_ino)
+    def _open(self) -> None:
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+        found = os.fstat(self._fd)
+        self._ident = (found.st_dev, found.st_ino)
 
     def _read_owner(self) -> str:
         return "" if self._fd < 0 else os.pread(self._fd, _OWNER_BYTES, 0).decode("ascii", "replace").strip()

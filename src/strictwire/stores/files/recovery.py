@@ -70,6 +70,7 @@ def catch_up(location: TrailLocation, state: TrailState, found: FileInfo | None)
     """Take in what another process appended. False if the active file is another one, or shorter than known."""
     if found is None or found.ident != state.file.ident or found.size < state.end.size:
         return False
+    state.store_hashes()
     replay = _Replay(tree=state.end.tree.copy(), head=state.end.head, hashes=state.hashes, checkpoint=None)
     size, rest = replay.take_lines(state.file, state.end.size)
     replay.finish()

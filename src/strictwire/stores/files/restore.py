@@ -27,6 +27,7 @@ def was_deleted(location: TrailLocation, key: PublicKey, state: TrailState) -> b
 
 def restore_files(location: TrailLocation, state: TrailState) -> None:
     """Put the active file and the hashes back into a folder that exists again."""
+    state.store_hashes()
     restore_hashes(location.disk, state)
     state.file, digest = _copy(location.disk, state.file, ACTIVE, state.end.size)
     recovery = Recovery(timestamp=location.stamp(), reason="restored", size=state.end.size, digest=digest, kept_as=ACTIVE)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from strictwire.audit.event import Recovery
-from strictwire.audit.merkle import Frontier
+from strictwire.audit.merkle import HASH_BYTES, Frontier, stored_count
 from strictwire.stores.files.disk import FileInfo, OpenFile
 
 
-@dataclass(frozen=True, slots=True)
-class LogEnd:
+class LogEnd(NamedTuple):
     """Where the log ends. A commit replaces it in one assignment, so a failed commit leaves the old one in place."""
 
     size: int
@@ -33,6 +33,8 @@ class TrailState:
     end: LogEnd
     signed: int
     """Records covered by a checkpoint."""
+    pending: list[bytes] = field(default_factory=list)
+    """Hashes that the hashes file lacks, in stored order. They are stored before a signature needs them."""
     durable_size: int = 0
     """Bytes of the active file that a sync of ours covered."""
     fsync_failed: bool = False
@@ -62,7 +64,23 @@ class TrailState:
         """Continue in a new, empty active file."""
         self.file.close()
         self.file, self.first, self.durable_size = file, self.records, 0
-        self.end = replace(self.end, size=0)
+        self.end = self.end._replace(size=0)
+
+    def store_hashes(self) -> None:
+        """Write the pending hashes to their file. Raises OSError; then they stay pending."""
+        if self.pending:
+            offset = stored_count(self.records) - len(self.pending)
+            self.hashes.write(offset * HASH_BYTES, b"".join(self.pending))
+            self.pending.clear()
+
+    def cut_back(self, end: LogEnd) -> None:
+        """Undo a failed commit. If that fails too, the next commit tries again before anything else. Raises OSError."""
+        self.undo = FileInfo(self.file.ident, self.file.size()), end
+        self.must_reload = True
+        self.file.truncate(end.size)
+        kept = len(self.pending) - stored_count(self.records) + stored_count(end.tree.size)
+        del self.pending[kept:]
+        self.end, self.undo, self.must_reload = end, None, False
 
     def close(self) -> None:
         """Close the files."""

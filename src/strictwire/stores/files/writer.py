@@ -1,26 +1,31 @@
 """The writer of a trail: appends batches of records at a cost that does not depend on the length of the log.
 
-One commit is: take the lock, check that the log still ends where we left it, write hashes and lines, sync, release the
-lock. A commit that fails is undone; if it cannot be undone, the end of the log is read again before the next one
-(`recovery`). Calls block. Not here: grouping calls into commits, schedules (`stores.files.trail`).
+One commit is: take the lock, check that the log still ends where we left it, write the lines, sync, release the lock.
+Hashes are stored before the next signature; after a crash they are computed from the lines again. A commit that fails is
+undone; if it cannot be undone, the end of the log is read again before the next one (`recovery`).
+
+Calls block. Not here: grouping calls into commits, schedules (`stores.files.trail`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Final
 
 from strictwire.audit.chain import seal_batch
 from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import render_body
-from strictwire.audit.merkle import HASH_BYTES, stored_count
-from strictwire.stores.fault import mapped_errors
+from strictwire.stores.fault import as_fault, mapped_errors
 from strictwire.stores.files.disk import FileInfo, replace_file
 from strictwire.stores.files.layout import ACTIVE, BLOCK, older_name, write_note
 from strictwire.stores.files.location import TrailLocation
 from strictwire.stores.files.recovery import catch_up, load_state
 from strictwire.stores.files.restore import restore_files, restore_hashes, was_deleted
 from strictwire.stores.files.state import LogEnd, TrailState
+
+MAX_PENDING: Final = 1 << 15
+"""Hashes kept in memory, 1 MiB. Reached only if no checkpoint can be signed: one is due after 10,000 records."""
 
 
 class TrailWriter:
@@ -67,7 +72,7 @@ class TrailWriter:
         state, lock = self._state, self._location.lock
         if state is None or state.must_reload or state.recoveries or state.end.size >= self._location.rotate_bytes:
             return False
-        with mapped_errors():
+        try:
             if not lock.try_acquire():
                 return False
             try:
@@ -77,6 +82,8 @@ class TrailWriter:
                 self._write(state, bodies)
             finally:
                 lock.release()
+        except OSError as exc:
+            raise as_fault(exc) from exc
         return True
 
     def sync(self) -> None:
@@ -136,7 +143,7 @@ class TrailWriter:
         """The end of the log as it is now, also if another process changed it."""
         state, found = self._state, self._disk.stat(ACTIVE)
         if state is not None and state.undo is not None and state.undo[0] == found:
-            _cut_back(state, state.undo[1])
+            state.cut_back(state.undo[1])
             found = self._disk.stat(ACTIVE)
         if state is None or state.must_reload or not state.matches(found):
             state = self._find_end(state, found)
@@ -177,22 +184,23 @@ class TrailWriter:
             _sync(state)
         except OSError:
             # Unsynced records must not stay: their callers are told that they were not kept.
-            _cut_back(state, before)
+            state.cut_back(before)
             with suppress(OSError):  # nor may a power cut bring them back, as far as the disk still works
                 state.file.sync()
             raise
 
     def _write(self, state: TrailState, bodies: Sequence[bytes]) -> None:
+        if len(state.pending) >= MAX_PENDING:
+            state.store_hashes()
         end = state.end
         sealed = seal_batch(bodies, first=end.tree.size, head=end.head)
-        tree = end.tree.copy()
-        # Hashes first: hashes without their record are overwritten later, but a record without its hashes has no proof.
-        state.hashes.write(stored_count(end.tree.size) * HASH_BYTES, b"".join(tree.extend(sealed.leaves)))
         try:
             state.file.write(end.size, sealed.lines)
         except OSError:
-            _cut_back(state, end)
+            state.cut_back(end)
             raise
+        tree = end.tree.copy()
+        state.pending += tree.extend(sealed.leaves)
         state.end = LogEnd(end.size + len(sealed.lines), tree, sealed.leaves[-1])
 
     def _maybe_rotate(self) -> None:
@@ -205,6 +213,7 @@ class TrailWriter:
         if state.records == state.signed:
             return None
         _sync(state)
+        state.store_hashes()
         restore_hashes(self._disk, state)
         state.hashes.sync()
         checkpoint = self._key.sign(size=state.records, root=state.end.tree.root())
@@ -225,11 +234,3 @@ def _sync(state: TrailState) -> None:
         state.fsync_failed = True
         raise
     state.durable_size, state.fsync_failed = size, False
-
-
-def _cut_back(state: TrailState, end: LogEnd) -> None:
-    """Undo a failed commit. If that fails too, the next commit tries again before anything else."""
-    state.undo = FileInfo(state.file.ident, state.file.size()), end
-    state.must_reload = True
-    state.file.truncate(end.size)
-    state.end, state.undo, state.must_reload = end, None, False

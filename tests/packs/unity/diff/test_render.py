@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from strictwire.canon.json import parse_object
+from strictwire.fault.escape import for_markdown_code as code
 from strictwire.packs.unity.diff.model import Action, Change, FileDiff, Part, ProjectDiff, Status
 from strictwire.packs.unity.diff.render import DIFF_FORMATS
-from strictwire.packs.unity.diff.render.markdown import MAX_MARKDOWN, code
+from strictwire.packs.unity.diff.render.markdown import MAX_MARKDOWN
 
 NASTY = "<script>alert(1)</script>`*_[x](javascript:y)\x1b[31m\u202e\u2066\x00\x9b|@all\nnew"
 DIFF = ProjectDiff(

@@ -73,6 +73,16 @@ TEXT_EXTENSIONS: Final = frozenset(
 """Other files that people merge: they can carry conflict markers, and some of them references."""
 
 
+PLUGIN_FOLDERS: Final = frozenset({".androidlib", ".bundle", ".framework", ".plugin", ".xcframework"})
+"""Folders that Unity imports as one plug-in. What is inside has .meta files in projects of old editors only."""
+
+
+def is_inside_plugin(path: str) -> bool:
+    """Whether a path lies inside a folder that is one plug-in."""
+    *folders, _name = path.split("/")
+    return any(extension_of(folder) in PLUGIN_FOLDERS for folder in folders)
+
+
 def extension_of(path: str) -> str:
     """The extension with its dot, in lower case; empty if there is none."""
     name = path.rpartition("/")[2]

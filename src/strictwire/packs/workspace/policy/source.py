@@ -9,7 +9,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from strictwire.packs.workspace.policy.languages import COMMENTS, find_hits, maybe_language, parse
+from strictwire.packs.kit.grammars import find_hits, parse
+from strictwire.packs.workspace.policy.languages import COMMENTS, maybe_language
 
 _SCRIPT: Final = (
     "[(function_declaration) (generator_function_declaration) (function_expression)"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
-from strictwire.packs.workspace.policy.languages import MODULES
+from strictwire.packs.kit.grammars import MODULES
 from strictwire.packs.workspace.policy.rule import Severity
 from strictwire.packs.workspace.policy.worker_process import HEADER
 

@@ -1,0 +1,1 @@
+"""The tools: one function each, from arguments that fit the schema to an answer."""
