@@ -63,15 +63,18 @@ def test_a_line_of_json_is_printable_and_keeps_its_value(text: str) -> None:
         ("`code` and **strong**", "\\`code\\` and \\*\\*strong\\*\\*"),
         ("a\n# Heading", "a\\\\u000a# Heading"),
         ("my_tool.name-1", "my\\_tool.name-1"),
-        ("@octocat closes #7", "@&#8203;octocat closes #&#8203;7"),
+        ("@someone #12", "@&#8203;someone #&#8203;12"),
     ],
 )
 def test_text_in_markdown_has_no_markup_of_its_own(text: str, shown: str) -> None:
     assert for_markdown(text) == shown
 
 
-def test_text_in_a_code_span_cannot_leave_it() -> None:
-    assert for_markdown_code("a`b|c\nd") == "``a`b|c\\u000ad``"
+@pytest.mark.parametrize(
+    ("text", "shown"), [("a", "`a`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("", '`""`'), ("a\nb", "`a\\u000ab`")]
+)
+def test_text_in_a_code_span_cannot_leave_it(text: str, shown: str) -> None:
+    assert for_markdown_code(text) == shown
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1"])

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_KEPT: Final = b'[]{},"'
-_NOT_KEPT: Final = bytes(set(range(256)) - set(_KEPT))
+_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b'[]{}"'))
+_NOT_STRUCTURE: Final = _NOT_BRACKETS.replace(b",", b"")
 _SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 """One kind of bracket is enough: the parser checks that they match."""
 _STRING: Final = re.compile(rb'"[^"]*"')
@@ -28,7 +28,7 @@ def has_more_values(raw: bytes, limit: int) -> bool:
     """
     if len(raw) <= limit or raw.count(b",") + raw.count(b"[") + raw.count(b"{") < limit:
         return False
-    structure = _structure(raw)
+    structure = _without_strings(raw, _NOT_STRUCTURE)
     return structure.count(b",") + structure.count(b"[") >= limit
 
 
@@ -42,7 +42,7 @@ def is_deeper(raw: bytes, limit: int) -> bool:
         return False
     if len(raw) < _COUNT_FIRST_BELOW and raw.count(b"{") + raw.count(b"[") <= limit:
         return False
-    brackets = _structure(raw).replace(b",", b"")
+    brackets = _without_strings(raw, _NOT_BRACKETS)
     for _ in range(limit):
         if not brackets:
             return False
@@ -50,10 +50,10 @@ def is_deeper(raw: bytes, limit: int) -> bool:
     return bool(brackets)
 
 
-def _structure(raw: bytes) -> bytes:
-    """The brackets and commas outside of strings, with braces as brackets."""
+def _without_strings(raw: bytes, unwanted: bytes) -> bytes:
+    """The document without its strings and without some other characters, and with braces as brackets."""
     if b"\\" in raw:  # only `\\` and `\"` matter to where a string ends
         raw = raw.replace(rb"\\", b"").replace(rb"\"", b"")
-    # Without its other characters, a string without brackets and commas is a pair of quotes.
-    kept = raw.translate(_SQUARE, _NOT_KEPT).replace(b'""', b"")
+    # Without the unwanted characters, most strings are a pair of quotes.
+    kept = raw.translate(_SQUARE, unwanted).replace(b'""', b"")
     return _STRING.sub(b"", kept) if b'"' in kept else kept

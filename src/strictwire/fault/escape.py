@@ -13,11 +13,12 @@ import re
 from typing import Final
 
 _MARKUP: Final = re.compile(r"[\\`*_\[\]|~]")
+_BACKTICKS: Final = re.compile("`+")
 _AUTOMATIC: Final = re.compile(r"@|#(?=\d)|:(?=//)|\bwww(?=\.)", re.IGNORECASE)
 """What GitHub turns into mentions, references and links even without markup."""
-_BREAK: Final = "&#8203;"
-"""A zero-width space: it breaks up what would become a link, and does not show."""
-_BACKTICKS: Final = re.compile("`+")
+_JOINER: Final = "&#8203;"
+"""A zero-width space: it breaks up what would become a link and does not show."""
+
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings of a cell that spreadsheets take for a formula."""
 
@@ -38,13 +39,13 @@ def for_json_line(line: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Text in a paragraph, heading, link or table cell: shown as it is, without markup, links or mentions of its own."""
+    """Text in a paragraph, heading, link or table cell: shown as it is, without markup, links, images or mentions."""
     marked = _MARKUP.sub(r"\\\g<0>", for_terminal(text)).replace("&", "&amp;").replace("<", "&lt;")
-    return _AUTOMATIC.sub(rf"\g<0>{_BREAK}", marked)
+    return _AUTOMATIC.sub(rf"\g<0>{_JOINER}", marked)
 
 
 def for_markdown_code(text: str) -> str:
-    """A code span that holds exactly this text. In a table cell its bars need a backslash besides."""
+    """A code span that holds exactly this text. In a table cell, a bar needs a backslash besides."""
     shown = for_terminal(text)
     if not shown.strip():
         return f'`"{shown}"`'

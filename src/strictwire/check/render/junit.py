@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import printable
+from strictwire.fault.escape import for_terminal
 
 
 def render_junit(report: Report) -> str:
@@ -25,15 +25,15 @@ def render_junit(report: Report) -> str:
 
 def _open(finding: Finding) -> str:
     where = f"{finding.tool}{finding.pointer}" if finding.tool else f"{finding.file} {finding.pointer}".strip()
-    name = quoteattr(printable(where))
+    name = quoteattr(for_terminal(where))
     return f'    <testcase classname="strictwire.{finding.rule}" name={name}'
 
 
 def _case(finding: Finding) -> str:
-    message = quoteattr(printable(finding.message))
-    text = escape(printable(f"{finding.location}: {finding.advice}"))
+    message = quoteattr(for_terminal(finding.message))
+    text = escape(for_terminal(f"{finding.location}: {finding.advice}"))
     return f'{_open(finding)}>\n      <failure type="{finding.rule}" message={message}>{text}</failure>\n    </testcase>'
 
 
 def _skipped(finding: Finding, reason: str) -> str:
-    return f"{_open(finding)}>\n      <skipped message={quoteattr(printable(reason))}/>\n    </testcase>"
+    return f"{_open(finding)}>\n      <skipped message={quoteattr(for_terminal(reason))}/>\n    </testcase>"
