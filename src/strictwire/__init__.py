@@ -6,7 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from strictwire.contract.tool import Caps, Safety
+    from strictwire.contract.safety import Safety
+    from strictwire.contract.tool import Caps
     from strictwire.fault.failure import Failure, Refused, fail
     from strictwire.fault.reading import read_failure
     from strictwire.server.author import Server
@@ -26,7 +27,7 @@ _MODULES: Final = {
     "Link": "server.content",
     "MemoryClient": "server.testing",
     "Refused": "fault.failure",
-    "Safety": "contract.tool",
+    "Safety": "contract.safety",
     "Server": "server.author",
     "Text": "server.content",
     "elicitation": "server.context",

@@ -62,7 +62,7 @@ def test_the_docstring_is_the_description_and_the_hints_are_the_schema() -> None
             "required": ["name"],
             "additionalProperties": False,
         },
-        "annotations": {"readOnlyHint": True, "destructiveHint": False},
+        "annotations": {"readOnlyHint": False},
     }
     assert called(server, "greet", name="Ann", times=2)["content"] == [{"type": "text", "text": "Hi Ann Hi Ann"}]
 

@@ -294,6 +294,7 @@ def _replay(arguments: argparse.Namespace, trail: TrailConfig) -> int:
 
 
 async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int:
+    from strictwire.contract.safety import is_callable_unasked
     from strictwire.stores.files.reading import read_trail
     from strictwire.stores.replay import Comparison, replay_calls
 
@@ -302,7 +303,7 @@ async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int
     async with _reissuer(server) as reissue:
         entries = read_trail(trail.folder, filters)
         async for line in replay_calls(
-            entries, is_idempotent=lambda name: name in tools and tools[name].safety.value == "read-only", reissue=reissue
+            entries, is_idempotent=lambda name: name in tools and is_callable_unasked(tools[name].safety), reissue=reissue
         ):
             counts[line.comparison] += 1
             if line.comparison is not Comparison.SAME:

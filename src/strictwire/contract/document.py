@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import ContractRefused
-from strictwire.contract.tool import Caps, Safety, ToolContract
+from strictwire.contract.safety import parse_safety
+from strictwire.contract.tool import Caps, ToolContract
 
 _CAPS: Final[Mapping[str, str]] = {
     "timeoutMs": "timeout_ms",
@@ -53,19 +54,13 @@ def _caps(value: Any) -> Caps:
     return Caps(**{_CAPS[name]: _of_type(number, int) for name, number in value.items()})
 
 
-def _safety(value: Any) -> Safety:
-    if value not in list(Safety):
-        raise ValueError(f"expected one of {', '.join(Safety)}")
-    return Safety(value)
-
-
 _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "title": ("title", _text),
     "description": ("description", _text),
     "annotations": ("annotations", lambda value: _of_type(value, dict)),
     "category": ("category", _text),
     "tier": ("tier", _text),
-    "safety": ("safety", _safety),
+    "safety": ("safety", parse_safety),
     "roles": ("roles", _names),
     "capabilities": ("capabilities", _names),
     "caps": ("caps", _caps),
@@ -98,12 +93,12 @@ def read_contract(
 
 
 def render_contract(contract: ToolContract) -> JsonObject:
-    """The contract document of a contract. Members with their default value are left out."""
+    """The contract document of a contract. Members with their default value are left out, except `safety`."""
     defaults = ToolContract(name=contract.name, description="", input_schema={})
     document: JsonObject = {"description": contract.description}
     for member, (field, _) in _MEMBERS.items():
         value = getattr(contract, field)
-        if member != "description" and value != getattr(defaults, field):
+        if member == "safety" or (member != "description" and value != getattr(defaults, field)):
             document[member] = _as_json(value)
     return document
 

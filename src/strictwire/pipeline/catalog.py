@@ -19,7 +19,8 @@ from strictwire.canon.json import JsonObject
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.handler import Handler
 from strictwire.contract.registry import Registry, check_new_tool
-from strictwire.contract.tool import Caps, PromptContract, ResourceContract, Safety, ToolContract
+from strictwire.contract.safety import is_callable_unasked
+from strictwire.contract.tool import Caps, PromptContract, ResourceContract, ToolContract
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Kind
 from strictwire.pipeline.compiled import CompiledTool
@@ -143,7 +144,7 @@ class Offers:
             roles=contract.roles,
             tier=contract.tier,
             capabilities=contract.capabilities,
-            read_only=contract.safety is Safety.READ_ONLY,
+            read_only=is_callable_unasked(contract.safety),
             dialect=contract.dialect,
             fingerprint=digest({"input": contract.input_schema, "output": contract.output_schema}),
         )

@@ -22,13 +22,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.handler import Answer, CallContext, Handler
+from strictwire.contract.safety import Safety, SafetyRefused, declare_safety
 from strictwire.contract.tool import (
     EMPTY,
     Caps,
     PromptArgument,
     PromptContract,
     ResourceContract,
-    Safety,
     ToolContract,
 )
 from strictwire.fault.failure import Refused, fail
@@ -39,7 +39,7 @@ from strictwire.profiles.mcp.identity import Identity
 from strictwire.profiles.mcp.targets import MAX_COMPLETIONS
 from strictwire.server.content import CONTENT, Embedded, Text, resource_contents
 from strictwire.server.context import Context
-from strictwire.server.hints import RESULT, Signature, flatten_models, read_signature
+from strictwire.server.hints import RESULT, HintRefused, Signature, flatten_models, name_of, read_signature
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,7 +60,7 @@ class Server:
         description: str | None = None,
         title: str | None = None,
         annotations: Mapping[str, JsonValue] = EMPTY,
-        safety: Safety = Safety.READ_ONLY,
+        safety: Safety | str | None = None,
         roles: Sequence[str] = (),
         needs: Sequence[str] = (),
         tier: str = "core",
@@ -79,6 +79,7 @@ class Server:
         """
 
         def decorate(function: Function) -> Function:
+            level, hints = _declare_safety(function, safety, annotations)
             signature = None if input_schema is not None else read_signature(function)
             contract = ToolContract(
                 name=name or function.__name__,
@@ -86,8 +87,8 @@ class Server:
                 title=title,
                 input_schema=input_schema if signature is None else signature.input_schema,  # type: ignore[arg-type]
                 output_schema=output_schema if signature is None or output_schema else signature.output_schema,
-                annotations=annotations or _annotations_for(safety),
-                safety=safety,
+                annotations=hints,
+                safety=level,
                 roles=frozenset(roles),
                 capabilities=frozenset(needs),
                 tier=tier,
@@ -179,8 +180,13 @@ def _first_paragraph(function: Callable[..., Any]) -> str:
     return (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
 
 
-def _annotations_for(safety: Safety) -> Mapping[str, JsonValue]:
-    return {"readOnlyHint": safety is Safety.READ_ONLY, "destructiveHint": safety is Safety.DESTRUCTIVE}
+def _declare_safety(
+    function: Callable[..., Any], safety: Safety | str | None, annotations: Mapping[str, JsonValue]
+) -> tuple[Safety, Mapping[str, JsonValue]]:
+    try:
+        return declare_safety(safety, annotations)
+    except SafetyRefused as exc:
+        raise HintRefused(f"{name_of(function)}: {exc}") from exc
 
 
 Prepare: TypeAlias = Callable[[JsonObject, CallContext], tuple[tuple[Any, ...], dict[str, Any]]]

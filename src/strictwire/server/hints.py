@@ -80,7 +80,7 @@ def read_signature(function: Callable[..., Any]) -> Signature:
         hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as exc:
         raise HintRefused(
-            f"{_name_of(function)}: its type hints cannot be resolved ({exc}); use a function, and only types that its "
+            f"{name_of(function)}: its type hints cannot be resolved ({exc}); use a function, and only types that its "
             "module defines or imports"
         ) from exc
     parameters = inspect.signature(function).parameters
@@ -111,13 +111,14 @@ def flatten_models(value: object) -> object:
     return value
 
 
-def _name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Callable[..., Any]) -> str:
+    """How error messages name a function."""
     name = getattr(function, "__name__", None)
     return f"{name}()" if name else repr(function)
 
 
 def _field(parameter: inspect.Parameter, hints: dict[str, Any], function: Callable[..., Any]) -> Any:
-    where = f"{_name_of(function)}: parameter {parameter.name!r}"
+    where = f"{name_of(function)}: parameter {parameter.name!r}"
     if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
         raise HintRefused(f"{where} is *args, **kwargs or positional-only; use a parameter that can be passed by name")
     if parameter.name not in hints:
@@ -134,7 +135,7 @@ def _read_output(returned: Any, function: Callable[..., Any]) -> tuple[JsonObjec
     schema = _output_schema(returned, function)
     if _BASE64_SCHEMA in render(schema):
         raise HintRefused(
-            f"{_name_of(function)} returns bytes, which JSON cannot represent; return Image, Audio, Embedded or text instead"
+            f"{name_of(function)} returns bytes, which JSON cannot represent; return Image, Audio, Embedded or text instead"
         )
     if schema.get("type") == "object":
         return schema, False
@@ -164,7 +165,7 @@ def _input_schema(arguments: type[msgspec.Struct], function: Callable[..., Any])
     except TypeError as exc:
         name, hint = _find_unsupported(arguments)
         raise HintRefused(
-            f"{_name_of(function)}: parameter {name!r} has type {_type_name(hint)}, which has no JSON Schema; "
+            f"{name_of(function)}: parameter {name!r} has type {_type_name(hint)}, which has no JSON Schema; "
             f"use {_SUPPORTED}"
         ) from exc
 
@@ -184,7 +185,7 @@ def _output_schema(returned: Any, function: Callable[..., Any]) -> JsonObject:
         return _schema(returned)
     except TypeError as exc:
         raise HintRefused(
-            f"{_name_of(function)} returns {_type_name(returned)}, which has no JSON Schema; use {_SUPPORTED}"
+            f"{name_of(function)} returns {_type_name(returned)}, which has no JSON Schema; use {_SUPPORTED}"
         ) from exc
 
 

@@ -71,8 +71,9 @@ def _html_section(tool: ToolContract) -> Iterator[str]:
 
 
 def _facts(tool: ToolContract) -> str:
-    hints = [name.removesuffix("Hint") for name, value in sorted(tool.annotations.items()) if value is True]
-    return f"Safety: {tool.safety.value}." + (f" SchemaConstants: {', '.join(hints)}." if hints else "")
+    # The other two hints are the safety level in other words.
+    hints = [name.removesuffix("Hint") for name in ("idempotentHint", "openWorldHint") if tool.annotations.get(name) is True]
+    return f"Safety: {tool.safety.value}." + (f" Hints: {', '.join(hints)}." if hints else "")
 
 
 def members(schema: JsonObject) -> Iterator[tuple[str, str, str, str]]:
