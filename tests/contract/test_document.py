@@ -8,8 +8,10 @@ from strictwire.contract.document import read_contract, render_contract
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.safety import Safety
 from strictwire.contract.tool import Caps, ToolContract
+from strictwire.fault.raised import NotFound
 
 WHOLE = ToolContract(
+    failures=(NotFound.described,),
     name="t",
     title="T",
     description="d",

@@ -9,10 +9,13 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.safety import parse_safety
 from strictwire.contract.tool import Caps, ToolContract
+from strictwire.fault.raised import FailureCode
 
 _CAPS: Final[Mapping[str, str]] = {
     "timeoutMs": "timeout_ms",
@@ -54,6 +57,13 @@ def _caps(value: Any) -> Caps:
     return Caps(**{_CAPS[name]: _of_type(number, int) for name, number in value.items()})
 
 
+def _failures(value: Any) -> tuple[FailureCode, ...]:
+    try:
+        return tuple(msgspec.convert(value, list[FailureCode]))
+    except msgspec.ValidationError as exc:
+        raise ValueError("expected an array of objects with code, meaning, action and retryable") from exc
+
+
 _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "title": ("title", _text),
     "description": ("description", _text),
@@ -65,6 +75,7 @@ _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "capabilities": ("capabilities", _names),
     "caps": ("caps", _caps),
     "dialect": ("dialect", _text),
+    "failures": ("failures", _failures),
     "textJson": ("text_json", lambda value: _of_type(value, bool)),
     "notes": ("notes", _text),
     "listsOutput": ("lists_output", lambda value: _of_type(value, bool)),
@@ -109,5 +120,5 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, tuple):
-        return list(value)
+        return list(msgspec.to_builtins(value))
     return dict(value) if isinstance(value, Mapping) else value

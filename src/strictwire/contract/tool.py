@@ -9,6 +9,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, safety_of
+from strictwire.fault.raised import FailureCode
 
 EMPTY: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 """An empty mapping that is safe as a default value, because it cannot be changed."""
@@ -49,6 +50,8 @@ class ToolContract:
     caps: Caps = field(default_factory=Caps)
     dialect: str = "mcp"
     """The dialect that renders its failures over MCP."""
+    failures: tuple[FailureCode, ...] = ()
+    """The failures that its author documents. A tool may answer with others too."""
     text_json: bool = False
     """Whether the JSON of the structured content is repeated as text in every revision."""
     notes: str = ""

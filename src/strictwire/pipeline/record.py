@@ -185,7 +185,7 @@ def _complete(
     changes: dict[str, Any] = {} if known is None else _found_out(known)
     kind: type[event.Call | event.Outcome | event.Refusal] = event.Outcome if entry.is_intended else event.Call
     if isinstance(outcome, Failure):
-        changes |= {"outcome": "error", "error_code": outcome.code, "invariant_id": outcome.invariant_id}
+        changes |= {"outcome": "error", "error_code": outcome.shown_code, "invariant_id": outcome.invariant_id}
         changes["cause"] = outcome.cause
         if answered is not None and answered.envelope is not None:
             changes["envelope"] = answered.envelope

@@ -10,6 +10,7 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, SafetyRefused, declare_safety
 from strictwire.contract.tool import EMPTY, Caps
 from strictwire.fault.dialects.mcp import TOOL_DIALECTS
+from strictwire.fault.raised import FailureCode, ToolError
 from strictwire.pipeline.stages import TIERS
 from strictwire.server.declare.refused import Place
 
@@ -42,6 +43,8 @@ class ToolOptions(TypedDict, total=False):
     """Limits of time, response size and concurrency."""
     dialect: str
     """The format of its failures: `mcp`, `mcp/v1`, `resolve/v0` or `system/1.0`. Default: `mcp`."""
+    raises: Sequence[type[ToolError]]
+    """The failures that it raises, for its documentation."""
     text_json: bool
     """Whether structured content is repeated as JSON text, for clients that read only text. Default: True."""
     input_schema: JsonObject | None
@@ -62,6 +65,15 @@ def check_options(options: Mapping[str, Any], place: Place) -> None:
         for each in [value] if isinstance(value, str) else value:
             if each not in known:
                 raise place.refuse(f"{option}={each!r} is unknown; {_suggest(each, known)}")
+
+
+def failures_of(options: Mapping[str, Any], place: Place) -> tuple[FailureCode, ...]:
+    """The documented failures. Raises DeclarationRefused."""
+    classes = options.get("raises", ())
+    for each in classes:
+        if not (isinstance(each, type) and issubclass(each, ToolError)):
+            raise place.refuse(f"raises has {each!r}, which is no subclass of ToolError; use NotFound, Conflict or your own")
+    return tuple(each.described for each in classes)
 
 
 def _suggest(given: object, known: Collection[str]) -> str:

@@ -12,7 +12,7 @@ from strictwire.contract.tool import EMPTY, Caps, ToolContract
 from strictwire.server.context import Context
 from strictwire.server.declare.docstrings import read_docstring
 from strictwire.server.declare.invoke import check_function
-from strictwire.server.declare.options import ToolOptions, check_options, safety_of_options
+from strictwire.server.declare.options import ToolOptions, check_options, failures_of, safety_of_options
 from strictwire.server.declare.parameters import Parameters, read_hints, read_parameters
 from strictwire.server.declare.refused import Place, place_of
 from strictwire.server.declare.results import finish_loosely, read_returns
@@ -41,6 +41,7 @@ def declare_tool(function: Callable[..., Any], options: ToolOptions) -> tuple[To
         category=options.get("category", "general"),
         caps=options.get("caps") or Caps(),
         dialect=options.get("dialect", "mcp"),
+        failures=failures_of(options, place),
         text_json=options.get("text_json", True),
         meta=options.get("meta", EMPTY),
     )
