@@ -283,12 +283,11 @@ def _prune(arguments: argparse.Namespace, trail: TrailConfig) -> int:
 
 
 def _replay(arguments: argparse.Namespace, trail: TrailConfig) -> int:
-    from strictwire.cli.serve import load_server
-    from strictwire.server.run import StartRefused
+    from strictwire.cli.target import TargetRefused, load_server
 
     try:
         server = load_server(arguments.server)
-    except (ValueError, StartRefused) as exc:
+    except TargetRefused as exc:
         return _fail(arguments, str(exc), shared.USAGE)
     return asyncio.run(_replay_with(server, _filters(arguments), trail))
 

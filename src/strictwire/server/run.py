@@ -23,6 +23,7 @@ from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
+from strictwire.server.logs import set_up_logging
 from strictwire.server.packs import open_packs
 from strictwire.server.served import Served
 from strictwire.server.workers import Supervisor, WorkerInheritance, open_inheritance
@@ -260,13 +261,6 @@ def report_start_failure(code: str, text: str) -> None:
     sys.stderr.write(render(error.to_envelope()).decode() + "\n")
 
 
-def set_up_logging(level: str) -> None:
-    """Log to stderr: stdout belongs to the protocol."""
-    logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
-
-
 def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> None:
     """The command line of `server.run()`. Ends the process."""
     parser = argparse.ArgumentParser(description=f"{server.identity.name} {server.identity.version}, an MCP server")
@@ -296,7 +290,7 @@ def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tu
     """
     try:
         settings = read_settings(file=file)
-        set_up_logging(settings.log.level)
+        set_up_logging(settings.log)
         names = settings.server.packs if packs is None else packs
         count = serving.workers or settings.server.workers
         if count > 1 and not serving.stdio:

@@ -79,7 +79,7 @@ def uninstall(raw: bytes, client: ClientFile, *, toml: bool) -> Rewritten:
 
 
 def _rewrite(raw: bytes, member: str, toml: bool, change: Any) -> Rewritten:
-    read = _read_toml(raw) if toml else _read_json(raw)
+    read = read_config(raw, toml=toml)
     servers = read.get(member, {})
     if not isinstance(servers, dict):
         raise ConfigRefused(f"{member!r} is not a table of servers")
@@ -121,6 +121,11 @@ def _find_split(words: list[Any]) -> int | None:
         return None
     split = words.index("--")
     return split if words.index("guard") < split < len(words) - 1 else None
+
+
+def read_config(raw: bytes, *, toml: bool) -> JsonObject:
+    """Parse a configuration. Raises ConfigRefused."""
+    return _read_toml(raw) if toml else _read_json(raw)
 
 
 def _read_json(raw: bytes) -> JsonObject:

@@ -14,7 +14,8 @@ from typing import Any, Final
 from strictwire.canon.json import JsonObject, render
 from strictwire.server.declare.definitions import Definitions, Direction, definition_name
 from strictwire.server.declare.leaves import write_leaf
-from strictwire.server.declare.refused import NotSupported, type_name
+from strictwire.server.declare.parts import parts
+from strictwire.server.declare.refused import NotSupported
 from strictwire.server.declare.special import Special, special
 
 _MODES: Final[Mapping[Direction, str]] = MappingProxyType({Direction.INPUT: "validation", Direction.OUTPUT: "serialization"})
@@ -33,7 +34,7 @@ def is_pydantic_type(hint: Any) -> bool:
 def pydantic_special(hint: Any, direction: Direction) -> type[Special]:
     """The placeholder of a hint. Raises NotSupported: pydantic has no schema for it, or is not installed."""
     adapter = _adapter(hint)
-    name = definition_name(type_name(hint))
+    name = _name(hint)
     schema = _json_schema(adapter, direction, name)
     return special(
         name,
@@ -42,6 +43,12 @@ def pydantic_special(hint: Any, direction: Direction) -> type[Special]:
         # The schema has already refused every wrong JSON type.
         read=lambda value: adapter.validate_json(render(value)),
     )
+
+
+def _name(hint: Any) -> str:
+    """The name of the first model in a hint. It begins the names of the definitions."""
+    models = (part for part in parts(hint) if isinstance(part, type) and is_pydantic_type(part))
+    return next((definition_name(each.__name__) for each in models), "value")
 
 
 def pydantic_writer(hint: Any) -> Callable[[Any], Any]:
