@@ -13,7 +13,7 @@ from uuid import UUID
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
-from fastmcp.tools.tool import ToolResult
+from fastmcp.tools import ToolResult
 from fastmcp.utilities.types import Image
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field, computed_field, field_validator
