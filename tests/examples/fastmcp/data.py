@@ -47,7 +47,7 @@ class Summary(BaseModel):
     high: float = Field(serialization_alias="max")
     unit: Unit
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated property
     @property
     def spread(self) -> float:
         return self.high - self.low
@@ -73,7 +73,7 @@ class Box:
 class Report:
     run: UUID
     summary: Summary
-    by_sensor: dict[int, float]
+    by_sensor: dict[SensorId, float]
     path: PurePosixPath
     due: date
 
