@@ -9,7 +9,8 @@ import pytest
 from strictwire.fault.dialects.index import DIALECTS
 from strictwire.fault.dialects.terminal import render_text
 from strictwire.fault.failure import Facts, Refused
-from strictwire.fault.raised import Conflict, FailureCode, NotFound, ToolError, Unavailable
+from strictwire.fault.failure_code import FailureCode
+from strictwire.fault.raised import Conflict, NotFound, ToolError, Unavailable
 from strictwire.fault.reading import read_failure
 
 

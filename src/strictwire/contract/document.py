@@ -15,7 +15,7 @@ from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.safety import parse_safety
 from strictwire.contract.tool import Caps, ToolContract
-from strictwire.fault.raised import FailureCode
+from strictwire.fault.failure_code import FailureCode
 
 _CAPS: Final[Mapping[str, str]] = {
     "timeoutMs": "timeout_ms",

@@ -9,7 +9,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, safety_of
-from strictwire.fault.raised import FailureCode
+from strictwire.fault.failure_code import FailureCode
 
 EMPTY: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 """An empty mapping that is safe as a default value, because it cannot be changed."""

@@ -36,12 +36,12 @@ def public_details(failure: Failure) -> JsonObject:
 
 def public_code(failure: Failure, code: str) -> str:
     """The author's own code, or `code`."""
-    return plain_text(failure.own_code or "", MAX_CODE) or code
+    return code if failure.own_code is None else plain_text(failure.own_code, MAX_CODE) or code
 
 
 def public_action(failure: Failure, code: str) -> str:
     """What the client should do: the author's words, or those of `code`."""
-    return plain_text(failure.action or "") or CATALOGUE[code].action
+    return CATALOGUE[code].action if failure.action is None else plain_text(failure.action) or CATALOGUE[code].action
 
 
 def invariant_id(failure: Failure) -> str | None:

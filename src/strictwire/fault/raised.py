@@ -19,26 +19,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from strictwire.canon.json import JsonValue
 from strictwire.fault.catalogue import CATALOGUE
 from strictwire.fault.failure import NO_DETAILS, Failure, Refused
+from strictwire.fault.failure_code import FailureCode
 from strictwire.fault.public import joined
 
 CODE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}/[A-Z][A-Z0-9_]{0,63}")
 """A namespace, which no code of the catalogue has, and a code."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureCode:
-    """A code that a tool may answer with, for its documentation."""
-
-    code: str
-    meaning: str
-    action: str
-    retryable: bool
 
 
 def _of_catalogue(code: str) -> FailureCode:

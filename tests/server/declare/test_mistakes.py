@@ -26,6 +26,14 @@ class Opaque:
     """A class without fields."""
 
 
+class NeedsPackage:
+    """A type whose validation needs a package that is not installed, as EmailStr does."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        raise ImportError("email-validator is not installed, run `pip install 'pydantic[email]'`")
+
+
 @dataclass
 class Data:
     number: int
@@ -45,6 +53,7 @@ def samples(values: array.array) -> str: ...
 def opaque(value: Opaque) -> str: ...
 def in_struct(value: Struct) -> str: ...
 def float_keys(values: dict[float, str]) -> str: ...
+def needs_package(address: NeedsPackage) -> str: ...
 def untyped(a, b: int) -> str: ...  # type: ignore[no-untyped-def]
 def many(*values: int) -> str: ...
 def named(**values: int) -> str: ...
@@ -92,6 +101,7 @@ TYPES: list[tuple[Callable[..., Any], str]] = [
         float_keys,
         "float_keys(): parameter 'values' has type dict[float, str], which has keys that JSON cannot represent; use",
     ),
+    (needs_package, "which needs another package: email-validator is not installed, run `pip install 'pydantic[email]'`"),
     (untyped, "untyped(): parameter 'a' has no type hint; add one"),
     (many, "many(): parameter 'values' is *args, **kwargs or positional-only; use a parameter that can be passed by name"),
     (named, "named(): parameter 'values' is *args, **kwargs or positional-only; use"),

@@ -10,7 +10,8 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, SafetyRefused, declare_safety
 from strictwire.contract.tool import EMPTY, Caps
 from strictwire.fault.dialects.mcp import TOOL_DIALECTS
-from strictwire.fault.raised import FailureCode, ToolError
+from strictwire.fault.failure_code import FailureCode
+from strictwire.fault.raised import ToolError
 from strictwire.pipeline.stages import TIERS
 from strictwire.server.declare.refused import Place
 

@@ -83,6 +83,8 @@ def _adapter(hint: Any) -> Any:
         raise NotSupported("needs pydantic, which is not installed; run: pip install pydantic") from exc
     try:
         return TypeAdapter(hint)
+    except ImportError as exc:  # EmailStr needs email-validator
+        raise NotSupported(f"needs another package: {exc}") from exc
     except (PydanticSchemaGenerationError, PydanticUserError, TypeError) as exc:
         raise NotSupported(f"is refused by pydantic: {str(exc).splitlines()[0]}") from exc
 

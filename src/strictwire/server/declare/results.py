@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -130,6 +131,8 @@ def _finish_content(returned: Any) -> Any:
 
 def finish_loosely(returned: Any) -> Any:
     """The result of a function that promises nothing: content if it is content, otherwise the value."""
+    if type(returned) is dict and "pydantic" not in sys.modules:  # fast path: the dict cannot contain a model
+        return returned
     if isinstance(returned, CONTENT) or (isinstance(returned, list | tuple) and _is_content_list(returned)):
         return _finish_content(returned)
     if isinstance(returned, Result):
