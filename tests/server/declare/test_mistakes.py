@@ -5,9 +5,11 @@ from __future__ import annotations
 import array
 import collections
 import decimal
+import functools
+import pathlib
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import IO, Annotated, Any
 
 import msgspec
@@ -181,6 +183,26 @@ def test_a_tool_with_a_schema_takes_one_dict() -> None:
         "two(): it has 3 parameters, but with `input_schema` it takes the arguments as one dict, and a Context if it has a "
         "second parameter"
     )
+
+
+def test_two_classes_of_one_name_are_refused() -> None:
+    one, two = (
+        make_dataclass("Item", [(field, pathlib.Path)], namespace={"__module__": __name__}) for field in ("first", "second")
+    )
+
+    def take(a: Any, b: Any) -> None: ...
+
+    take.__annotations__ = {"a": one, "b": two}
+
+    assert "take(): it needs two different definitions named 'Item'; rename one of the classes" in refused(
+        lambda server: server.tool(take)
+    )
+
+
+def test_a_callable_without_a_name_needs_one() -> None:
+    unnamed = functools.partial(fine, 1)
+
+    assert "it has no name; write @server.tool(name=...)" in refused(lambda server: server.tool(unnamed))
 
 
 def test_a_decorator_without_parentheses_works_and_one_with_a_name_says_what_to_write() -> None:

@@ -20,7 +20,7 @@ from strictwire.server.declare.docstrings import read_docstring
 from strictwire.server.declare.metadata import NotTranslated, is_field, split, translate
 from strictwire.server.declare.placeholders import convert
 from strictwire.server.declare.pydantic import encode_special
-from strictwire.server.declare.refused import Place, place_of
+from strictwire.server.declare.refused import NotSupported, Place, place_of
 from strictwire.server.declare.schemas import root_schema
 from strictwire.server.declare.types import lower_at
 from strictwire.server.declare.violations import refused_by_type
@@ -65,9 +65,12 @@ class Parameters:
     place: Place
 
     def input_schema(self) -> JsonObject:
-        """The closed schema of the arguments."""
+        """The closed schema of the arguments. Raises DeclarationRefused: two of its classes have the same name."""
         typed = TypedDict("arguments", {each.name: each.hint for each in self.listed})  # type: ignore[misc]  # made at run time
-        schema = root_schema(typed, Direction.INPUT)
+        try:
+            schema = root_schema(typed, Direction.INPUT)
+        except NotSupported as exc:
+            raise self.place.refuse(f"it {exc.reason}") from exc
         properties = {each.name: each.show(schema["properties"][each.name]) for each in self.listed}
         required = [each.name for each in self.listed if each.is_required]
         closed = {"properties": properties, "required": required, "additionalProperties": False}

@@ -23,12 +23,15 @@ def declare_tool(function: Callable[..., Any], options: ToolOptions) -> tuple[To
     place = place_of(function)
     check_options(options, place)
     check_function(function)
+    name = options.get("name") or getattr(function, "__name__", None)
+    if name is None:
+        raise place.refuse("it has no name; write @server.tool(name=...)")
     safety, annotations = safety_of_options(options, place)
     given, output = options.get("input_schema"), options.get("output_schema")
     schemas, handler = declare_typed(function, output) if given is None else declare_raw(function, given, output)
     description = options.get("description")
     contract = ToolContract(
-        name=options.get("name") or function.__name__,
+        name=name,
         description=read_docstring(function).summary if description is None else description,
         title=options.get("title"),
         input_schema=schemas.input,
