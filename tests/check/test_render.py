@@ -11,7 +11,9 @@ from strictwire.canon.json import parse_object
 from strictwire.check.finding import Finding, Impact, Level, Report, WaivedFinding
 from strictwire.check.render import FORMATS
 from strictwire.check.render.reference import render_reference, render_reference_html
+from strictwire.contract.safety import Safety
 from strictwire.contract.tool import ToolContract
+from strictwire.fault.failure_code import FailureCode
 
 NASTY = "a|b <b> \x1b[31m\n::error::%"
 FINDING = Finding(
@@ -172,6 +174,18 @@ def test_the_reference_lists_arguments_with_their_types() -> None:
         "| any | anything | no |  |",
         "| one | null | no |  |",
     ]
+
+
+def test_the_reference_shows_the_safety_and_the_failures_of_a_tool() -> None:
+    failure = FailureCode(code="shop/OUT_OF_STOCK", meaning="Sold <out>.", action="Choose | another.", retryable=True)
+    hints = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True}
+    tool = replace(TOOL, annotations=hints, safety=Safety.DESTRUCTIVE, failures=(failure,))
+
+    markdown, html = render_reference([tool], "T"), render_reference_html([tool], "T")
+
+    assert "Safety: destructive. Hints: idempotent." in markdown
+    assert "| shop/OUT_OF_STOCK | Sold &lt;out>. | Choose \\| another. | yes |" in markdown
+    assert "<td>Sold &lt;out&gt;.</td><td>Choose | another.</td><td>yes</td>" in html
 
 
 def test_the_html_reference_is_escaped_and_has_no_scripts() -> None:

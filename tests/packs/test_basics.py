@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from strictwire.canon.json import JsonObject, parse_object
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.handler import CallContext
+from strictwire.contract.safety import Safety
 from strictwire.contract.schema import Problem
-from strictwire.contract.tool import Safety
 from strictwire.fault.failure import Failure, Refused
 from strictwire.packs.basics import BasicsPack, pack
 from strictwire.packs.basics.tools import _SCHEMA_PROBLEMS, canonicalize, measure_text

@@ -14,7 +14,8 @@ import pytest
 
 from strictwire.canon.json import JsonValue
 from strictwire.contract.handler import Answer, Ask, Handler, Memo
-from strictwire.contract.tool import Caps, Safety, ToolContract
+from strictwire.contract.safety import Safety
+from strictwire.contract.tool import Caps, ToolContract
 from strictwire.fault.catalogue import Stage
 from strictwire.fault.failure import Facts, Failure, Refused, fail
 from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Caller, Done, Kind, Outcome
@@ -68,7 +69,9 @@ class Bench:
     """A pipeline with one tool, and what it recorded."""
 
     def __init__(self, handler: Handler, executor: ThreadPoolExecutor, **contract: Any) -> None:
-        made = ToolContract(name="t", description="d", input_schema=INPUT, **{"output_schema": OUTPUT} | contract)
+        made = ToolContract(
+            name="t", description="d", input_schema=INPUT, **{"output_schema": OUTPUT, "safety": Safety.READ_ONLY} | contract
+        )
         self.recorder = MemoryRecorder()
         self.offers = Offers().with_tools([(made, handler)])
         self._executor = executor

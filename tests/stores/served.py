@@ -5,25 +5,25 @@ from __future__ import annotations
 import asyncio
 
 from strictwire import Server
-from strictwire.contract.tool import Safety
+from strictwire.contract.safety import Safety
 
 server = Server("served", version="1.0.0")
 
 
-@server.tool()
+@server.tool(safety="read-only")
 async def look(number: int) -> int:
     """Gives the number back."""
     return number
 
 
-@server.tool()
+@server.tool(safety="read-only")
 async def wait(number: int) -> int:
     """Gives the number back, later."""
     await asyncio.sleep(0)
     return number
 
 
-@server.tool()
+@server.tool(safety="read-only")
 def plain(number: int) -> int:
     """Gives the number back, from a thread."""
     return number

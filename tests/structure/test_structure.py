@@ -26,7 +26,18 @@ DOCUMENTED = {"os._exit", "sys._getframe"}
 
 PURE_ROOMS = ("canon", "fault", "wire", "contract", "check", "audit")
 
-NOT_ROOMS = {"abuse", "benchmarks", "docs", "fixtures", "interop", "protocol", "requirements", "structure", "unit"}
+NOT_ROOMS = {
+    "abuse",
+    "benchmarks",
+    "docs",
+    "examples",
+    "fixtures",
+    "interop",
+    "protocol",
+    "requirements",
+    "structure",
+    "unit",
+}
 """Test folders that mirror no room: tests of the repository, of several rooms together, and with other programs."""
 
 

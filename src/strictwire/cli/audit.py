@@ -253,17 +253,17 @@ def _prune(arguments: argparse.Namespace, trail: TrailConfig) -> int:
 
 
 def _replay(arguments: argparse.Namespace, trail: TrailConfig) -> int:
-    from strictwire.cli.serve import load_server
-    from strictwire.server.run import StartRefused
+    from strictwire.cli.target import TargetRefused, load_server
 
     try:
         server = load_server(arguments.server)
-    except (ValueError, StartRefused) as exc:
+    except TargetRefused as exc:
         return _fail(arguments, str(exc), shared.USAGE)
     return asyncio.run(_replay_with(server, _filters(arguments), trail))
 
 
 async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int:
+    from strictwire.contract.safety import is_callable_unasked
     from strictwire.stores.files.reading import read_trail
     from strictwire.stores.replay import Comparison, replay_calls
 
@@ -272,7 +272,7 @@ async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int
     async with _reissuer(server) as reissue:
         entries = read_trail(trail.folder, filters)
         async for line in replay_calls(
-            entries, is_idempotent=lambda name: name in tools and tools[name].safety.value == "read-only", reissue=reissue
+            entries, is_idempotent=lambda name: name in tools and is_callable_unasked(tools[name].safety), reissue=reissue
         ):
             counts[line.comparison] += 1
             if line.comparison is not Comparison.SAME:

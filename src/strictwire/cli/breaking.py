@@ -40,7 +40,7 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
 
     options = BreakingOptions(
         against=arguments.against,
-        source=shared.source_of(arguments),
+        source=shared.source_of("breaking", arguments),
         policy=parse_policy(shared.read_table(arguments, "breaking")),
         output_format=shared.format_of(arguments),
     )

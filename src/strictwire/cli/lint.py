@@ -48,7 +48,7 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
     if arguments.category:
         table["category"] = arguments.category
     options = LintOptions(
-        source=shared.source_of(arguments),
+        source=shared.source_of("lint", arguments),
         policy=parse_policy(table),
         output_format=shared.format_of(arguments),
         changed_since=arguments.changed_since,

@@ -239,7 +239,7 @@ def _encode(expected: Any) -> str:
 
 def _part_at(value: Any, path: list[str | int]) -> Any:
     for part in path:
-        # The engine gives a member whose name is a number as a number.
+        # The engine gives the key "1" of an object as the number 1.
         value = value[str(part)] if isinstance(value, dict) else value[part]
     return value
 

@@ -18,6 +18,7 @@ from strictwire.client.errors import ClientError
 from strictwire.contract.conform import Conformer
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.handler import CallContext
+from strictwire.contract.safety import is_callable_unasked
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.gateway.client_view import mask_error, mask_result, relayed_status
@@ -103,7 +104,7 @@ class CallStages:
             caps=options.caps,
             tier=options.tier,
             roles=options.roles,
-            read_only=contract.annotations.get("readOnlyHint") is True,
+            read_only=is_callable_unasked(contract.safety),
             fingerprint=fingerprint(contract).whole,
         )
 

@@ -189,7 +189,7 @@ def _complete(
     kind: type[event.Call | event.Outcome | event.Refusal] = event.Outcome if entry.is_intended else event.Call
     if isinstance(outcome, Failure):
         sent = None if answered is None else sent_code(answered.envelope)
-        changes |= {"outcome": "error", "error_code": sent or outcome.code, "invariant_id": outcome.invariant_id}
+        changes |= {"outcome": "error", "error_code": sent or outcome.shown_code, "invariant_id": outcome.invariant_id}
         changes["cause"] = outcome.cause
         if sent is not None and sent != outcome.code:
             changes["failure_code"] = outcome.code

@@ -39,12 +39,12 @@ from strictwire.profiles.mcp.identity import Identity as ServerIdentity
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.server.compose import PATHS, gatekeeper_of, open_recorder_of
 from strictwire.server.guarded import Guarded
+from strictwire.server.logs import set_up_logging
 from strictwire.server.run import (
     StartRefused,
     cannot_listen,
     check_exposure,
     run_until_stopped,
-    set_up_logging,
     stop_event,
     trail_refused,
     tune_garbage_collector,
@@ -250,7 +250,7 @@ async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Setti
 
 def run_guard(guarding: Guarding, settings: Settings) -> int:
     """Run the guard. Returns the exit code: 0 after a clean end, 1 if it cannot start."""
-    set_up_logging(settings.log.level)
+    set_up_logging(settings.log)
     return run_until_stopped(guard(guarding, settings))
 
 

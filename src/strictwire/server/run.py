@@ -15,15 +15,16 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from strictwire.canon.json import render
 from strictwire.fault.dialects.system_v1 import GovernedError
-from strictwire.fault.escape import for_terminal, for_terminal_lines
+from strictwire.fault.escape import for_terminal
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, view_of
+from strictwire.server.logs import set_up_logging
 from strictwire.server.packs import open_packs
 from strictwire.server.served import Served
 from strictwire.server.shutdown import run_main
@@ -262,28 +263,6 @@ def report_start_failure(code: str, text: str) -> None:
     sys.stderr.write(render(error.to_envelope()).decode() + "\n")
 
 
-class LogFormatter(logging.Formatter):
-    """One line for each message, and those of a traceback. Names from clients and upstreams cannot forge another."""
-
-    def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - overrides the standard library
-        """The line without the traceback."""
-        return for_terminal(super().formatMessage(record))
-
-    def formatException(self, ei: Any) -> str:  # noqa: N802 - overrides the standard library
-        """The lines of a traceback; the message of an exception may hold anything."""
-        return for_terminal_lines(super().formatException(ei))
-
-
-def set_up_logging(level: str) -> None:
-    """Log to stderr: stdout belongs to the protocol."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LogFormatter())
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-
-
 def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> None:
     """The command line of `server.run()`. Ends the process."""
     parser = argparse.ArgumentParser(description=f"{server.identity.name} {server.identity.version}, an MCP server")
@@ -313,7 +292,7 @@ def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tu
     """
     try:
         settings = read_settings(file=file)
-        set_up_logging(settings.log.level)
+        set_up_logging(settings.log)
         names = settings.server.packs if packs is None else packs
         count = serving.workers or settings.server.workers
         if count > 1 and not serving.stdio:

@@ -26,8 +26,10 @@ from strictwire.sources.refused import SourceRefused
 DEFAULT_SOURCE: Final = "schemas"
 
 
-def read_source(text: str, *, git_path: str = DEFAULT_SOURCE) -> ToolSet:
+def read_source(text: str | ToolSet, *, git_path: str | ToolSet = DEFAULT_SOURCE) -> ToolSet:
     """Read the tools of a source. `git_path` is the path for a `git:REF` without a path. Raises SourceRefused."""
+    if isinstance(text, ToolSet):
+        return text
     if text.startswith("git:"):
         ref, _, inside = text.removeprefix("git:").partition(":")
         return read_git(ref, Path(inside or _local_path(git_path)))
@@ -41,8 +43,10 @@ def read_source(text: str, *, git_path: str = DEFAULT_SOURCE) -> ToolSet:
     return read_lock(path) if path.suffix == ".lock" else read_dump(path)
 
 
-def _local_path(source: str) -> str:
+def _local_path(source: str | ToolSet) -> str:
     """The path of a source, or the default folder if the source has no local path."""
+    if isinstance(source, ToolSet):
+        return DEFAULT_SOURCE
     return DEFAULT_SOURCE if source.startswith(("git:", "http:", "https:", "stdio:")) else source
 
 

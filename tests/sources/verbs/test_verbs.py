@@ -138,6 +138,7 @@ def test_pins_are_written_checked_and_compared(project: Path) -> None:
     assert rules_in(run_breaking(BreakingOptions(against="strictwire.lock", output_format="json"))) == [
         "TOOL_ADDED",
         "HINTS_KEPT",
+        "TERMS_KEPT",
         "DESCRIPTION_KEPT",
     ]
 

@@ -87,9 +87,9 @@ DOMAIN_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
     entry(
         "NOT_FOUND",
         "run caller",
-        text="Nothing found at this location",
-        action="Check the document and the position.",
-        meaning="The document cannot be opened, or the position is beyond its end.",
+        text="Not found",
+        action="Check the name or the location.",
+        meaning="What the arguments name does not exist, or is beyond the end of a document.",
     ),
     entry(
         "PROVIDER_UNAVAILABLE",

@@ -22,7 +22,7 @@ from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
 from strictwire.fault.dialects import mcp_v1, resolve_v0, system_v1
 from strictwire.fault.dialects.rpc_numbers import number_of
 from strictwire.fault.failure import Facts, Failure
-from strictwire.fault.public import invariant_id, joined, public_details, public_text
+from strictwire.fault.public import invariant_id, joined, public_action, public_code, public_details, public_text
 from strictwire.fault.violations import read_violations, summarise
 
 HOISTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -39,9 +39,9 @@ def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - ever
     """`{"error": {"code", "message", "action", "retryable", "details"?, "invariantId"?}}`."""
     code = RENDERINGS[failure.code].mcp
     error: JsonObject = {
-        "code": code,
+        "code": public_code(failure, code),
         "message": _message(failure, code),
-        "action": CATALOGUE[code].action,
+        "action": public_action(failure, code),
         "retryable": failure.retryable,
     }
     details = public_details(failure)
@@ -65,7 +65,7 @@ def _message(failure: Failure, code: str) -> str:
 def render_error(failure: Failure, facts: Facts) -> JsonObject:
     """`{code, message, data}`; `data.code` is the catalogue code, for programs."""
     details = public_details(failure)
-    data: JsonObject = {"code": failure.code}
+    data: JsonObject = {"code": public_code(failure, failure.code)}
     for name in HOISTED.get(failure.code, ()):
         if name in details:
             data[name] = details.pop(name)

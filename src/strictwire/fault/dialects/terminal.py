@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
+from strictwire.fault.catalogue import RENDERINGS
 from strictwire.fault.escape import for_terminal
 from strictwire.fault.failure import Facts, Failure
-from strictwire.fault.public import public_text, tool_name
+from strictwire.fault.public import public_action, public_code, public_text, tool_name
 from strictwire.fault.violations import order_by_severity, read_violations
 
 
@@ -15,10 +15,10 @@ def render_text(failure: Failure, facts: Facts) -> str:
     violations = [f"  - {each.sentence}" for each in order_by_severity(read_violations(failure))]
     invariant = [f"  invariant: {failure.invariant_id}"] if failure.invariant_id else []
     lines = [
-        f"error {failure.code}{where}: {public_text(failure)}",
+        f"error {public_code(failure, failure.code)}{where}: {public_text(failure)}",
         *violations,
         *invariant,
-        f"  next: {CATALOGUE[failure.code].action}",
+        f"  next: {public_action(failure, failure.code)}",
     ]
     return "\n".join(map(for_terminal, lines))
 

@@ -81,7 +81,7 @@ def uninstall(raw: bytes, client: ClientFile, *, toml: bool) -> Rewritten:
 
 
 def _rewrite(raw: bytes, member: str, toml: bool, change: Any) -> Rewritten:
-    read = _read_toml(raw) if toml else _read_json(raw)
+    read = read_config(raw, toml=toml)
     servers = read.get(member, {})
     if not isinstance(servers, dict):
         raise ConfigRefused(f"{member!r} is not a table of servers")
@@ -148,6 +148,11 @@ def _find_guard(words: list[Any]) -> _GuardWords | None:
         return None
     split = words.index("--", verb) if "--" in words[verb:-1] else None
     return None if split is None else _GuardWords(verb, split)
+
+
+def read_config(raw: bytes, *, toml: bool) -> JsonObject:
+    """Parse a configuration. Raises ConfigRefused."""
+    return _read_toml(raw) if toml else _read_json(raw)
 
 
 def _read_json(raw: bytes) -> JsonObject:

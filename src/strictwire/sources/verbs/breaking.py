@@ -8,6 +8,7 @@ from strictwire.check.breaking import RULES
 from strictwire.check.breaking.judge import breaking
 from strictwire.check.engine import Progress, no_progress
 from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.subject import ToolSet
 from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
 from strictwire.sources.verbs.lint import choose_ruleset
 from strictwire.sources.verbs.result import VerbResult, report_result, verb
@@ -19,7 +20,7 @@ class BreakingOptions:
 
     against: str
     """The source of the old contracts, which callers rely on."""
-    source: str = DEFAULT_SOURCE
+    source: str | ToolSet = DEFAULT_SOURCE
     policy: Policy = field(default_factory=Policy)
     output_format: str = "text"
 
