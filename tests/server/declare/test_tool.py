@@ -120,6 +120,8 @@ def test_arguments_of_every_supported_type_are_converted() -> None:
         "color": Color.RED,
         "word": "a",
         "small": 5,
+        "maybe": None,
+        "number": 1.5,
     }
 
 
@@ -341,8 +343,8 @@ def test_an_unsupported_function_is_refused_with_the_parameter_and_the_reason(
     assert message in str(caught.value)
 
 
-def test_a_missing_argument_is_left_to_the_function() -> None:
+def test_a_missing_argument_gets_the_default_of_the_function() -> None:
     def act(a: int = 5, b: list[int] | None = None) -> None:
         """Acts."""
 
-    assert Signature(act).read({}) == {}
+    assert Signature(act).read({}) == {"a": 5, "b": None}

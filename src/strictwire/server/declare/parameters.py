@@ -7,9 +7,10 @@ import typing
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NotRequired, TypedDict
+from typing import Annotated, Any, Final, TypedDict
 
 import msgspec
+from msgspec.structs import asdict
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.conform import compile_schema
@@ -22,6 +23,7 @@ from strictwire.server.declare.placeholders import convert
 from strictwire.server.declare.pydantic import encode_special
 from strictwire.server.declare.refused import NotSupported, Place, place_of
 from strictwire.server.declare.schemas import root_schema
+from strictwire.server.declare.special import read_special
 from strictwire.server.declare.types import lower_at
 from strictwire.server.declare.violations import refused_by_type
 
@@ -39,8 +41,12 @@ class Parameter:
     texts: JsonObject
     """What a model reads about it: title, description, examples, and the default as JSON text."""
     make_default: Callable[[], Any] | None
-    """Set if the function's own default value does not do, as with `pydantic.Field(default_factory=...)`."""
-    is_required: bool
+    """Makes the value for a call that leaves it out. None: it is required."""
+
+    @property
+    def is_required(self) -> bool:
+        """Whether every call has it."""
+        return self.make_default is None
 
     def show(self, schema: JsonObject) -> JsonObject:
         """The schema of its type with the texts. A default is part of the description: a schema fills in no values."""
@@ -77,27 +83,34 @@ class Parameters:
         definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
         return {"$schema": DIALECT, "type": "object", **closed, **definitions}
 
+    def as_struct(self) -> type[msgspec.Struct]:
+        """A struct with a field for each parameter. msgspec converts to a struct faster than to a TypedDict."""
+        fields: list[Any] = [
+            (each.name, each.hint)
+            if each.make_default is None
+            else (each.name, each.hint, msgspec.field(default_factory=each.make_default))
+            for each in self.listed
+        ]
+        # kw_only, because a positional field of a struct cannot follow one with a default.
+        return msgspec.defstruct("arguments", fields, kw_only=True)
+
     def reader(self) -> Callable[[JsonObject], dict[str, Any]]:
         """A function from arguments to typed keyword arguments. It raises Refused(INVALID_PARAMS)."""
-        fields = {each.name: each.hint if each.is_required else NotRequired[each.hint] for each in self.listed}
-        typed = TypedDict("arguments", fields)  # type: ignore[misc]  # made at run time
-        makers = {each.name: each.make_default for each in self.listed if each.make_default is not None}
+        struct = self.as_struct()
 
         def read(arguments: JsonObject) -> dict[str, Any]:
             try:
-                return convert(arguments, typed)  # type: ignore[no-any-return]
+                return asdict(msgspec.convert(arguments, struct, strict=True, str_keys=True, dec_hook=read_special))
             except msgspec.ValidationError:
                 # In JSON Schema `1.0` is an integer, but msgspec does not convert it to int.
-                return _convert_with_integers(arguments, typed)
+                return _convert_with_integers(arguments, struct)
 
-        if not makers:
-            return read
-        return lambda arguments: {name: make() for name, make in makers.items() if name not in arguments} | read(arguments)
+        return read
 
 
-def _convert_with_integers(arguments: JsonObject, typed: Any) -> dict[str, Any]:
+def _convert_with_integers(arguments: JsonObject, struct: type[msgspec.Struct]) -> dict[str, Any]:
     try:
-        return convert(with_integers(arguments), typed)  # type: ignore[no-any-return]
+        return asdict(convert(with_integers(arguments), struct))
     except msgspec.ValidationError as exc:
         raise refused_by_type(exc, arguments) from exc
 
@@ -146,8 +159,7 @@ def _read_parameter(
     lowered = lower_at(hint, Direction.INPUT, place)
     shown = texts_of(hint) | _shown_default(lowered, default, place)
     shown.setdefault("description", texts.get(parameter.name, ""))
-    is_required = default is inspect.Parameter.empty and make_default is None
-    return Parameter(name=parameter.name, hint=lowered, texts=shown, make_default=make_default, is_required=is_required)
+    return Parameter(name=parameter.name, hint=lowered, texts=shown, make_default=make_default)
 
 
 def texts_of(hint: Any) -> dict[str, Any]:
@@ -179,12 +191,9 @@ def _merge_field(hint: Any, default: Any) -> tuple[Any, Any, Callable[[], Any] |
     fields = [each for each in (*getattr(hint, "__metadata__", ()), default) if is_field(each)]
     if is_field(default):
         hint, default = Annotated[hint, default], inspect.Parameter.empty
-    make_default: Callable[[], Any] | None = None
     for field in fields:
         if default is inspect.Parameter.empty and not field.is_required():
             if field.default_factory is not None:
-                make_default = field.default_factory
-            else:
-                default = field.default
-                make_default = lambda value=default: value  # noqa: E731
-    return hint, default, make_default
+                return hint, default, field.default_factory
+            default = field.default
+    return hint, default, None if default is inspect.Parameter.empty else lambda: default

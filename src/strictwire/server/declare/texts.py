@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final
 
 import msgspec
+from msgspec.structs import asdict
 
 from strictwire.canon.json import JsonObject, NotStrict, parse
 from strictwire.fault.catalogue import Stage
@@ -36,18 +37,15 @@ def _is_scalar(schema: JsonObject, definitions: JsonObject) -> bool:
 
 def text_reader(parameters: Parameters) -> Callable[[Mapping[str, str]], dict[str, Any]]:
     """A function from texts to typed keyword arguments: `"5"` becomes 5. It raises Refused(INVALID_PARAMS)."""
-    fields = {each.name: each.hint if each.is_required else NotRequired[each.hint] for each in parameters.listed}
-    typed = TypedDict("texts", fields)  # type: ignore[misc]  # made at run time
+    struct = parameters.as_struct()
     as_json = frozenset(each.name for each in parameters.listed if not is_scalar(each))
-    makers = {each.name: each.make_default for each in parameters.listed if each.make_default is not None}
 
     def read(texts: Mapping[str, str]) -> dict[str, Any]:
         values = {name: _parse(name, text) if name in as_json else text for name, text in texts.items()}
         try:
-            found = msgspec.convert(values, typed, strict=False, str_keys=True, dec_hook=read_special)
+            return asdict(msgspec.convert(values, struct, strict=False, str_keys=True, dec_hook=read_special))
         except msgspec.ValidationError as exc:
             raise refused_by_type(exc, values) from exc
-        return {name: make() for name, make in makers.items() if name not in texts} | found
 
     return read
 
