@@ -184,7 +184,7 @@ def test_the_reference_shows_the_safety_and_the_failures_of_a_tool() -> None:
     markdown, html = render_reference([tool], "T"), render_reference_html([tool], "T")
 
     assert "Safety: destructive. Hints: idempotent." in markdown
-    assert "| shop/OUT_OF_STOCK | Sold &lt;out>. | Choose \\| another. | yes |" in markdown
+    assert "| shop/OUT\\_OF\\_STOCK | Sold &lt;out>. | Choose \\| another. | yes |" in markdown
     assert "<td>Sold &lt;out&gt;.</td><td>Choose | another.</td><td>yes</td>" in html
 
 
