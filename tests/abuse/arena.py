@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -150,7 +149,7 @@ class Arena:
         good, bad = (json.dumps([PYTHON, "-S", str(place), *more]) for place, *more in (
             (HERE.parent / "fixtures" / "crowd_upstream.py", "good"), (HERE / "bad_upstream.py", str(self.script)),
         ))  # fmt: skip
-        hostile = "timeout_seconds = 2\nmax_call_seconds = 4\n"
+        hostile = "timeout_seconds = 2\nmax_call_seconds = 4\nhealth_seconds = 1\n"
         config.write_text(
             f'{tokens()}[guard.upstreams.good]\nprefix = "good_"\ncommand = {good}\n'
             f'[guard.upstreams.bad]\nprefix = "bad_"\ncommand = {bad}\n{hostile}'
@@ -200,6 +199,11 @@ class Arena:
                 Path(f"/proc/{pid}/clear_refs").write_text("5")  # resets VmHWM
         return usage
 
+    def serve_innocents(self) -> None:
+        """Wait until every innocent client has had a request served, or refused, that began after this call."""
+        for innocent in self._innocents.values():
+            innocent.wait()
+
     def _usage(self, name: str, pid: int, taken: tuple[float, int, int] | None) -> Usage:
         seconds, answers, refusals = taken or (0.0, 0, 0)
         resident = KILL_RESIDENT if pid in self.killed else peak_resident(pid)
@@ -234,24 +238,21 @@ class Innocent:
 
     def take(self) -> tuple[float, int, int]:
         """Longest answer time, answers and refusals since the last time."""
+        seconds, answers, refusals = json.loads(self._ask("take"))
+        return seconds, answers, refusals
+
+    def wait(self) -> None:
+        """Wait for a request that begins from now on."""
+        self._ask("wait")
+
+    def _ask(self, word: str) -> str:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write("take\n")
+        self.process.stdin.write(word + "\n")
         self.process.stdin.flush()
-        seconds, answers, refusals = json.loads(self.process.stdout.readline())
-        return seconds, answers, refusals
+        return self.process.stdout.readline()
 
     def close(self) -> None:
         """End it."""
         self.process.kill()
         self.process.communicate()
-
-
-def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Poll a condition; returns whether it became true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True

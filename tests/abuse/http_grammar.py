@@ -145,6 +145,7 @@ def check(case: Traffic, arena: Arena) -> None:
         for _ in range(case.connections):
             opened.append(_send(server.port, raw, case.ends))
         answers = [_read(each) for each in opened] if case.ends == "read" else []
+        arena.serve_innocents()  # while the connections are open
     finally:
         for each in opened:
             each.close()

@@ -1,7 +1,8 @@
 """An innocent client: `python innocent.py JSON` posts one request again and again, each on a connection of its own.
 
-A process of its own, so that the work of the attacker does not count. For each line of input it prints the longest answer
-time in seconds, the number of answers and the number of refusals since the last line.
+A process of its own, so that the work of the attacker does not count. On the line `take` it prints the longest answer time
+in seconds, the number of answers and the number of refusals since the last `take`; on `wait` it prints null. Both wait for
+a request that begins after the line.
 """
 
 from __future__ import annotations
@@ -38,11 +39,16 @@ class Client:
                 self._changed.notify_all()
             time.sleep(PAUSE)
 
-    def take(self) -> tuple[float, int, int]:
-        """Wait for a request that begins from now on, and empty the list."""
+    def wait(self) -> None:
+        """Wait for a request that begins from now on."""
         with self._changed:
             wanted = self._rounds + 2
             self._changed.wait_for(lambda: self._rounds >= wanted, 3 * SECONDS)
+
+    def take(self) -> tuple[float, int, int]:
+        """Wait, and empty the list."""
+        self.wait()
+        with self._changed:
             seen, self._seen = self._seen, []
         worst = max((seconds for seconds, _ in seen), default=3 * SECONDS)
         return worst, len(seen), sum(not is_served for _, is_served in seen)
@@ -64,8 +70,8 @@ class Client:
 def main() -> None:
     client = Client(**json.loads(sys.argv[1]))
     threading.Thread(target=client.run, daemon=True).start()
-    for _ in sys.stdin:
-        print(json.dumps(client.take()), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(client.take() if line == "take\n" else client.wait()), flush=True)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from tests.abuse import http_grammar, schemas, stdio_lines, upstreams
+from tests.abuse import forks, http_grammar, races, repositories, schemas, stdio_lines, upstreams
 from tests.abuse.arena import MAX_RESIDENT, MEGABYTE, Arena, Attack, Usage
 
 ATTACKS: Mapping[str, Attack] = {
     module.ATTACK.name: module.ATTACK
-    for module in (http_grammar, stdio_lines, schemas, upstreams)
+    for module in (http_grammar, stdio_lines, schemas, upstreams, repositories, races, forks)
 }
 
 
@@ -48,6 +49,8 @@ def run_case(arena: Arena, attack: str, kind: str, seed: int, *, max_seconds: fl
         chosen.check(case, arena)
     except AssertionError as broken:
         findings.append(str(broken).split("\n", 1)[0][:300] or "a promise is broken")
+    except (OSError, http.client.HTTPException) as broken:
+        findings.append(f"a request was not answered: {type(broken).__name__}")
     usage = arena.take_usage()
     for name, used in usage.items():
         findings.extend(find_excess(name, used, max_seconds))
