@@ -45,15 +45,15 @@ def _options() -> argparse.Namespace:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--minutes", type=float, default=0.0, metavar="N", help="go on for this long (default: each kind once)")
+    parser.add_argument("--minutes", type=float, default=0.0, metavar="N", help="duration (default: each kind once)")
     parser.add_argument("--cases", type=int, metavar="N", help="run at least this many cases")
     parser.add_argument("--seed", type=int, metavar="N", help="start with this seed; each case adds one")
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="attacks and kinds by a shell pattern, such as http.deep")
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="a shell pattern of kinds, such as http.deep")
     return parser.parse_args()
 
 
 def run(chosen: list[tuple[str, str]], seed: int, seconds: float, cases: int) -> list[Outcome]:
-    """Run rounds of all chosen kinds, each round in another order. A server that was harmed is replaced for the next case."""
+    """Run rounds of all chosen kinds, each in another order. After a finding every process is replaced."""
     started, outcomes, order = time.monotonic(), [], Random(seed)
     arena = new_arena()
     try:

@@ -100,6 +100,8 @@ class Arena:
         self.watched: dict[str, int] = {}
         """Name to process id."""
         self.killed: set[int] = set()
+        self.kept: dict[str, object] = {}
+        """What an attack keeps from one case to the next, by the name of its choice."""
         self._stack = ExitStack()
         self._innocents: dict[str, Innocent] = {}
         self._past: dict[str, Usage] = {}

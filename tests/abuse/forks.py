@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from strictwire.packs.workspace.preflight import MAX_OUTPUT
 from tests.abuse.arena import Arena, Attack
 from tests.abuse.governed import open_workspace
 from tests.fixtures.live import wait_for
@@ -32,8 +33,10 @@ def check(case: Command, arena: Arena) -> None:
     under = workspace.approve([["sh", "-c", case.line.replace("%m", case.marker)]])
     answer = workspace.call("write_file", path="src/x", content="x", **under)
     wait_for(lambda: not _processes(case.marker))
+    largest = max(path.stat().st_size for path in workspace.root.rglob("*") if path.is_file())
 
     assert answer.get("error_code") != "INTERNAL", answer
+    assert largest <= MAX_OUTPUT
     assert answer.get("path") == "src/x" or answer.get("error_code") == "PREFLIGHT_FAILED", answer
 
 
@@ -56,9 +59,9 @@ ATTACK = Attack(
     kinds={
         "fork_bomb": line("f() { f | f & }; f; : %m"),
         "fork_and_wait": line("i=0; while [ $i -lt 500 ]; do (sleep 60; : %m) & i=$((i+1)); done; exit 1"),
-        "memory_bomb": line("x=%m; while true; do x=$x$x; done"),
+        "memory_bomb": line(": %m; tail /dev/zero"),
         "output_flood": line("i=0; while [ $i -lt 20000 ]; do echo %m-%m-%m-%m-%m-%m; i=$((i+1)); done"),
-        "disk_flood": line("head -c 3000000000 /dev/zero > src/zero; : %m"),
+        "disk_flood": line(": %m; head -c 3000000000 /dev/zero > src/zero"),
         "daemon": line("(setsid sh -c 'sleep 60; : %m' &) ; exit 0"),
     },
     check=check,

@@ -22,7 +22,18 @@ FORBIDDEN = re.compile(rb"HTTP/1\.1 5(?!0[135])\d\d |\"INTERNAL\"|Traceback")
 """No answer contains this: the fault of a client is never reported as one of the server."""
 
 METHODS = (b"GET", b"POST", b"DELETE", b"OPTIONS", b"HEAD", b"PUT", b"TRACE", b"CONNECT", b"PRI", b"post", b"P\x00ST", b"")
-TARGETS = (b"/mcp", b"/", b"*", b"http://evil/mcp", b"/../mcp", b"/mcp?" + b"a" * 70_000, b"/mcp#x", b"//mcp", b"/%00", b"\xff")
+TARGETS = (
+    b"/mcp",
+    b"/",
+    b"*",
+    b"http://evil/mcp",
+    b"/../mcp",
+    b"/mcp?" + b"a" * 70_000,
+    b"/mcp#x",
+    b"//mcp",
+    b"/%00",
+    b"\xff",
+)
 VERSIONS = (b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2.0", b"HTTP/0.9", b"HTTP/1.1 ", b"http/1.1", b"HTTP/11", b"")
 FIELDS = (
     b"Host: evil", b"Origin: http://evil", b"Authorization: Bearer " + b"x" * 9000, b"Mcp-Session-Id: " + b"9" * 5000,
@@ -62,7 +73,9 @@ def posted(make: Callable[[Random], bytes]) -> Callable[[Random], Traffic]:
         headers = {"Authorization": "Bearer mallory", "Host": f"127.0.0.1:{PORT}"}
         modern_ones = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "say"}
         is_legacy = b'"method":"initialize"' in body[:200] or b'"initialize"' in body
-        return Traffic(raw=request(body, headers | ({} if is_legacy else modern_ones), port=0), connections=random.choice([1, 3]))
+        return Traffic(
+            raw=request(body, headers | ({} if is_legacy else modern_ones), port=0), connections=random.choice([1, 3])
+        )
 
     return generate
 
@@ -90,7 +103,9 @@ def pipelined(random: Random) -> Traffic:
 
 def long_header(random: Random) -> Traffic:
     """A header without an end, on many connections."""
-    return Traffic(raw=b"POST /mcp HTTP/1.1\r\n" + random.choice([b"X: ", b"X"]) + b"y" * 2_000_000, connections=30, ends="hold")
+    return Traffic(
+        raw=b"POST /mcp HTTP/1.1\r\n" + random.choice([b"X: ", b"X"]) + b"y" * 2_000_000, connections=30, ends="hold"
+    )
 
 
 def many_headers(random: Random) -> Traffic:
@@ -100,7 +115,9 @@ def many_headers(random: Random) -> Traffic:
 
 def tiny_chunks(random: Random) -> Traffic:
     head = post(b"", **{"Transfer-Encoding": "chunked"}).replace(b"Content-Length: 0\r\n", b"")
-    return Traffic(raw=head + random.choice([b"1\r\na\r\n", b"1;x=y\r\na\r\n"]) * 400_000 + b"0\r\n" + b"X: y\r\n" * 50_000 + b"\r\n")
+    return Traffic(
+        raw=head + random.choice([b"1\r\na\r\n", b"1;x=y\r\na\r\n"]) * 400_000 + b"0\r\n" + b"X: y\r\n" * 50_000 + b"\r\n"
+    )
 
 
 def reset_at_once(random: Random) -> Traffic:
@@ -109,7 +126,9 @@ def reset_at_once(random: Random) -> Traffic:
 
 def held_open(random: Random) -> Traffic:
     """Unfinished requests on many connections, without a token."""
-    raw = random.choice([b"", b"P", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", b"POST /mcp HTTP/1.1\r\nContent-Length: 9\r\n\r\n"])
+    raw = random.choice(
+        [b"", b"P", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", b"POST /mcp HTTP/1.1\r\nContent-Length: 9\r\n\r\n"]
+    )
     return Traffic(raw=raw, connections=600, ends="hold")
 
 
@@ -133,7 +152,11 @@ def sessions(random: Random) -> Traffic:
 
 def streams(_random: Random) -> Traffic:
     """Event streams that are opened and never read."""
-    return Traffic(raw=post(modern(1, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})), connections=200, ends="hold")
+    return Traffic(
+        raw=post(modern(1, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})),
+        connections=200,
+        ends="hold",
+    )
 
 
 def check(case: Traffic, arena: Arena) -> None:
@@ -142,8 +165,7 @@ def check(case: Traffic, arena: Arena) -> None:
     raw = case.raw.replace(PORT.encode(), str(server.port).encode())
     opened: list[socket.socket] = []
     try:
-        for _ in range(case.connections):
-            opened.append(_send(server.port, raw, case.ends))
+        opened.extend(_send(server.port, raw, case.ends) for _ in range(case.connections))
         answers = [_read(each) for each in opened] if case.ends == "read" else []
         arena.serve_innocents()  # while the connections are open
     finally:
@@ -204,4 +226,5 @@ ATTACK = Attack(
         "capabilities": posted(json_text.capabilities),
     },
     check=check,
+    exceeding=frozenset({"all_connections", "wide", "many_names", "capabilities"}),
 )

@@ -72,11 +72,11 @@ def references(random: Random) -> Repository:
 
 
 def inflating(random: Random) -> Repository:
-    """The last commit, its tree or its file is an object of a megabyte that inflates to a gigabyte."""
+    """The last commit, its tree or its file is an object of a megabyte that inflates to half a gigabyte."""
     kind = random.choice([b"commit", b"tree", b"blob"])
 
     def spoil(folder: Path, _outside: Path) -> None:
-        size = 1024 * MEGABYTE
+        size = 512 * MEGABYTE
         packer = zlib.compressobj(1)
         raw = packer.compress(kind + b" %d\x00" % size)
         raw += b"".join(packer.compress(bytes(16 * MEGABYTE)) for _ in range(size // (16 * MEGABYTE))) + packer.flush()

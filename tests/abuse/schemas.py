@@ -99,11 +99,13 @@ def check(case: Offer, arena: Arena) -> None:
     """List and call are answered, and no answer is a fault of the guard."""
     guard = arena.guard
     tool = {"name": "act", "inputSchema": case.schema, "outputSchema": case.output}
+    listing = modern(1, "tools/list")
     arena.script.write_text(json.dumps({"tools": [{name: value for name, value in tool.items() if value is not None}]}))
     try:
-        answers = [guard.post(body, bearer(body)).body for body in (modern(1, "tools/list"), call("bad_act", **case.arguments))]
+        answers = [guard.post(body, bearer(body)).body for body in (listing, call("bad_act", **case.arguments))]
     finally:
         arena.script.write_text("{}")
+    answers.append(guard.post(listing, bearer(listing)).body)  # the guard keeps the list that it showed last
 
     assert all(b'"result"' in answer or b'"error"' in answer for answer in answers)
     assert not any(b'"INTERNAL"' in answer for answer in answers), answers
@@ -123,5 +125,5 @@ ATTACK = Attack(
         "nonsense": nonsense,
     },
     check=check,
-    exceeding=frozenset({"doubling", "wide_enum", "wide_union"}),
+    exceeding=frozenset({"doubling", "wide_union"}),
 )

@@ -1,4 +1,4 @@
-"""A client on standard input that sends what is no message, too much, or does not read. Each case has a server of its own."""
+"""A client on standard input that sends malformed or too many messages, or does not read. Each case has its own server."""
 
 from __future__ import annotations
 
@@ -127,4 +127,5 @@ ATTACK = Attack(
         "capabilities": repeated(json_text.capabilities),
     },
     check=check,
+    exceeding=frozenset({"unread", "wide", "many_names", "capabilities"}),
 )

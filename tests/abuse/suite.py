@@ -7,12 +7,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from tests.abuse import forks, http_grammar, races, repositories, schemas, stdio_lines, upstreams
+from tests.abuse import (
+    clocks,
+    forks,
+    hashes,
+    http_grammar,
+    races,
+    repositories,
+    schemas,
+    stdio_lines,
+    tokens,
+    trails,
+    upstreams,
+)
 from tests.abuse.arena import MAX_RESIDENT, MEGABYTE, Arena, Attack, Usage
 
 ATTACKS: Mapping[str, Attack] = {
     module.ATTACK.name: module.ATTACK
-    for module in (http_grammar, stdio_lines, schemas, upstreams, repositories, races, forks)
+    for module in (
+        http_grammar,
+        stdio_lines,
+        schemas,
+        upstreams,
+        trails,
+        repositories,
+        races,
+        forks,
+        clocks,
+        tokens,
+        hashes,
+    )
 }
 
 

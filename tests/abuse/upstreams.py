@@ -111,11 +111,19 @@ def web_bomb(random: Random) -> Part:
 
 def web_redirect(random: Random) -> Part:
     place = random.choice(["http://169.254.169.254/", "file:///etc/passwd", "//x", "\x00", "/mcp"])
-    return Part(pieces=[respond(b"", random.choice(["302 Found", "307 Temporary Redirect", "401 Unauthorized"]), f"Location: {place}\r\n")])
+    return Part(
+        pieces=[
+            respond(
+                b"", random.choice(["302 Found", "307 Temporary Redirect", "401 Unauthorized"]), f"Location: {place}\r\n"
+            )
+        ]
+    )
 
 
 def web_header(random: Random) -> Part:
-    return Part(pieces=[b"HTTP/1.1 200 OK\r\n" + random.choice([b"X: " + b"y" * (8 << 20), b"X: y\r\n" * 500_000]) + b"\r\n\r\n"])
+    return Part(
+        pieces=[b"HTTP/1.1 200 OK\r\n" + random.choice([b"X: " + b"y" * (8 << 20), b"X: y\r\n" * 500_000]) + b"\r\n\r\n"]
+    )
 
 
 def web_silence(_random: Random) -> Part:
