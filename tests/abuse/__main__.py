@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from tests.abuse.arena import MAX_RESIDENT, MAX_SECONDS, MEGABYTE, Arena
-from tests.abuse.suite import Outcome, kinds, run_case
+from tests.abuse.suite import Outcome, all_kinds, run_case
 
 EXAMPLES = """examples:
   ./scripts/abuse --minutes 10                          every attack in random order for ten minutes
@@ -27,9 +27,9 @@ FINDINGS = 100
 
 def main() -> int:
     options = _options()
-    chosen = [each for each in kinds(with_exceeding=True) if fnmatch.fnmatch(".".join(each), options.only)]
+    chosen = [each for each in all_kinds() if fnmatch.fnmatch(".".join(each), options.only)]
     if not chosen:
-        names = ", ".join(".".join(each) for each in kinds(with_exceeding=True))
+        names = ", ".join(".".join(each) for each in all_kinds())
         print(f"abuse: --only {options.only} matches nothing. Attacks: {names}", file=sys.stderr)
         return 2
     seed = options.seed if options.seed is not None else time.time_ns() % 10**6

@@ -51,6 +51,8 @@ class Attack:
     """Runs a case. Raises AssertionError if a promise is broken."""
     exceeding: frozenset[str] = frozenset()
     """Kinds that exceed a limit in this version. Only the long run includes them, and it fails because of them."""
+    lengthy: frozenset[str] = frozenset()
+    """Kinds that keep every limit and take seconds. Only the long run includes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,4 +98,5 @@ ATTACK = Attack(
         "year_2038": around(2.0**31),
     },
     check=check,
+    lengthy=frozenset({"to_and_fro", "epoch"}),
 )

@@ -65,4 +65,5 @@ ATTACK = Attack(
         "daemon": line("(setsid sh -c 'sleep 60; : %m' &) ; exit 0"),
     },
     check=check,
+    lengthy=frozenset({"memory_bomb"}),
 )

@@ -131,4 +131,5 @@ ATTACK = Attack(
         "inflating": inflating,
     },
     check=check,
+    lengthy=frozenset({"inflating"}),
 )

@@ -125,5 +125,6 @@ ATTACK = Attack(
         "nonsense": nonsense,
     },
     check=check,
+    lengthy=frozenset({"wide_enum"}),
     exceeding=frozenset({"doubling", "wide_union"}),
 )

@@ -127,5 +127,6 @@ ATTACK = Attack(
         "capabilities": repeated(json_text.capabilities),
     },
     check=check,
+    lengthy=frozenset({"endless", "blank"}),
     exceeding=frozenset({"unread", "wide", "many_names", "capabilities"}),
 )

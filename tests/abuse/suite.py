@@ -54,14 +54,14 @@ class Outcome:
         return f"{self.attack}.{self.kind} (seed {self.seed}): {'; '.join(self.findings)}"
 
 
-def kinds(*, with_exceeding: bool) -> list[tuple[str, str]]:
+def all_kinds() -> list[tuple[str, str]]:
     """Names of attack and kind."""
-    return [
-        (attack.name, kind)
-        for attack in ATTACKS.values()
-        for kind in attack.kinds
-        if with_exceeding or kind not in attack.exceeding
-    ]
+    return [(attack.name, kind) for attack in ATTACKS.values() for kind in attack.kinds]
+
+
+def short_kinds() -> list[tuple[str, str]]:
+    """Those that keep their limits and are quick."""
+    return [(name, kind) for name, kind in all_kinds() if kind not in ATTACKS[name].exceeding | ATTACKS[name].lengthy]
 
 
 def run_case(arena: Arena, attack: str, kind: str, seed: int, *, max_seconds: float) -> Outcome:

@@ -1,4 +1,4 @@
-"""The short run: one case of every kind that keeps its limits. `./scripts/abuse` is the long one."""
+"""The short run: one case of every kind that keeps its limits and is quick. `./scripts/abuse` is the long one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.abuse.__main__ import FINDINGS, report
 from tests.abuse.arena import MAX_RESIDENT, Arena, Usage
-from tests.abuse.suite import ATTACKS, find_excess, kinds, run_case
+from tests.abuse.suite import ATTACKS, Outcome, find_excess, run_case, short_kinds
 from tests.fixtures.live import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -26,7 +27,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Arena]:
         arena.close()
 
 
-@pytest.mark.parametrize(("attack", "kind"), kinds(with_exceeding=False))
+@pytest.mark.parametrize(("attack", "kind"), short_kinds())
 def test_an_attack_breaks_no_promise_and_no_limit(arena: Arena, attack: str, kind: str) -> None:
     """Answer times are limited loosely here, because the machine that runs the tests may be busy."""
     outcome = run_case(arena, attack, kind, SEED, max_seconds=PATIENCE)
@@ -34,8 +35,8 @@ def test_an_attack_breaks_no_promise_and_no_limit(arena: Arena, attack: str, kin
     assert outcome.findings == (), str(outcome)
 
 
-def test_kinds_that_exceed_a_limit_are_kinds() -> None:
-    assert [name for attack in ATTACKS.values() for name in attack.exceeding if name not in attack.kinds] == []
+def test_kinds_of_the_long_run_are_kinds() -> None:
+    assert [attack.name for attack in ATTACKS.values() if not attack.exceeding | attack.lengthy < set(attack.kinds)] == []
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,15 @@ def test_kinds_that_exceed_a_limit_are_kinds() -> None:
 )
 def test_each_limit_is_checked(used: Usage, findings: int) -> None:
     assert len(find_excess("server", used, 1.0)) == findings
+
+
+@pytest.mark.parametrize(("findings", "exit_code"), [((), 0), (("server: 301 MB resident",), FINDINGS)])
+def test_a_finding_ends_the_long_run_with_its_own_exit_code(
+    capsys: pytest.CaptureFixture[str], findings: tuple[str, ...], exit_code: int
+) -> None:
+    usage = {"server": Usage(resident=MAX_RESIDENT, seconds=0.5, answers=2, refusals=0)}
+    outcome = Outcome(attack="http", kind="deep", seed=7, usage=usage, findings=findings)
+
+    assert report([outcome]) == exit_code
+    assert "server: at most 300 MB resident, another client answered within 0.50 s" in (shown := capsys.readouterr().out)
+    assert ("repeat: ./scripts/abuse --only http.deep --seed 7 --cases 1" in shown) == bool(findings)

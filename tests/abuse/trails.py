@@ -136,14 +136,10 @@ def another_size(proof: bytes, random: Random) -> bytes:
     return head + b"\n\n" + b"\n".join([origin, b"%d" % (int(size) + random.choice([-1, 1, 10**12])), rest])
 
 
-def replace_with_older(arena_older: str) -> Callable[[Random], Tampering]:
-    """A whole older state of the folder: a rollback."""
-
-    def apply(folder: Path) -> None:
-        shutil.rmtree(folder)
-        shutil.copytree(folder.parent / arena_older, folder)
-
-    return lambda _random: Tampering(change_folder=apply)
+def roll_back(folder: Path) -> None:
+    """Replace the folder with an older state of itself."""
+    shutil.rmtree(folder)
+    shutil.copytree(folder.with_name("older"), folder)
 
 
 def in_folder(apply: Callable[[Path], object]) -> Callable[[Random], Tampering]:
@@ -189,7 +185,7 @@ ATTACK = Attack(
         "swap": change_lines(swap),
         "repeat": change_lines(lambda lines, random: lines.insert(random.randrange(len(lines)), random.choice(lines))),
         "cut": change_lines(cut),
-        "rollback": replace_with_older("older"),
+        "rollback": in_folder(roll_back),
         "no_checkpoints": in_folder(lambda folder: (folder / CHECKPOINTS).unlink()),
         "no_log": in_folder(lambda folder: (folder / LOG).unlink()),
         "empty_with_worker": in_folder(empty_with_worker),
@@ -200,5 +196,6 @@ ATTACK = Attack(
         "forged_size": forge(another_size),
     },
     check=check,
+    lengthy=frozenset({"repeat", "no_log", "no_checkpoints", "forged_size"}),
     exceeding=frozenset({"empty_with_worker"}),
 )

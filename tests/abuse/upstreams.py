@@ -173,4 +173,5 @@ ATTACK = Attack(
         "web_silence": web_silence,
     },
     check=check,
+    lengthy=frozenset({"silence", "endless_line", "web_bomb"}),
 )
