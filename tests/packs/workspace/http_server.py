@@ -22,6 +22,7 @@ class HttpServer:
     """A running server. Principals are the owners of tokens."""
 
     port: int
+    pid: int
     state: Path
 
     def call(self, owner: str, tool: str, /, **arguments: Any) -> Any:
@@ -69,7 +70,7 @@ def serve_http(
     try:
         assert process.stderr is not None
         port = int(process.stderr.readline().decode().rsplit(":", 1)[1].split("/")[0])
-        yield HttpServer(port=port, state=folder / "xdg" / "strictwire" / "packs")
+        yield HttpServer(port=port, pid=process.pid, state=folder / "xdg" / "strictwire" / "packs")
     finally:
         process.terminate()
         process.communicate(timeout=60)
