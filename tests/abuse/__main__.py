@@ -100,7 +100,8 @@ def report(outcomes: list[Outcome]) -> int:
             worst[name] = (max(resident, used.resident), max(seconds, used.seconds))
     print(f"\n{len(outcomes)} cases")
     for name, (resident, seconds) in sorted(worst.items()):
-        print(f"{name}: at most {resident // MEGABYTE} MB resident, another client answered within {seconds:.2f} s")
+        answered = f", another client answered within {seconds:.2f} s" if seconds else ""
+        print(f"{name}: at most {resident // MEGABYTE} MB resident{answered}")
     found = {f"{each.attack}.{each.kind}": each for each in outcomes if each.findings}
     for name, each in sorted(found.items()):
         print(f"FOUND {each}\n      repeat: ./scripts/abuse --only {name} --seed {each.seed} --cases 1")

@@ -50,7 +50,7 @@ class Attack:
     check: Callable[[Any, Arena], None]
     """Runs a case. Raises AssertionError if a promise is broken."""
     exceeding: frozenset[str] = frozenset()
-    """Kinds that exceed a limit in this version. Only the long run includes them, and it fails because of them."""
+    """Kinds that exceed a limit in this version, or come near to one. Only the long run includes them."""
     lengthy: frozenset[str] = frozenset()
     """Kinds that keep every limit and take seconds. Only the long run includes them."""
 

@@ -128,5 +128,5 @@ ATTACK = Attack(
     },
     check=check,
     lengthy=frozenset({"endless", "blank"}),
-    exceeding=frozenset({"unread", "wide", "many_names", "capabilities"}),
+    exceeding=frozenset({"unread", "wide"}),
 )
