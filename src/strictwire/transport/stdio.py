@@ -266,6 +266,8 @@ class _PipeReader(asyncio.Protocol):
     def __init__(self, feed: Any, end: Any) -> None:
         self._feed, self._end = feed, end
         self._transport: Any = None
+        self._is_paused = False
+        """Kept here: pipe transports have no `is_reading` before Python 3.11.4."""
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -281,11 +283,13 @@ class _PipeReader(asyncio.Protocol):
         self._end()
 
     def pause(self) -> None:
-        if self._transport.is_reading():
+        if not self._is_paused and not self._transport.is_closing():
+            self._is_paused = True
             self._transport.pause_reading()
 
     def resume(self) -> None:
-        if not self._transport.is_closing() and not self._transport.is_reading():
+        if self._is_paused and not self._transport.is_closing():
+            self._is_paused = False
             self._transport.resume_reading()
 
     def close(self) -> None:
