@@ -97,7 +97,7 @@ class McpEndpoint:
         elif _is_batch(message) and session is not None and session.revision.batches:
             deliver(await self._serve_batch(session, inbound, outlet))
         else:
-            deliver(self._take(message, inbound.body, session, inbound))
+            deliver(self._take_non_request(message, inbound.body, session, inbound))
 
     def end_input(self) -> None:
         """The input has ended: subscriptions end, and questions to the client fail."""
@@ -164,12 +164,12 @@ class McpEndpoint:
         else:
             exchange.refuse(missing)
 
-    def _take(
+    def _take_non_request(
         self, message: Notification | Response | Unreadable, raw: bytes, session: Session | None, inbound: Inbound
     ) -> Reply:
-        """A message that asks for no answer, or is none."""
+        """Handle any message that is not a request: a notification, a response, or bytes that are no valid message."""
         if isinstance(message, Notification):
-            return self._hear(message, raw, session, inbound)
+            return self._take_notification(message, raw, session, inbound)
         if isinstance(message, Response):
             return self._take_answer(message, raw, session, inbound)
         return self._refuse_unreadable(message, inbound, session)
@@ -187,7 +187,7 @@ class McpEndpoint:
         """The answer to one message of a batch; None if it was cancelled. `initialize` must not be among them."""
         message, raw = classify(value), render(value)
         if not isinstance(message, Request):
-            return self._take(message, raw, session, inbound)
+            return self._take_non_request(message, raw, session, inbound)
         answered: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
         deliver = partial(_resolve, answered)
         try:
@@ -272,8 +272,8 @@ class McpEndpoint:
         principal = inbound.caller.principal
         return self._sessions.find(session_id, principal) if session_id else None
 
-    def _hear(self, message: Notification, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
-        """Take a notification. Over HTTP one without a session is refused: its sender has lost the session."""
+    def _take_notification(self, message: Notification, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
+        """Handle a notification. Over HTTP, one without a session is refused: the client has lost its session."""
         route = route_of(message.method, message.params, inbound.headers, has_session=session is not None)
         if inbound.headers is not None and session is None and route is not Route.STATELESS:
             failure = route if isinstance(route, Failure) else sessionless(inbound.headers)
@@ -284,7 +284,7 @@ class McpEndpoint:
             if inbound.headers is None:
                 _cancel(self._in_flight, message.params or {})
         elif session is not None and route is not Route.STATELESS:
-            session.hear(message, raw)
+            session.take_notification(message, raw)
         return ACCEPTED
 
     def _take_answer(self, message: Response, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:

@@ -91,7 +91,7 @@ class Session(Protocol):
     async def serve(self, exchange: Exchange) -> None:
         """Answer one request."""
 
-    def hear(self, notification: Notification, raw: bytes) -> None:
+    def take_notification(self, notification: Notification, raw: bytes) -> None:
         """Take a notification of the client."""
 
     def take_answer(self, response: Response, raw: bytes) -> bool:

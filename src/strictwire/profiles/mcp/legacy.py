@@ -104,8 +104,8 @@ class LegacySession:
         else:
             exchange.answer(Reply(body=render_result(request.id, result)))
 
-    def hear(self, notification: Notification, raw: bytes) -> None:
-        """Take a notification of the client. Cancellations are the endpoint's; no other needs anything done."""
+    def take_notification(self, notification: Notification, raw: bytes) -> None:
+        """See Session. Does nothing: the endpoint handles cancellations, and no other notification changes the session."""
 
     def take_answer(self, response: Response, raw: bytes) -> bool:  # noqa: ARG002 - the seam's signature
         """Hand an answer of the client to the handler that asked; False if none did."""
