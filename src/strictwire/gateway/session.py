@@ -132,7 +132,7 @@ class UpstreamSession(GuardSession):
     async def discover(self, request: ClientRequest) -> None:
         """See UpstreamView. What the upstream offers is known when its session opens; a failed one is retried elsewhere."""
 
-    def hear(self, notification: Notification, raw: bytes) -> None:
+    def take_notification(self, notification: Notification, raw: bytes) -> None:
         """See Session. Notifications of the client are relayed."""
         sending = None if self._link is None else self._send(self._link, raw)
         if notification.method == "notifications/initialized":

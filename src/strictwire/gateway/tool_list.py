@@ -92,7 +92,7 @@ OnRead: TypeAlias = Callable[[Mapping[str, JsonObject]], None]
 
 
 def ignore_tools(_entries: Mapping[str, JsonObject]) -> None:
-    """The OnRead of a list that nobody watches."""
+    """The OnRead for a list without a watcher: does nothing."""
 
 
 class PinCheck(Protocol):

@@ -1,6 +1,6 @@
 """The values that pass through the stages.
 
-Those that every call makes are msgspec structs: frozen like dataclasses, and six times as fast to make.
+Values created for every call are msgspec structs: frozen like dataclasses, and six times as fast to create.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from strictwire.pipeline.deadline import Deadline
 
 
 class Kind(StrEnum):
-    """What is called."""
+    """The kind of target that a call names."""
 
     TOOL = "tool"
     RESOURCE = "resource"
@@ -27,11 +27,11 @@ class Kind(StrEnum):
 
 
 COMPLETION: Final = "completion/complete"
-"""The one name under which completion is offered."""
+"""The target name of completion, which has no name of its own."""
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
-    """Who calls, as far as the transport could establish it."""
+    """The caller as the transport identified it."""
 
     principal: str = "local"
     role: str | None = None
@@ -71,7 +71,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     revision: str
     context: RunningContext
     capabilities: Collection[str] = ()
-    """What the client declared it can do."""
+    """The capabilities that the client declared."""
     trace: Trace = msgspec.field(default_factory=Trace)
 
 

@@ -1,6 +1,6 @@
-"""What can be called right now: contracts bound to handlers and compiled, as one immutable snapshot.
+"""The tools, resources and prompts that can be called now: compiled contracts with handlers, as one immutable snapshot.
 
-Not here: who adds and removes tools (`server`), how they are listed on a wire (`profiles`).
+Not here: adding and removing tools (`server`), writing lists for clients (`profiles`).
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Draft:
 
 
 class Catalog:
-    """The snapshot in force, and who wants to know when it changes."""
+    """The current snapshot, and the functions to call when it changes."""
 
     def __init__(self, offers: Offers) -> None:
         self._offers = offers
@@ -178,11 +178,11 @@ class Catalog:
 
     @property
     def offers(self) -> Offers:
-        """The snapshot in force; the same value until something changes."""
+        """The current snapshot; the same value until something changes."""
         return self._offers if self._draft is None else self._settle()
 
     def change(self, make: Callable[[Offers], Offers], changed: str) -> None:
-        """Put a new snapshot in force, from any thread. `changed` is `tools`, `prompts`, `resources` or `completions`."""
+        """Replace the current snapshot, from any thread. `changed` is `tools`, `prompts`, `resources` or `completions`."""
         with self._lock:
             self._offers = make(self._finish_draft())
         self.announce(changed)
@@ -190,7 +190,7 @@ class Catalog:
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
         """Offer one tool more, from any thread. Raises ContractRefused or SchemaRefused.
 
-        The snapshot is made when it is next asked for, so that adding many tools in a row does not copy the offers for each.
+        The snapshot is made when it is next read, so that adding many tools in a row does not copy the offers for each.
         """
         with self._lock:
             draft = self._draft or Draft(self._offers)
@@ -231,7 +231,7 @@ class Catalog:
 
 
 def is_async(handler: Handler) -> bool:
-    """Whether calling it gives something to await."""
+    """Whether the handler is a coroutine function, or an object whose `__call__` is one."""
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(type(handler).__call__)
 
 

@@ -1,4 +1,4 @@
-"""Time and ids as values that are handed in, so that a run can be repeated to the byte."""
+"""The sources of time and ids, passed as a value so that a test can repeat a run byte for byte."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Final
 
 FIXED_TIME: Final = 1_767_225_600.0
-"""2026-01-01T00:00:00.000Z: what a deterministic run takes for now."""
+"""2026-01-01T00:00:00.000Z: the current time of a deterministic run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """Where time and ids come from."""
+    """The functions that give the time and new ids."""
 
     now: Callable[[], float] = time.time
     """Seconds since 1970."""
@@ -34,19 +34,19 @@ class Clock:
 
 @lru_cache(maxsize=8)
 def iso_millis(millis: int) -> str:
-    """On a busy server most stamps are the same as the one before."""
+    """Milliseconds since 1970 as ISO 8601. Cached: on a busy server many records have the same timestamp."""
     whole, rest = divmod(millis, 1000)
     return f"{_iso_second(whole)}.{rest:03d}Z"
 
 
 @lru_cache(maxsize=8)
 def _iso_second(whole: int) -> str:
-    """Most others fall into the same second."""
+    """Cached, because most other timestamps are in the same second."""
     return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def deterministic_clock() -> Clock:
-    """A clock that stands still and ids that count."""
+    """A clock that never advances, and ids that count up."""
     return Clock(now=lambda: FIXED_TIME, elapsed=lambda: 0.0, next_id=_ids("0" * 16))
 
 

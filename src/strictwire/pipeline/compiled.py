@@ -1,4 +1,4 @@
-"""CompiledTool: everything that is known about a tool before it is called, worked out once.
+"""CompiledTool: everything that is known about a tool before it is called, computed once.
 
 A prompt, a resource and a tool of an upstream are compiled tools too. The stages that differ between our own tools and those
 of an upstream are functions of this value, so there is one driver (`perform`) and no second code path.
@@ -36,20 +36,20 @@ class CompiledTool:
     output: Conformer | None = None
     caps: Caps = field(default_factory=Caps)
     seconds: float | None
-    """The time limit of the handler; None if it keeps its own."""
+    """The time limit of the handler; None if the handler enforces its own."""
     roles: frozenset[str] = frozenset()
     tier: str = "core"
     capabilities: frozenset[str] = frozenset()
-    """What the client must be able to do."""
+    """Capabilities that the client must declare."""
     read_only: bool = True
     dialect: str = "mcp"
     fingerprint: str = ""
     upstream: str = ""
-    """The server behind the guard that has the tool."""
+    """The name of the upstream that has the tool; empty for our own tools."""
 
 
 Refuse: TypeAlias = Callable[[CompiledTool, Call], Failure | None]
 """A stage before the handler: why the call is refused, or None."""
 
 Verify: TypeAlias = Callable[[CompiledTool, Call, object], Outcome]
-"""The stage after the handler: what its return value comes to."""
+"""The stage after the handler: turns its return value into an outcome."""

@@ -1,4 +1,4 @@
-"""The time limit of a running handler, which stands still while the client is asked something."""
+"""The time limit of a running handler, which is paused while a question to the client is open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Deadline(msgspec.Struct):
-    """Seconds that a handler has left, or None. Armed only when the handler waits: one that never does needs no timer."""
+    """Seconds that a handler has left, or None. A timer is set only if the handler waits."""
 
     seconds: float | None
     pauses: int = 0
@@ -29,7 +29,7 @@ class Deadline(msgspec.Struct):
             self.timeout.reschedule(None)
 
     def resume(self) -> None:
-        """Let the clock run on from where it stood."""
+        """Continue with the seconds that were left."""
         self.pauses -= 1
         if self.timeout is not None and not self.pauses:
             self.timeout.reschedule(self._ends())

@@ -1,5 +1,5 @@
-"""How many calls run at once, and how many events a second. Past a limit a call is refused at once: a queue would only
-hide the overload.
+"""Limits on concurrent calls and on events per second. A call beyond a limit is refused at once: a queue would only hide
+the overload.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ConcurrencyLimit:
     running: int = 0
 
     def enter(self) -> bool:
-        """Take a place; False if there is none."""
+        """Count one more running call; False if the limit is reached."""
         parent = self.parent
         if self.running >= self.limit or (parent is not None and parent.running >= parent.limit):
             return False
@@ -30,13 +30,13 @@ class ConcurrencyLimit:
         return True
 
     def take(self) -> None:
-        """Take a place whether or not there is one: for work that cannot be stopped and already runs."""
+        """Count one more even beyond the limit: for work that already runs and cannot be stopped."""
         self.running += 1
         if self.parent is not None:
             self.parent.running += 1
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Count one less."""
         self.running -= 1
         if self.parent is not None:
             self.parent.running -= 1
@@ -47,7 +47,7 @@ ROUNDING: Final = 1e-9
 
 
 class TokenBucket:
-    """Lets `burst` events pass at once and `per_second` on average. The caller hands in the time, from a monotonic clock."""
+    """Lets `burst` events pass at once and `per_second` on average. The caller passes the time of a monotonic clock."""
 
     __slots__ = ("_at", "_burst", "_per_second", "tokens")
 

@@ -2,10 +2,10 @@
 
     admit -> authorise -> accept -> intend -> run -> verify -> render -> record -> answer
 
-There is no other way through: every transport, every profile, the client in memory and the guard come here. What is called
-was found before (`catalog`, or an upstream's list). The profile brings the function that renders an outcome, because the
-record holds the answer as it is sent (S8) and is durable before the answer leaves (S7). If the record cannot be kept, the
-answer is that failure instead.
+This is the only path: every transport, every profile, the in-memory client and the guard use it. The caller has already
+looked up the tool (in `catalog`, or in the list of an upstream). The profile passes the function that renders an outcome,
+because the record holds the failure as it is sent (S8) and is durable before the answer leaves (S7). If the record cannot be
+kept, the client gets that failure instead.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Pipeline:
         arrived: float | None = None,
     ) -> None:
         """Run one call through the stages. `deliver` gets the answer once its record is durable, perhaps later than this
-        returns. `tool` is a Failure where nothing was found to call. `arrived` is the clock's time at which the request
-        came in, if finding the tool took time; the duration in the record counts from it.
+        returns. `tool` is a Failure if there is no such tool. `arrived` is the time of the clock when the request
+        arrived, if looking up the tool took time; the duration in the record counts from it.
 
         Raises CancelledError if the call is cancelled; that is recorded too, and there is no answer.
         """
@@ -63,7 +63,7 @@ class Pipeline:
             self.journal.close(entry, call, fail("CANCELLED"), None, lambda _unrecorded: None)
             raise
         except BaseException as exc:
-            # Not only Exception: a panic in the schema validator, which is written in Rust, is none.
+            # BaseException, because a panic in jsonschema-rs (Rust) raises one that is not an Exception.
             log.exception("a fault of ours in %s %s", call.kind.value, bound_name(call.target))
             outcome = fail("INTERNAL", cause=plain(exc))
             rendered = self._render_fault(entry, call, outcome, partial(render, outcome, found))
@@ -76,7 +76,7 @@ class Pipeline:
         )
 
     def _render_fault(self, entry: CallEntry | None, call: Call, fault: Failure, render: Callable[[], Rendered]) -> Rendered:
-        """The answer for a fault of ours. If even that cannot be rendered, the call is recorded without an answer."""
+        """Render the answer for a bug of ours. If that raises too, record the call without an answer."""
         try:
             return render()
         except BaseException:

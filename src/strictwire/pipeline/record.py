@@ -1,4 +1,4 @@
-"""From calls and outcomes to audit records: what is durable before an answer leaves."""
+"""Makes audit records from calls and outcomes. The record of a call is durable before its answer leaves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Answered(Protocol):
 
 
 def facts_of(call: Call, clock: Clock) -> Facts:
-    """What a dialect may know about the call. `phase_id` and `plan_hash` are preserved as the caller gave them (S9)."""
+    """The facts about a call that a dialect may use. `phase_id` and `plan_hash` are kept as the caller gave them (S9)."""
     known = call.trace.facts or call.context.attributed or Facts()
     return Facts(
         tool=call.target,
@@ -140,7 +140,7 @@ class Journal:
         caller: Caller,
         answer: Callable[[Failure], None],
     ) -> None:
-        """Record the refusal of something readable that is no call: an unknown method, a header that differs.
+        """Record the refusal of a valid request that is no call: an unknown method, a header that differs.
 
         `answer` gets the failure to answer with: the one given, or that of the record if it cannot be kept (S7).
         """
@@ -184,8 +184,8 @@ def _complete(
     *,
     keeps_values: bool,
 ) -> event.Call | event.Outcome | event.Refusal:
-    """A record that is not of a plain success: what the handler found out, how it failed, what it returned."""
-    changes: dict[str, Any] = {} if known is None else _found_out(known)
+    """Add what a plain success does not have: facts reported by the handler, the failure, the returned value."""
+    changes: dict[str, Any] = {} if known is None else _reported_facts(known)
     kind: type[event.Call | event.Outcome | event.Refusal] = event.Outcome if entry.is_intended else event.Call
     if isinstance(outcome, Failure):
         sent = None if answered is None else sent_code(answered.envelope)
@@ -215,8 +215,8 @@ def sent_code(envelope: JsonValue) -> str | None:
     return None
 
 
-def _found_out(known: Facts) -> dict[str, Any]:
-    """What a handler reported about its call. An intent is written before the handler runs, so only the outcome has it."""
+def _reported_facts(known: Facts) -> dict[str, Any]:
+    """The facts that the handler reported. Only the outcome has them: the intent is written before the handler runs."""
     found = {
         "role": known.role,
         "session_id": known.session_id,

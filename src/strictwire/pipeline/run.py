@@ -1,4 +1,4 @@
-"""The run stage: the handler in a task of its own, within its time limit. Contains whatever a handler raises.
+"""The run stage: runs the handler in its own task, within its time limit, and catches everything that it raises.
 
 The handler's task is not the call's: a handler that cancels its own task, ignores its cancellation or leaves context
 variables behind cannot keep the call from being recorded and answered.
@@ -73,22 +73,22 @@ class HandlerRunner:
             return await self._run_in_thread(tool, call)
         except (asyncio.CancelledError, GeneratorExit):
             raise
-        except BaseException as exc:  # noqa: BLE001 - the one place that catches whatever a handler raises
+        except BaseException as exc:  # noqa: BLE001 - the one place that catches everything a handler raises
             return Raised(exc)
 
     async def _run_in_thread(self, tool: CompiledTool, call: Call) -> object:
-        """Run a plain function. It cannot be stopped: past its time it runs on, and keeps its place until it ends."""
+        """Run a plain function. It cannot be stopped: after a timeout it counts as a running call until it ends."""
         job = self._executor.submit(tool.handler, call.arguments, call.context)
         try:
             return await asyncio.wrap_future(job)
         except asyncio.CancelledError:
-            if not job.done():  # waiting for a thread it is cancelled, and done; running it is not
+            if not job.done():  # it already runs on a thread; a job that still waited for one is cancelled, and so done
                 tool.limit.take()
                 job.add_done_callback(partial(_leave_from_thread, asyncio.get_running_loop(), tool.limit))
             raise
 
     def _abandon(self, handler: asyncio.Task[object], limit: ConcurrencyLimit) -> None:
-        """Cancel a handler that nothing waits for any more. It keeps its place until it has ended."""
+        """Cancel a handler whose result is no longer needed. It counts as a running call until it ends."""
         if handler.done():
             return
         handler.cancel()
@@ -101,7 +101,7 @@ class HandlerRunner:
         limit.leave()
 
     def _settle(self, exc: BaseException, tool: CompiledTool, call: Call) -> Failure | Asking:
-        """What an exception of a handler means."""
+        """The outcome for an exception of a handler."""
         if isinstance(exc, AnswersNeeded):
             return Asking(questions=exc.questions)
         if isinstance(exc, Refused):

@@ -26,7 +26,7 @@ TIERS: Final[Mapping[str, int]] = MappingProxyType(
 
 
 def admit(tool: CompiledTool, call: Call) -> Failure | None:
-    """MISSING_CAPABILITY, or OVERLOADED; on None a place in the concurrency limit is taken and must be given back."""
+    """MISSING_CAPABILITY, or OVERLOADED; None if the call may start: it is counted in `tool.limit` until `leave`."""
     if tool.capabilities:
         missing = tool.capabilities.difference(call.capabilities)
         if missing:

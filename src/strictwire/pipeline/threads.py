@@ -57,7 +57,7 @@ class DaemonThreads(Executor):
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             resolve = _perform(*job)
-            with self._lock:  # before the result is visible, so that a caller who has it finds the thread idle
+            with self._lock:  # before the result is visible, so that a caller that has the result finds the thread idle
                 self._idle += 1
             resolve()
             del job, resolve

@@ -2,9 +2,9 @@
 
     calls add records -> the batch ends -> the recorder commits all records as one -> the answers leave as one write
 
-A transport opens the batch around everything that one read brought (`with batch:`). Outside such a block the batch ends in
-the next turn of the event loop, so calls that end in the same turn share a commit too. One object for each runtime, made by
-the composition root and handed to transports and pipeline.
+A transport opens the batch around all messages of one read (`with batch:`). Outside such a block the batch ends in the next
+turn of the event loop, so calls that end in the same turn share a commit too. The composition root creates one object for
+each runtime and passes it to transports and pipeline.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger("strictwire.batch")
 
 
 class WriteBatch:
-    """Used on one event loop."""
+    """The current batch of one runtime. All methods run on its event loop."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -42,7 +42,7 @@ class WriteBatch:
         self._scheduled = False
 
     def __enter__(self) -> None:
-        """Gather until the end of the block."""
+        """Collect records and answers until the end of the block."""
         self._open_blocks += 1
 
     def __exit__(self, *_exc: object) -> None:
@@ -61,7 +61,7 @@ class WriteBatch:
             self._schedule()
 
     def add_send(self, send: Send) -> None:
-        """Call `send` once at the end of the batch, after the answers of its records have been handed out."""
+        """Call `send` once at the end of the batch, after `done` was called for each of its records."""
         self._sends.append(send)
         if not self._open_blocks and not self._scheduled:
             self._schedule()
@@ -82,20 +82,20 @@ class WriteBatch:
             self._send()
 
     def _settle(self, dones: list[Done], size: int, failure: Failure | None) -> None:
-        """The records are durable, or are not kept: hand out the answers, then have them written."""
+        """The records are durable, or could not be kept: call `done` for each, then write the answers."""
         self.waiting_bytes -= size
         self._open_blocks += 1
         for done in dones:
             try:
                 done(failure)
-            except Exception:  # our own fault: it must not keep the other answers of the batch from leaving
+            except Exception:  # a bug of ours, which must not block the other answers of the batch
                 log.exception("an answer was lost")
         self._open_blocks -= 1
         if self._open_blocks:
             return
         if self._sends:
             self._send()
-        if self._bodies and not self._scheduled:  # an answer that left has let another call run
+        if self._bodies and not self._scheduled:  # sending an answer may have started another call
             self._schedule()
 
     def _send(self) -> None:

@@ -27,7 +27,7 @@ class QuietContext(msgspec.Struct, kw_only=True):
 
     @property
     def facts(self) -> Mapping[str, str | None]:
-        """Who calls, and how."""
+        """See CallContext."""
         return {
             "principal": self.caller.principal,
             "role": self.caller.role,

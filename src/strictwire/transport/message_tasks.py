@@ -1,4 +1,4 @@
-"""Starts one task for each message, on every transport, and knows those that still run."""
+"""Starts one task for each message and tracks those that still run. Used by every transport."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MessageTasks:
         return len(self._running)
 
     def start(self, endpoint: Endpoint, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> asyncio.Task[None]:
-        """Have a message answered, cancelled, or refused with our own fault. Its task may be done already."""
+        """Start a task that answers a message; it may be done on return. A task that is cancelled or fails delivers too."""
         task: asyncio.Task[None] = self._start(endpoint.serve(inbound, outlet, deliver))
         if not task.done():
             self._running.add(task)
@@ -44,7 +44,7 @@ class MessageTasks:
 
 
 def _settle(endpoint: Endpoint, inbound: Inbound, deliver: Deliver, task: asyncio.Task[None]) -> None:
-    """A message that was cancelled has no answer; one that met a fault of ours is refused: no client waits for ever."""
+    """Deliver None for a cancelled message, and INTERNAL after a bug of ours, so that no client waits for ever."""
     if task.cancelled():
         deliver(None)
     elif (fault := task.exception()) is not None:

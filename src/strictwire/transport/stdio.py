@@ -1,6 +1,6 @@
-"""One message a line over standard input and output.
+"""MCP over stdio: one message per line on standard input and output.
 
-Descriptors 0 and 1 are taken away from the process while it serves, so that a `print` in a handler goes to stderr and a
+Descriptors 0 and 1 are redirected while the server runs, so that a `print` in a handler goes to stderr and a
 child process cannot read the input. The event loop reads pipes; a thread reads files and terminals, which the loop cannot
 wait for. At the end of input every request that was read is still answered.
 """
@@ -28,7 +28,7 @@ from strictwire.transport.message_tasks import MessageTasks
 from strictwire.wire.framing import LineSplitter, TooLong
 
 CHUNK: Final = 256 * 1024
-"""Bytes that one read of a file or terminal takes."""
+"""Bytes that one read of a file or terminal takes, as asyncio does for pipes."""
 
 HIGH_WATER: Final = 1024 * 1024
 """Bytes of answers that may wait for a client that does not read. Past it no further request is begun."""
@@ -64,24 +64,24 @@ log = logging.getLogger("strictwire.stdio")
 
 
 class Writer(Protocol):
-    """Where lines go."""
+    """The output of the server."""
 
     @property
     def unsent(self) -> int:
         """Bytes that wait for the client."""
 
     def write(self, data: bytes) -> None:
-        """Take whole lines; never waits."""
+        """Write or buffer whole lines, without waiting."""
 
     def abort(self) -> None:
-        """Drop what waits."""
+        """Drop what is unsent and disconnect."""
 
     async def close(self) -> None:
         """Return when everything is written, or the client has read nothing for WRITE_SECONDS."""
 
 
 class StdioServer:
-    """Serves one endpoint to one client. It is the outlet of every message: there is one stream, and it is open."""
+    """Serves one endpoint to one client. It is the outlet of every message, because stdio has one stream."""
 
     def __init__(self, endpoint: Endpoint, batch: WriteBatch, *, caller: Caller, max_line: int) -> None:
         self._endpoint = endpoint
@@ -111,7 +111,7 @@ class StdioServer:
         self._reader: Any
 
     async def run(self, source: int, sink: int) -> None:
-        """Serve until the end of input or SIGTERM, then finish what was begun."""
+        """Serve until the end of input or SIGTERM, then finish the running calls."""
         self._writer = await _open_writer(sink, self._pause, self._lose_client)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -128,7 +128,7 @@ class StdioServer:
         await self._writer.close()
 
     def feed(self, chunk: bytes) -> None:
-        """Take bytes as they are read; an empty chunk is the end of input."""
+        """Process bytes that were read; an empty chunk is the end of input."""
         if self._is_gone:
             return
         lines = self._splitter.feed(chunk) if chunk else self._splitter.finish()
@@ -189,7 +189,7 @@ class StdioServer:
             self._idle.set()
 
     def _deliver_large(self, size: int, reply: Reply | None) -> None:
-        """The answer to a large request: there is room for another."""
+        """Deliver the answer to a large request, then begin the next one that fits."""
         self._large_bytes -= size
         self._deliver(reply)
         self._loop.call_soon(self._begin)
@@ -297,7 +297,7 @@ class _PipeReader(asyncio.Protocol):
 
 
 class _ThreadReader:
-    """Reads what the event loop cannot wait for."""
+    """Reads files and terminals on a thread, because the event loop cannot wait for them."""
 
     def __init__(self, source: int, feed: Any, end: Any) -> None:
         self._loop = asyncio.get_running_loop()
@@ -307,7 +307,7 @@ class _ThreadReader:
         threading.Thread(target=self._read, name="strictwire-stdin", daemon=True).start()
 
     def _read(self) -> None:
-        with suppress(OSError, RuntimeError):  # the descriptor or the loop is gone: so is the client
+        with suppress(OSError, RuntimeError):  # the descriptor or the event loop is closed, so nothing is left to read for
             while chunk := os.read(self._source, CHUNK):
                 self._go.wait()
                 self._loop.call_soon_threadsafe(self._feed, chunk)
@@ -395,7 +395,7 @@ class _PipeWriter(asyncio.BaseProtocol):
 
 
 class _FileWriter:
-    """A file or a terminal takes what it is given."""
+    """Writes to a file or a terminal, which never falls behind: the write blocks instead."""
 
     unsent = 0
 
@@ -415,7 +415,7 @@ class _FileWriter:
 
 
 def _widen(sink: int) -> None:
-    """Let a pipe take a burst of large answers at once: what does not fit is copied again for every part that does."""
+    """Enlarge the buffer of a pipe to a burst of large answers: asyncio copies the rest again after each partial write."""
     if sys.platform == "linux":
         with suppress(OSError):  # not a pipe, or more than this user may have
             fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, HIGH_WATER)
@@ -432,7 +432,7 @@ async def _open_writer(sink: int, pause: Callable[[bool], None], lose: Callable[
 
 @contextmanager
 def guarded_descriptors() -> Iterator[tuple[int, int]]:
-    """The real input and output, while 0 is empty and 1 goes where 2 goes."""
+    """Copies of the real input and output, while descriptor 0 is /dev/null and 1 is stderr."""
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     empty = os.open(os.devnull, os.O_RDONLY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import pypdf
 import pytest
 
 from strictwire.packs.context.extract import KIND_OF, KINDS, VERBATIM, WrongFormat, can_extract, extract
@@ -55,7 +56,6 @@ def test_an_invalid_notebook_is_refused(raw: bytes) -> None:
 
 
 def test_a_pdf_becomes_one_section_per_page() -> None:
-    pypdf = pytest.importorskip("pypdf")
     writer = pypdf.PdfWriter()
     writer.add_blank_page(72, 72)
     buffer = io.BytesIO()
@@ -67,7 +67,6 @@ def test_a_pdf_becomes_one_section_per_page() -> None:
 
 
 def test_a_broken_pdf_is_refused() -> None:
-    pytest.importorskip("pypdf")
     with pytest.raises(WrongFormat):
         extract("pdf", b"%PDF-1.4 nonsense")
 

@@ -42,7 +42,7 @@ URL_ELICITATION: Final = -32042
 
 _PROGRESS: Final = PROGRESS_TOKEN[-1]
 _STATED: Final = frozenset({META_VERSION, META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL})
-"""Members of `_meta` that every request of the stateless era has. A session says them once."""
+"""Members of `_meta` that every request of the stateless era has. A session sends them once, in `initialize`."""
 
 _STAMPS: Final = frozenset({"resultType", "ttlMs", "cacheScope"})
 """Members of a result that exist since 2026-07-28."""
@@ -52,7 +52,7 @@ _ROUND: Final = frozenset({"requestState", "inputResponses"})
 
 
 def client_capabilities(declared: Mapping[str, JsonValue]) -> JsonObject:
-    """The capabilities that the upstream is told: those of the client, without what the bridge cannot carry."""
+    """The capabilities that the bridge declares to the upstream: those of the client that it can translate."""
     kept: JsonObject = {name: declared[name] for name in CLIENT_CAPABILITIES if isinstance(declared.get(name), dict)}
     if "roots" in kept:
         # The stateless era has no notification of changed roots.
@@ -61,7 +61,7 @@ def client_capabilities(declared: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def server_capabilities(offered: JsonValue) -> JsonObject:
-    """The capabilities that the client is told."""
+    """The capabilities that the bridge declares to the client."""
     if not isinstance(offered, dict):
         return {}
     return {name: offered[name] for name in SERVER_CAPABILITIES if isinstance(offered.get(name), dict)}

@@ -1,4 +1,4 @@
-"""The health of one upstream, for the log, the status resource and whoever restarts it."""
+"""The health of one upstream, for the log, the status resource and the code that restarts it."""
 
 from __future__ import annotations
 

@@ -84,11 +84,11 @@ class MergedSession(GuardSession):
         if relayed is not None:
             answer_exchange(exchange, relayed)
 
-    def hear(self, notification: Notification, raw: bytes) -> None:
+    def take_notification(self, notification: Notification, raw: bytes) -> None:
         """See Session. Progress on a question concerns only upstreams that ask; other notifications concern all."""
         for session in self._sessions.values():
             if notification.method != "notifications/progress" or session.questions:
-                session.hear(notification, raw)
+                session.take_notification(notification, raw)
 
     def take_answer(self, response: Response, raw: bytes) -> bool:
         """See Session. One of the upstreams may have asked."""

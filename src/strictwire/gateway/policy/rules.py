@@ -83,7 +83,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRequest:
-    """Who wants to use what."""
+    """One use of a target by a caller, which the policy allows or denies."""
 
     kind: Kind = Kind.TOOL
     """A tool, a prompt or a resource. A completion is a use of the prompt or resource that it completes."""

@@ -24,7 +24,7 @@ CACHE_BYTES: Final = 32 * 1024 * 1024
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _NUL_WINDOW: Final = 8_192
-"""Characters looked at for NUL, by which binary files are told from text, as git does."""
+"""Characters that are searched for NUL. A file with one is binary, as for git."""
 
 
 class Document:

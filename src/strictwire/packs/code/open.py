@@ -37,7 +37,7 @@ async def open_codebase(options: CodeOptions) -> AsyncIterator[CodeBase]:
     words = Words(files)
     loop, descriptor = asyncio.get_running_loop(), watch.fileno()
     if descriptor is not None:
-        loop.add_reader(descriptor, files.refresh)  # so that the kernel's queue does not fill up while nobody asks
+        loop.add_reader(descriptor, files.refresh)  # so that the kernel's queue does not fill up between calls
     warming = asyncio.create_task(_warm_up(engines, words, finding)) if finding is not None else None
     if warming is not None:
         # What follows keeps the event loop of a server busy for a while, and engines can start meanwhile.

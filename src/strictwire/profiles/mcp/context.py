@@ -63,7 +63,7 @@ class McpContext(msgspec.Struct):
 
     @property
     def facts(self) -> Mapping[str, str | None]:
-        """Who calls, and how."""
+        """See CallContext."""
         caller = self.caller
         return {
             "principal": caller.principal,

@@ -1,4 +1,4 @@
-"""What both eras share when our own tools are served: identity, capabilities, how a call is performed and written."""
+"""The parts that both eras share for our own tools: identity, capabilities, running a call and writing its answer."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class Core:
         return self.catalog.offers.registry
 
     def capabilities(self, revision: Revision) -> JsonObject:
-        """What is offered now, as a capabilities object; nothing is advertised that would not be answered."""
+        """The capabilities object for what is offered now. A method whose capability is missing is refused (`offers`)."""
         offered = self.catalog.offers.kinds
         shown = {CAPABILITIES[kind]: dict(_ADVERTISED[kind]) for kind in Kind if kind in offered and _has(kind, revision)}
         return {**shown, "logging": {}}
 
     def offers(self, method: str, revision: Revision) -> bool:
-        """Whether a method exists: what it is about is offered. Methods about nothing in particular always exist."""
+        """Whether a method exists: its kind of target is offered, or it has none, such as `ping`."""
         kind = ABOUT.get(method)
         return kind is None or (kind in self.catalog.offers.kinds and _has(kind, revision))
 
@@ -116,7 +116,7 @@ class AnswerWriter(msgspec.Struct, frozen=True):
     revision: Revision
     clock: Clock
     tail: bytes
-    """Closes the result with what the revision adds to every one."""
+    """The end of the result: members that the revision adds to every result, and the closing brace."""
     write_asking: Callable[[Asking], bytes] | None
 
     def __call__(self, outcome: Outcome, tool: CompiledTool | None) -> Reply:

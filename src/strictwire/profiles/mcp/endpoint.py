@@ -1,4 +1,4 @@
-"""The `mcp` profile: both eras on one endpoint. Reads one message, routes it, and has it answered exactly once.
+"""The `mcp` profile: both eras on one endpoint. Reads and routes each message; a request is answered exactly once.
 
 The same endpoint serves our own tools and the guard's upstreams; what differs is its backend (`exchange.Backend`).
 """
@@ -46,10 +46,10 @@ from strictwire.wire.revisions import MODERN, REVISIONS, Revision
 from strictwire.wire.session import MAX_IN_FLIGHT, InFlight
 
 MAX_OPENING: Final = 16 * 1024
-"""Bytes of an `initialize`; real ones have less than 2 KB. A session may keep what its client says about itself."""
+"""Bytes of an `initialize`; real ones have less than 2 KB. The session keeps parts of it in memory for its lifetime."""
 
 MAX_BATCH: Final = 100
-"""Messages in one batch of a 2025-03-26 session."""
+"""Messages in one batch of a 2025-03-26 session. They run concurrently, which multiplies the cost of one message."""
 
 _MODERN: Final = REVISIONS[MODERN]
 
@@ -64,7 +64,7 @@ class McpEndpoint:
     answers_in = ("application/json", "text/event-stream")
 
     def __init__(self, backend: Backend, *, limits: Limits | None = None, session_prefix: str = "") -> None:
-        """`session_prefix` begins every session id: it names the process that has the session, where there are several."""
+        """`session_prefix` starts every session id. With several worker processes it names the one that has the session."""
         self.backend = backend
         self._journal = backend.journal
         self._prefix = session_prefix
@@ -73,14 +73,14 @@ class McpEndpoint:
         self._own: Session | None = None
         """The session of a connection without headers."""
         self._opening: asyncio.Future[None] | None = None
-        """Set while that session is being opened: what follows `initialize` waits for it."""
+        """Set while that session is being opened: messages after `initialize` wait for it."""
         self._sessions: SessionQuota[Session] = SessionQuota(
             backend.session_limits, is_busy=lambda session: session.in_flight, end=self._end
         )
         self._closing: set[asyncio.Task[None]] = set()
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:
-        """In the stateless era a disconnect is the cancellation; in the legacy era only that of a GET is."""
+        """In the stateless era a disconnect cancels the request; in the legacy era it only ends a GET stream."""
         return cancels_on_disconnect(inbound)
 
     async def serve(self, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> None:
@@ -97,7 +97,7 @@ class McpEndpoint:
         elif _is_batch(message) and session is not None and session.revision.batches:
             deliver(await self._serve_batch(session, inbound, outlet))
         else:
-            deliver(self._take(message, inbound.body, session, inbound))
+            deliver(self._take_non_request(message, inbound.body, session, inbound))
 
     def end_input(self) -> None:
         """The input has ended: subscriptions end, and questions to the client fail."""
@@ -117,7 +117,7 @@ class McpEndpoint:
         return self._refuse_unreadable(Unreadable(fail("REQUEST_TOO_LARGE")), inbound, None)
 
     def refuse_fault(self, inbound: Inbound) -> Reply:
-        """The answer to a message that met a fault of ours."""
+        """The answer to a message whose handling failed because of a bug of ours."""
         message = read_message(inbound.body, self._limits)
         request_id = None if isinstance(message, Notification | Response) else message.id
         return write_failure(request_id, fail("INTERNAL"), self._facts(revision_of(inbound)))
@@ -164,18 +164,18 @@ class McpEndpoint:
         else:
             exchange.refuse(missing)
 
-    def _take(
+    def _take_non_request(
         self, message: Notification | Response | Unreadable, raw: bytes, session: Session | None, inbound: Inbound
     ) -> Reply:
-        """A message that asks for no answer, or is none."""
+        """Handle any message that is not a request: a notification, a response, or bytes that are no valid message."""
         if isinstance(message, Notification):
-            return self._hear(message, raw, session, inbound)
+            return self._take_notification(message, raw, session, inbound)
         if isinstance(message, Response):
             return self._take_answer(message, raw, session, inbound)
         return self._refuse_unreadable(message, inbound, session)
 
     async def _serve_batch(self, session: Session, inbound: Inbound, outlet: Outlet) -> Reply:
-        """2025-03-26 requires that batches are received. Their requests run side by side; answers keep the order."""
+        """Answer a batch, which servers of 2025-03-26 must accept. Requests run concurrently; answers keep their order."""
         messages = parse(inbound.body, self._limits)
         if not isinstance(messages, list) or not 0 < len(messages) <= MAX_BATCH:
             return self._refuse_unreadable(Unreadable(fail("NOT_A_REQUEST", details={"reason": "batch"})), inbound, session)
@@ -187,7 +187,7 @@ class McpEndpoint:
         """The answer to one message of a batch; None if it was cancelled. `initialize` must not be among them."""
         message, raw = classify(value), render(value)
         if not isinstance(message, Request):
-            return self._take(message, raw, session, inbound)
+            return self._take_non_request(message, raw, session, inbound)
         answered: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
         deliver = partial(_resolve, answered)
         try:
@@ -220,7 +220,7 @@ class McpEndpoint:
             return await hold_stream(session, headers, outlet)
 
     async def _open(self, exchange: Exchange) -> None:
-        """Begin a legacy session. On stdio a second `initialize` begins it anew."""
+        """Open a legacy session. On stdio a second `initialize` replaces the first session."""
         fault = find_opening_fault(exchange.request.params or {})
         if len(exchange.raw) > MAX_OPENING:
             fault = fail("REQUEST_TOO_LARGE", details={"limitBytes": MAX_OPENING})
@@ -272,8 +272,8 @@ class McpEndpoint:
         principal = inbound.caller.principal
         return self._sessions.find(session_id, principal) if session_id else None
 
-    def _hear(self, message: Notification, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
-        """Take a notification. Over HTTP one without a session is refused: its sender has lost the session."""
+    def _take_notification(self, message: Notification, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
+        """Handle a notification. Over HTTP, one without a session is refused: the client has lost its session."""
         route = route_of(message.method, message.params, inbound.headers, has_session=session is not None)
         if inbound.headers is not None and session is None and route is not Route.STATELESS:
             failure = route if isinstance(route, Failure) else sessionless(inbound.headers)
@@ -284,11 +284,11 @@ class McpEndpoint:
             if inbound.headers is None:
                 _cancel(self._in_flight, message.params or {})
         elif session is not None and route is not Route.STATELESS:
-            session.hear(message, raw)
+            session.take_notification(message, raw)
         return ACCEPTED
 
     def _take_answer(self, message: Response, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
-        """Answers belong to legacy sessions. A stray one is refused without its id: that id would be ours."""
+        """Handle a response. Outside of a session it is refused, without its id: that is no id of the client."""
         if session is not None:
             if not session.take_answer(message, raw):
                 self._journal.count_malformed("stray_answer")
@@ -297,7 +297,7 @@ class McpEndpoint:
         return self._refuse_unreadable(Unreadable(failure), inbound, None)
 
     def _refuse_unreadable(self, message: Unreadable, inbound: Inbound, session: Session | None) -> Reply:
-        """Bytes that are no message: counted, and refused. Over HTTP this is a bad request in either era."""
+        """Count and refuse bytes that are no valid message."""
         failure, revision = message.failure, revision_of(inbound) if session is None else session.revision
         self._journal.count_malformed(str(failure.details.get("reason", failure.code)))
         written = write_failure(message.id, failure, self._facts(revision))
@@ -313,7 +313,7 @@ def _is_batch(message: Message) -> bool:
 
 
 def _cancel(in_flight: InFlight[Exchange], params: JsonObject) -> None:
-    """Stop a running request; one that is not running is no error."""
+    """Cancel a request in flight. An unknown id is ignored: the answer may have crossed the cancellation."""
     request_id = params.get("requestId")
     exchange = in_flight.get(request_id) if isinstance(request_id, str | int) and is_request_id(request_id) else None
     if exchange is not None:
@@ -326,6 +326,6 @@ def _resolve(answered: asyncio.Future[Reply | None], reply: Reply | None) -> Non
 
 
 def find_opening_fault(params: JsonObject) -> Failure | None:
-    """MALFORMED_PARAMS for an `initialize` that lacks what every revision requires of it."""
+    """MALFORMED_PARAMS for an `initialize` without a member that every revision requires."""
     kinds: Mapping[str, type] = {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}
     return next((malformed(name) for name, kind in kinds.items() if not isinstance(params.get(name), kind)), None)

@@ -1,4 +1,4 @@
-"""Which era of MCP a message belongs to, and so who serves it, from its header and its body together."""
+"""Routing: decides from the headers and the body of a message which era it belongs to and what serves it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Route(StrEnum):
     """What serves a message."""
 
     STATELESS = "stateless"
-    """The stateless era: the message stands alone."""
+    """The stateless era: the message needs no session."""
     OPENING = "opening"
     """A legacy `initialize`, which opens a session."""
     SESSION = "session"

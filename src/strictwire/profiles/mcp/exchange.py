@@ -91,20 +91,20 @@ class Session(Protocol):
     async def serve(self, exchange: Exchange) -> None:
         """Answer one request."""
 
-    def hear(self, notification: Notification, raw: bytes) -> None:
-        """Take a notification of the client."""
+    def take_notification(self, notification: Notification, raw: bytes) -> None:
+        """Handle a notification of the client, except a cancellation, which the endpoint handles."""
 
     def take_answer(self, response: Response, raw: bytes) -> bool:
-        """Take an answer of the client to a request of ours; False if there was none."""
+        """Handle a response of the client; False if it answers no request of ours."""
 
     def attach(self, outlet: Outlet) -> None:
         """Send messages that belong to no request here."""
 
     def detach(self, outlet: Outlet) -> None:
-        """That stream is gone."""
+        """Stop using an outlet whose stream has ended."""
 
     def end_input(self) -> None:
-        """The client will answer nothing any more."""
+        """The input has ended, so no further response arrives: fail open questions to the client."""
 
     def retire(self) -> None:
         """Another session takes its place on the same connection."""

@@ -25,7 +25,7 @@ class Listening(Protocol):
         """Where messages go that belong to no request."""
 
     def detach(self, outlet: Outlet) -> None:
-        """That stream is gone."""
+        """Stop using an outlet whose stream has ended."""
 
 
 async def hold_stream(session: Listening, headers: Headers, outlet: Outlet) -> Reply:

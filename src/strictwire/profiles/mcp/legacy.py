@@ -1,6 +1,6 @@
 """MCP 2024-11-05 to 2025-11-25: a session that opens with `initialize`, in which both sides may send requests.
 
-One session is one client, whatever carries it: a stdio process, or the HTTP requests that name its id.
+A session belongs to one client: over stdio the whole connection, over HTTP the requests that name its id.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from strictwire.wire.revisions import REVISIONS, Revision
 from strictwire.wire.session import InFlight
 
 ASK_SECONDS: Final = 600.0
-"""How long a person or a model behind the client has to answer."""
+"""How long the client has to answer a question: a person reads it and fills in a form, or a model runs."""
 
 MAX_SUBSCRIPTIONS: Final = 1000
-"""Resources that one session may subscribe to."""
+"""Resources that one session may subscribe to. With MAX_URI it bounds their memory to a few MB."""
 
 MAX_URI: Final = 2048
-"""Longest URI, in characters, that a session remembers; what browsers and proxies accept."""
+"""Characters of a URI that a session may subscribe to; browsers and proxies accept about as many."""
 
 DEFAULT_LEVEL: Final = "info"
-"""Log messages sent before the client sets a level."""
+"""Lowest level of log messages that are sent before the client sets one."""
 
 CLOSED: Final = b"}"
-"""The end of every result: the legacy era stamps nothing on it."""
+"""The end of every result. The legacy era adds no members to it, unlike `modern`."""
 
 
 class LegacySession:
     """One session with our own tools. `id` is None where the transport itself is the session (stdio)."""
 
     def __init__(self, core: Core, exchange: Exchange, *, session_id: str | None, revision: Revision) -> None:
-        """Opened by the `initialize` of an exchange."""
+        """`exchange` is the `initialize` that opens the session."""
         self.id = session_id
         self.principal = exchange.inbound.caller.principal
         self.revision = revision
@@ -76,7 +76,7 @@ class LegacySession:
         self._outlet = outlet
 
     def detach(self, outlet: Outlet) -> None:
-        """That stream is gone."""
+        """See Session."""
         if self._outlet is outlet:
             self._outlet = Silent()
 
@@ -104,11 +104,11 @@ class LegacySession:
         else:
             exchange.answer(Reply(body=render_result(request.id, result)))
 
-    def hear(self, notification: Notification, raw: bytes) -> None:
-        """Take a notification of the client. Cancellations are the endpoint's; no other needs anything done."""
+    def take_notification(self, notification: Notification, raw: bytes) -> None:
+        """See Session. Does nothing: the endpoint handles cancellations, and no other notification changes the session."""
 
     def take_answer(self, response: Response, raw: bytes) -> bool:  # noqa: ARG002 - the seam's signature
-        """Hand an answer of the client to the handler that asked; False if none did."""
+        """See Session. Resolves the `ask` that waits for this response."""
         waiting = self._asked.pop(response.id, None)
         if waiting is None or waiting.done():
             return False
@@ -116,7 +116,7 @@ class LegacySession:
         return True
 
     async def ask(self, ask: Ask, outlet: Outlet) -> JsonObject:
-        """Send a request to the client and wait for its answer. Raises Refused: it failed or cannot be reached."""
+        """Send a request to the client and wait for its answer. Raises Refused after an error or a timeout."""
         self._counter += 1
         request_id: RequestId = f"strictwire-{self._counter}"
         waiting: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
@@ -255,7 +255,7 @@ class LegacyContext(McpContext, kw_only=True):
     """Sends one question and waits for its answer."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
-        """Ask the questions one after the other; the tool's own time stands still meanwhile."""
+        """Send the questions one after the other. The time limit of the tool is paused meanwhile."""
         check_capabilities(questions, self.capabilities)
         deadline = self.deadline
         if deadline is not None:

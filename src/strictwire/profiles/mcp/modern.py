@@ -1,6 +1,7 @@
-"""MCP 2026-07-28: stateless. Every request states its version and capabilities; nothing is remembered between two.
+"""MCP 2026-07-28: stateless. Every request states its version and capabilities; the server keeps nothing between requests.
 
-The ladder of one request: `_meta`, headers, version, method, optional `_meta`, parameters; the first failure is the answer.
+Checks of one request, in order: `_meta`, headers, version, method, optional `_meta`, parameters. The first failure is the
+answer.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from strictwire.wire.revisions import MODERN, MODERN_NAMES, REVISIONS
 REVISION: Final = REVISIONS[MODERN]
 
 LIST_TTL: Final = 60_000
-"""Milliseconds that a client may keep a list; changes are announced besides."""
+"""Milliseconds that a client may cache a list. Short, because only subscribed clients are notified of changes."""
 
 DISCOVER_TTL: Final = 3_600_000
-"""Milliseconds that a client may keep the discovery answer."""
+"""Milliseconds that a client may cache the discovery answer, which seldom changes."""
 
 _NOT_CACHED: Final = b',"ttlMs":0,"cacheScope":"private"'
-"""A resource is read anew each time, and may differ between callers."""
+"""Clients must not cache a resource: it may change at any time and differ between callers."""
 
 
 class Modern:
@@ -160,7 +161,7 @@ class Modern:
         return find_argument_mismatch(inbound.headers, self._core.mirrored_of(tool), target.arguments)
 
     def _write_asking(self, exchange: Exchange, target: Target, answers: Mapping[str, JsonObject], asking: Asking) -> bytes:
-        # The handler may have changed the arguments that it was given; the state is bound to those that the client sent.
+        # The handler may have modified its arguments in place; the state is bound to those that the client sent.
         sent = read_target(exchange.request.method, parse_object(exchange.raw)["params"])
         binding = _binding(exchange, target if isinstance(sent, Failure) else sent)
         return render(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 IDLE_SECONDS: Final = 900.0
-"""A quarter of an hour without a request: a client that comes back later opens a new session, as the protocol tells it."""
+"""15 minutes without a request. A client that returns later gets 404 and opens a new session, as the protocol requires."""
 
 SWEEPS: Final = 4
 """How often within the idle time expired sessions are looked for."""

@@ -1,6 +1,6 @@
 """What is known about a log outside its folder: the anchor and the mark, two files beside the signing key.
 
-Whoever can write to the folder can put it back to an earlier state. These files cannot be changed from there:
+A user who can write to the folder can restore an earlier state of it. These files cannot be changed from there:
 
     anchor    the newest checkpoint, and the right edge of the tree under it, from which a repair continues
     mark      how many records there are, also those that no checkpoint covers yet: written with every commit, never synced

@@ -5,8 +5,8 @@
                the last `sync_seconds`
     off        `stores.memory.recorder.NoRecorder`: nothing is recorded
 
-In mode `batched` the event loop writes by itself, because a write only copies to the page cache. Whatever might wait (a
-sync, another process's lock, a new file, a repair) is left to one thread. Commits that arrive while the thread is busy
+In mode `batched` the event loop writes by itself, because a write only copies to the page cache. Anything that may block (a
+sync, the lock of another process, a new file, a repair) runs on one thread. Commits that arrive while the thread is busy
 share its next write and its next sync.
 
 Below: `stores.files.writer`. Above: the composition root, which owns the lifetime: `open_trail`, then `close`.
@@ -75,11 +75,11 @@ class FileTrail:
         self._queue: SimpleQueue[_Commit | None] = SimpleQueue()
         """Commits for the thread; None only wakes it."""
         self._queued_bytes = 0
-        """Of commits handed to the thread whose `done` was not called yet. Used on the event loop only."""
+        """Bytes of queued commits whose `done` was not called yet. Used on the event loop only."""
         self._taken: list[_Commit] = []
         """The commits that the thread works on."""
         self._is_idle = False
-        """Whether the thread waits without a timer, so that a write must wake it."""
+        """Whether the thread waits without a timeout, so that a write must wake it."""
         self._closing = False
         self._ended = self._loop.create_future()
         self._floods = FloodCounter(self.append, interval=config.schedule.flood_seconds, stamp=clock.stamp)
@@ -199,7 +199,7 @@ class FileTrail:
         self._taken = [commit for commit in items if commit is not None]
 
     def _commit(self) -> None:
-        """Write what was taken as one commit, and tell how it went."""
+        """Write the taken commits as one, and schedule their `done` on the event loop."""
         append = self._writer.append_unsynced if self._is_batched else self._writer.append
         bodies = [body for commit in self._taken for body in commit.bodies]
         fault = self._maintenance.attempt(partial(append, bodies))
@@ -210,5 +210,5 @@ class FileTrail:
         try:
             self._loop.call_soon_threadsafe(callback)
         except RuntimeError:
-            # The loop was closed, and with it every caller is gone.
+            # The event loop is closed, so no caller waits any more.
             return

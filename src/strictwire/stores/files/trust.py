@@ -38,7 +38,7 @@ def follow_notes(state: TrailState, key: PublicKey) -> None:
 
 
 def newest_checkpoint(notes: OpenFile, trusted: tuple[Anchor, Checkpoint] | None, key: PublicKey) -> Checkpoint:
-    """The last checkpoint of the log. Raises LogFault if it is not signed by the key, or the anchor tells of others."""
+    """The last checkpoint of the log. Raises LogFault if it is not signed by the key, or does not match the anchor."""
     note, _ = last_note(notes)
     last = UNSIGNED if note is None else _read_checkpoint(note, key)
     if trusted is None:

@@ -187,9 +187,9 @@ class TrailWriter:
             _sync(state)
             state.write_mark()
         except OSError:
-            # Unsynced records must not stay: their callers are told that they were not kept.
+            # Remove the unsynced records: their callers get a failure, which says that they were not kept.
             state.cut_back(before)
-            with suppress(OSError):  # nor may a power cut bring them back, as far as the disk still works
+            with suppress(OSError):  # so that they do not reappear after a power cut; the disk may fail here too
                 state.file.sync()
             raise
 

@@ -69,7 +69,7 @@ FindOwner: TypeAlias = Callable[[Headers], SocketHandoff | None]
 
 
 def owner_finder(workers: Sequence[SocketHandoff], own: int) -> FindOwner:
-    """Who owns the session of a request, as seen by worker number `own`."""
+    """A function that finds the worker with the session of a request, as seen by worker number `own`."""
 
     def find(headers: Headers) -> SocketHandoff | None:
         named = _SESSION_ID.fullmatch(headers.get(SESSION_HEADER) or "")

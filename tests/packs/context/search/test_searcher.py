@@ -6,7 +6,6 @@ import gc
 import hashlib
 from pathlib import Path
 
-import pytest
 from tests.packs.context.caches import MOMENT, make_cache, write_sources
 
 from strictwire.canon.json import JsonObject, render
@@ -121,8 +120,6 @@ def test_passages_are_dropped_with_their_generation(tmp_path: Path) -> None:
 
 
 def test_the_exact_counter_counts_with_its_vocabulary() -> None:
-    pytest.importorskip("bpe_openai")
-
     assert open_token_counter().name == "o200k_base"
     assert [VocabularyCounter().count(text) for text in ("", "hello world", "日本語", "<|endoftext|>")] == [0, 2, 2, 7]
     assert ByteCounter().count("日本語") == 3

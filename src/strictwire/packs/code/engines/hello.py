@@ -1,6 +1,6 @@
-"""What an engine is told about us, and the answers to what it may ask. Pure.
+"""The `initialize` parameters of an LSP engine, and our answers to its requests. Pure.
 
-Everything that would change a file is declined: an engine is here to be asked.
+Requests that would change a file are declined: engines only answer queries.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class PushedDiagnostics:
         return known is not None and (known.version is None or known.version >= version)
 
     def end(self, reason: Exception) -> None:
-        """Nothing will be pushed any more: whoever waits gets the reason."""
+        """No more diagnostics arrive: every `wait` raises the reason."""
         waiting, self._waiting = self._waiting, {}
         for future in (each for futures in waiting.values() for each in futures):
             if not future.done():

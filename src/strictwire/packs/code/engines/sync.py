@@ -1,4 +1,4 @@
-"""What an engine is told about files: documents that are open, and files that changed on disk.
+"""Keeps an engine informed about files: documents that are open, and files that changed on disk.
 
 The disk is the truth. A document is opened with its present text and changed when the file is; an engine that does not
 read changed files by itself gets them opened.

@@ -1,7 +1,7 @@
 """Records of who created which plan, in the state folder of the pack, signed.
 
 Anyone who can change the workspace can put a file into `docs/plans` and name any author in it. So the author of a plan is
-whoever this server recorded when the plan was created through it, and a plan without a record cannot be approved.
+the caller that this server recorded when it created the plan, and a plan without a record cannot be approved.
 """
 
 from __future__ import annotations
