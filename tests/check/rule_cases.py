@@ -6,7 +6,7 @@ from pathlib import Path
 
 from strictwire.canon.json import parse_object
 from strictwire.check.breaking import RULES as BREAKING
-from strictwire.check.breaking.judge import breaking
+from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.engine import group_rules, lint
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES as LINT
@@ -47,7 +47,7 @@ def found_by_change_rule(rule: Rule, file: Path) -> list[list[str]]:
 
 def found_by_breaking(rule: Rule, folder: Path) -> list[list[str]]:
     old, new = read_tools(folder / "previous"), read_tools(folder / "current")
-    report = breaking(old, new, {rule.id: rule}, Policy(), version="test")
+    report = find_breaking_changes(old, new, {rule.id: rule}, Policy(), version="test")
     return [[*as_row(each, folder), str(each.impact), each.witness] for each in report.findings]
 
 

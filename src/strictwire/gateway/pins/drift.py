@@ -13,7 +13,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, NotJson
 from strictwire.check.breaking import RULES
-from strictwire.check.breaking.judge import breaking
+from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.policy import Policy
 from strictwire.check.rulesets import RULESETS
 from strictwire.check.subject import Origin, Subject, ToolSet
@@ -95,6 +95,6 @@ def _log_comparison(old: Subject, new: Subject) -> None:
     known = {rule.id: rule for rule in RULES}
     rules = {name: known[name] for name in RULESETS[policy.ruleset].breaking if name in known}
     before, after = ToolSet(label="pinned", subjects=(old,)), ToolSet(label="upstream", subjects=(new,))
-    report = breaking(before, after, rules, policy, version=policy.ruleset)
+    report = find_breaking_changes(before, after, rules, policy, version=policy.ruleset)
     found = ", ".join(sorted({each.rule for each in report.findings})) or "nothing that breaks callers"
     log.warning("tool %s compared with its pin: %s", new.contract.name, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from strictwire.check.breaking import RULES
-from strictwire.check.breaking.judge import breaking
+from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.engine import Progress, no_progress
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
@@ -35,5 +35,5 @@ def run_breaking(options: BreakingOptions, progress: Progress = no_progress) -> 
         raise PolicyRefused(f"ruleset {ruleset.version} has no breaking rule {unknown[0]!r}; docs/RULES.md lists the rules")
     rules = {name: known[name] for name in ruleset.breaking if name not in options.policy.without}
     old, new = read_source(options.against, git_path=options.source), read_source(options.source)
-    report = breaking(old, new, rules, options.policy, version=ruleset.version, progress=progress)
+    report = find_breaking_changes(old, new, rules, options.policy, version=ruleset.version, progress=progress)
     return report_result(report, options.output_format)

@@ -22,7 +22,7 @@ MAX_WITNESS = 300
 """Longest witness in a finding, in characters; longer ones are truncated."""
 
 
-def breaking(
+def find_breaking_changes(
     old: ToolSet, new: ToolSet, rules: Mapping[str, Rule], policy: Policy, *, version: str, progress: Progress = no_progress
 ) -> Report:
     """Compare `old` with `new`. Unreadable parts of either are findings, because they could not be compared."""
