@@ -15,7 +15,7 @@ from strictwire.check.location import locate_all
 from strictwire.check.policy import Policy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
-from strictwire.check.subject import Origin, Problem, Side, Subject, ToolSet
+from strictwire.check.subject import Problem, Side, SourceLocation, Subject, ToolSet
 from strictwire.check.tree import InvalidSchema, Node, SchemaTree, ToolText, walk_tree
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import Problem as SchemaProblem
@@ -74,7 +74,7 @@ def _scoped(chosen: Mapping[str, Rule], scope: Scope) -> tuple[Rule, ...]:
 
 _RuleProblem: TypeAlias = tuple[Rule, Problem]
 
-Locations = Mapping[Origin, tuple[int, int]]
+Locations = Mapping[SourceLocation, tuple[int, int]]
 """Line and column of each origin, counted from 1; zeros if the source has no text."""
 
 Progress = Callable[[int, int], None]
@@ -197,9 +197,9 @@ def locate_finding(problem: Problem, locations: Locations, *, rule: str, advice:
     )
 
 
-def find_locations(tools: ToolSet, origins: Iterable[Origin]) -> Locations:
+def find_locations(tools: ToolSet, origins: Iterable[SourceLocation]) -> Locations:
     """The line and column of each origin in the texts of a source; zeros if there is no text."""
-    locations: dict[Origin, tuple[int, int]] = {}
+    locations: dict[SourceLocation, tuple[int, int]] = {}
     pointers: dict[str, set[str]] = {}
     for origin in origins:
         locations[origin] = (0, 0)
@@ -207,7 +207,7 @@ def find_locations(tools: ToolSet, origins: Iterable[Origin]) -> Locations:
             pointers.setdefault(origin.file, set()).add(origin.pointer)
     for file, wanted in pointers.items():
         found = _locate(tools.texts[file], wanted)
-        locations.update({Origin(file, pointer): location for pointer, location in found.items()})
+        locations.update({SourceLocation(file, pointer): location for pointer, location in found.items()})
     return locations
 
 

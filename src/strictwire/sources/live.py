@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from strictwire.check.subject import Origin, ToolSet
+from strictwire.check.subject import SourceLocation, ToolSet
 from strictwire.client import ClientError, RemoteError, Session, SessionOptions, open_http, open_stdio
 from strictwire.sources.entries import read_entries
 from strictwire.sources.refused import SourceRefused
@@ -42,5 +42,5 @@ def as_tool_set(listed: Sequence[object] | RemoteError, label: str) -> ToolSet:
     """The tools of a `tools/list` response. Raises SourceRefused if the response is an error."""
     if isinstance(listed, RemoteError):
         raise SourceRefused(label, f"the server answered tools/list with error {listed.code}")
-    subjects, read_problems = read_entries(list(listed), Origin(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
+    subjects, read_problems = read_entries(list(listed), SourceLocation(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
     return ToolSet(label=label, subjects=subjects, read_problems=read_problems)

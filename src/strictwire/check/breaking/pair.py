@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from strictwire.canon.json import JsonObject
 from strictwire.check.inclusion.decide import Included, InclusionResult, decide
-from strictwire.check.subject import Origin, Problem, Side, Subject
+from strictwire.check.subject import Problem, Side, SourceLocation, Subject
 from strictwire.contract.schema import escape_pointer
 
 MAX_PAIRS = 5_000
@@ -63,7 +63,7 @@ class ToolPair(NamedTuple):
     def problem(self, side: Side, pointer: str, message: str) -> Problem:
         """A problem in one of the new schemas."""
         origin = self.new.origin(side)
-        return Problem(Origin(origin.file, origin.pointer + pointer), message, self.new.contract.name)
+        return Problem(SourceLocation(origin.file, origin.pointer + pointer), message, self.new.contract.name)
 
     def entry_problem(self, message: str, *steps: str) -> Problem:
         """A problem in the new entry of the tool list."""

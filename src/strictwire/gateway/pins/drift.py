@@ -16,7 +16,7 @@ from strictwire.check.breaking import RULES
 from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.policy import Policy
 from strictwire.check.rulesets import RULESETS
-from strictwire.check.subject import Origin, Subject, ToolSet
+from strictwire.check.subject import SourceLocation, Subject, ToolSet
 from strictwire.contract.fingerprint import Fingerprint, fingerprint
 from strictwire.fault.failure import Failure, fail
 from strictwire.sources.entries import read_entries
@@ -45,14 +45,14 @@ class ToolPins:
         """Pin a whole list of tools if nothing is pinned yet. Raises SourceRefused: the file cannot be written."""
         if self._pins is not None:
             return
-        subjects, _ = read_entries(list(entries), Origin("upstream", "tools"))
+        subjects, _ = read_entries(list(entries), SourceLocation("upstream", "tools"))
         write_lock(self._path, subjects)
         self._adopt(read_lock(self._path))
         log.warning("pinned %d tools in %s on first use; review the file", len(subjects), self._path.name)
 
     def find_drift(self, entry: JsonObject) -> Failure | None:
         """CONTRACT_CHANGED if an entry of `tools/list` differs from its pin, or was never pinned."""
-        subjects, flaws = read_entries([entry], Origin("upstream"))
+        subjects, flaws = read_entries([entry], SourceLocation("upstream"))
         name = str(entry.get("name"))
         if self._pins is None:
             return None
