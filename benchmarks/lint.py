@@ -15,7 +15,7 @@ from pathlib import Path
 from strictwire.canon.json import Limits, parse, render
 from strictwire.check.engine import lint, select_rules
 from strictwire.check.lint import RULES
-from strictwire.check.policy import Policy
+from strictwire.check.policy import LintPolicy
 from strictwire.check.rule import Category
 from strictwire.check.rulesets import RULESETS
 from strictwire.contract import conform
@@ -66,7 +66,7 @@ def decode_and_compile() -> None:
 
 
 def lint_all(category: Category) -> None:
-    policy = Policy(category=category)
+    policy = LintPolicy(category=category)
     lint(parse_dump(RAW, "tools.json"), select_rules(RULES, RULESET, policy), policy, version=RULESET.version)
 
 

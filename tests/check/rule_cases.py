@@ -11,7 +11,7 @@ from strictwire.check.engine import group_rules, lint
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES as LINT
 from strictwire.check.lint.changes import Change
-from strictwire.check.policy import Policy
+from strictwire.check.policy import LintPolicy
 from strictwire.check.rule import Rule
 from strictwire.check.subject import ToolSet
 from strictwire.check.tree import LintParameters
@@ -20,7 +20,7 @@ from strictwire.sources.specifier import read_source
 TESTDATA = Path(__file__).parent / "testdata"
 LINT_RULES = {rule.id: rule for rule in LINT}
 BREAKING_RULES = {rule.id: rule for rule in BREAKING}
-POLICY = Policy(parameters=LintParameters(caps={"limit.maximum": 100}))
+POLICY = LintPolicy(parameters=LintParameters(caps={"limit.maximum": 100}))
 
 
 def read_tools(folder: Path) -> ToolSet:
@@ -47,7 +47,7 @@ def found_by_change_rule(rule: Rule, file: Path) -> list[list[str]]:
 
 def found_by_breaking(rule: Rule, folder: Path) -> list[list[str]]:
     old, new = read_tools(folder / "previous"), read_tools(folder / "current")
-    report = find_breaking_changes(old, new, {rule.id: rule}, Policy(), version="test")
+    report = find_breaking_changes(old, new, {rule.id: rule}, LintPolicy(), version="test")
     return [[*as_row(each, folder), str(each.impact), each.witness] for each in report.findings]
 
 

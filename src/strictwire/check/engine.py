@@ -12,7 +12,7 @@ import jsonschema_rs
 from strictwire.canon.json import JsonObject
 from strictwire.check.finding import Finding, Report, WaivedFinding
 from strictwire.check.location import locate_all
-from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.policy import LintPolicy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
 from strictwire.check.subject import Problem, Side, SourceLocation, Subject, ToolSet
@@ -42,7 +42,7 @@ class RuleSelection:
     """Property names that at least one node rule is limited to."""
 
 
-def select_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: Policy) -> RuleSelection:
+def select_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: LintPolicy) -> RuleSelection:
     """Select the rules that a policy asks for. Raises PolicyRefused if the policy excludes or waives an unknown rule."""
     known = {rule.id: rule for rule in rules}
     named = [*policy.without, *(waiver.rule for waiver in policy.waivers)]
@@ -88,7 +88,7 @@ def no_progress(_done: int, _total: int) -> None:
 def lint(
     tools: ToolSet,
     selection: RuleSelection,
-    policy: Policy,
+    policy: LintPolicy,
     *,
     version: str,
     progress: Progress = no_progress,
@@ -106,7 +106,7 @@ def lint(
 
 
 def _tool_problems(
-    subject: Subject, selection: RuleSelection, policy: Policy, rules_by_kind: _RulesByNodeKind
+    subject: Subject, selection: RuleSelection, policy: LintPolicy, rules_by_kind: _RulesByNodeKind
 ) -> list[_RuleProblem]:
     schemas = [(side, schema) for side in Side if (schema := subject.schema(side)) is not None]
     invalid = [broken for side, schema in schemas if (broken := _find_invalid(subject, side, schema)) is not None]
@@ -238,7 +238,7 @@ def make_report(
     check: str,
     tools: ToolSet,
     findings: Iterable[Finding],
-    policy: Policy,
+    policy: LintPolicy,
     *,
     version: str,
     ran: AbstractSet[str],

@@ -54,7 +54,7 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class LintPolicy:
     """A `[lint]` or `[breaking]` table; the module docstring has an example."""
 
     ruleset: str = LATEST
@@ -71,7 +71,7 @@ _KEYS: Final = frozenset(
 )
 
 
-def parse_policy(table: Mapping[str, Any]) -> Policy:
+def parse_policy(table: Mapping[str, Any]) -> LintPolicy:
     """Read a `[lint]` or `[breaking]` table. Raises PolicyRefused."""
     unknown = sorted(set(table) - _KEYS)
     if unknown:
@@ -79,7 +79,7 @@ def parse_policy(table: Mapping[str, Any]) -> Policy:
     without = table.get("without", {})
     if not isinstance(without, Mapping) or not all(_is_reason(reason) for reason in without.values()):
         raise PolicyRefused('`without` must map each rule to a reason, as in { NAME_LENGTH = "prefixed by our gateway" }')
-    return Policy(
+    return LintPolicy(
         ruleset=str(table.get("ruleset", LATEST)),
         category=_category(table.get("category", DEFAULT_CATEGORY.value)),
         also=tuple(_category(name) for name in _list(table, "also")),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.check.policy import Policy, Waiver
+from strictwire.check.policy import LintPolicy, Waiver
 from strictwire.check.rule import Category
 from strictwire.sources.verbs.breaking import BreakingOptions, run_breaking
 from strictwire.sources.verbs.files import (
@@ -24,7 +24,7 @@ from strictwire.sources.verbs.pin import PinOptions, run_pin, run_pin_check
 from strictwire.sources.verbs.result import VerbResult
 from tests.sources.project import READ, READ_OUTPUT, closed, commit_all, write, write_project
 
-STRICT = Policy(category=Category.STRICT)
+STRICT = LintPolicy(category=Category.STRICT)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_findings_exit_with_100_and_progress_is_reported(project: Path) -> None:
 
 def test_an_unreadable_file_is_a_finding_in_every_category(project: Path) -> None:
     write(project / "schemas" / "tools" / "bad.json", b"{")
-    result = run_lint(LintOptions(output_format="json", policy=Policy(category=Category.CODE)))
+    result = run_lint(LintOptions(output_format="json", policy=LintPolicy(category=Category.CODE)))
 
     assert (result.exit_code, "FILE_STRICT_JSON" in rules_in(result)) == (100, True)
 
@@ -73,9 +73,9 @@ def test_a_check_that_could_not_run_exits_with_1_and_the_reason(project: Path) -
 def test_an_invalid_policy_exits_with_2(project: Path) -> None:
     waiver = Waiver(rule="NO_SUCH_RULE", reason="r")
 
-    assert run_lint(LintOptions(policy=Policy(ruleset="1999"))).exit_code == 2
-    assert run_lint(LintOptions(policy=Policy(waivers=(waiver,)))).exit_code == 2
-    assert run_breaking(BreakingOptions(against="git:v1", policy=Policy(waivers=(waiver,)))).exit_code == 2
+    assert run_lint(LintOptions(policy=LintPolicy(ruleset="1999"))).exit_code == 2
+    assert run_lint(LintOptions(policy=LintPolicy(waivers=(waiver,)))).exit_code == 2
+    assert run_breaking(BreakingOptions(against="git:v1", policy=LintPolicy(waivers=(waiver,)))).exit_code == 2
 
 
 @pytest.mark.clause("G16")

@@ -11,7 +11,7 @@ from strictwire.check.engine import Progress, find_locations, make_finding, make
 from strictwire.check.finding import Finding, Report
 from strictwire.check.inclusion.decide import NotIncluded
 from strictwire.check.inclusion.shape import canonical_text
-from strictwire.check.policy import Policy
+from strictwire.check.policy import LintPolicy
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.subject import Problem, Side, ToolSet
 
@@ -23,7 +23,13 @@ MAX_WITNESS = 300
 
 
 def find_breaking_changes(
-    old: ToolSet, new: ToolSet, rules: Mapping[str, Rule], policy: Policy, *, version: str, progress: Progress = no_progress
+    old: ToolSet,
+    new: ToolSet,
+    rules: Mapping[str, Rule],
+    policy: LintPolicy,
+    *,
+    version: str,
+    progress: Progress = no_progress,
 ) -> Report:
     """Compare `old` with `new`. Unreadable parts of either are findings, because they could not be compared."""
     before, after = old.by_name(), new.by_name()

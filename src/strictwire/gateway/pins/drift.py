@@ -14,7 +14,7 @@ from typing import Final
 from strictwire.canon.json import JsonObject, NotJson
 from strictwire.check.breaking import RULES
 from strictwire.check.breaking.compare import find_breaking_changes
-from strictwire.check.policy import Policy
+from strictwire.check.policy import LintPolicy
 from strictwire.check.rulesets import RULESETS
 from strictwire.check.subject import SourceLocation, Subject, ToolSet
 from strictwire.contract.fingerprint import Fingerprint, fingerprint
@@ -91,7 +91,7 @@ class ToolPins:
 
 def _log_comparison(old: Subject, new: Subject) -> None:
     """Runs in a thread: comparing two schemas can take seconds."""
-    policy = Policy()
+    policy = LintPolicy()
     known = {rule.id: rule for rule in RULES}
     rules = {name: known[name] for name in RULESETS[policy.ruleset].breaking if name in known}
     before, after = ToolSet(label="pinned", subjects=(old,)), ToolSet(label="upstream", subjects=(new,))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from strictwire.check.breaking import RULES
 from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.engine import Progress, no_progress
-from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.policy import LintPolicy, PolicyRefused
 from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
 from strictwire.sources.verbs.lint import choose_ruleset
 from strictwire.sources.verbs.result import VerbResult, report_result, verb
@@ -20,7 +20,7 @@ class BreakingOptions:
     against: str
     """The source of the old contracts, which callers rely on."""
     source: str = DEFAULT_SOURCE
-    policy: Policy = field(default_factory=Policy)
+    policy: LintPolicy = field(default_factory=LintPolicy)
     output_format: str = "text"
 
 

@@ -9,7 +9,7 @@ from strictwire.check.engine import Progress, lint, make_finding, no_progress, s
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES
 from strictwire.check.lint.changes import Change, change_in_contract, change_tested
-from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.policy import LintPolicy, PolicyRefused
 from strictwire.check.rulesets import RULESETS, Ruleset
 from strictwire.check.subject import ToolSet
 from strictwire.contract.fingerprint import fingerprint
@@ -24,7 +24,7 @@ class LintOptions:
     """What to check, and how to report."""
 
     source: str = DEFAULT_SOURCE
-    policy: Policy = field(default_factory=Policy)
+    policy: LintPolicy = field(default_factory=LintPolicy)
     output_format: str = "text"
     """A key of `check.render.FORMATS`."""
     changed_since: str | None = None
@@ -43,7 +43,7 @@ def run_lint(options: LintOptions, progress: Progress = no_progress) -> VerbResu
     return report_result(report, options.output_format)
 
 
-def choose_ruleset(policy: Policy) -> Ruleset:
+def choose_ruleset(policy: LintPolicy) -> Ruleset:
     """The ruleset that a policy names. Raises PolicyRefused if it does not exist."""
     if policy.ruleset not in RULESETS:
         raise PolicyRefused(f"unknown ruleset {policy.ruleset!r}; known: {', '.join(RULESETS)}")
