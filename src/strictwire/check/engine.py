@@ -18,8 +18,7 @@ from strictwire.check.rulesets import Ruleset
 from strictwire.check.subject import Problem, Side, SourceLocation, Subject, ToolSet
 from strictwire.check.tree import InvalidSchema, Node, SchemaTree, ToolText, walk_tree
 from strictwire.contract.conform import compile_schema
-from strictwire.contract.schema import Problem as SchemaProblem
-from strictwire.contract.schema import SchemaRefused
+from strictwire.contract.schema import SchemaProblem, SchemaRefused
 
 TEXT_KEYWORDS: Final = ("title", "description", "$comment")
 """Schema keywords whose text people or models read."""

@@ -18,7 +18,7 @@ import jsonschema_rs
 from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue, parse_object, render
-from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
+from strictwire.contract.schema import SchemaProblem, SchemaRefused, check_schema, draft_of, escape_pointer
 
 MAX_VIOLATIONS: Final = 10
 """Enough to correct a call in one round. A.6 asks for ten."""
@@ -79,7 +79,7 @@ def _order(violation: Violation) -> tuple[bool, str, str, str]:
 
 
 def compile_schema(schema: JsonObject) -> Conformer:
-    """Compile a schema, or take it from the cache. Raises SchemaRefused: see `schema.Problem`."""
+    """Compile a schema, or take it from the cache. Raises SchemaRefused: see `schema.SchemaProblem`."""
     return _compile(check_schema(schema))
 
 
@@ -95,7 +95,7 @@ def _compile(raw: bytes) -> Conformer:
             mask="",  # keeps the value out of the messages of the engine
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
-        raise SchemaRefused(Problem.INVALID) from exc
+        raise SchemaRefused(SchemaProblem.INVALID) from exc
     return Conformer(compiled)
 
 
