@@ -33,7 +33,7 @@ _SHOWN: Final = frozenset({"title", "description", "annotations"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
+class Pins:
     """The pins of a lock file and the contracts they pin, by tool name."""
 
     pins: Mapping[str, Fingerprint]
@@ -95,8 +95,8 @@ def _subject(name: str, pinned: Any, origin: SourceLocation) -> Subject:
     return subject_of(entry, origin, contract if terms is not None else None)
 
 
-def pins_of(tools: ToolSet) -> Lock:
+def read_pins(tools: ToolSet) -> Pins:
     """The pins that the server and the guard enforce."""
     contracts = {each.contract.name: each.contract for each in tools.subjects}
     pins = {name: fingerprint(contract) for name, contract in contracts.items()}
-    return Lock(pins=MappingProxyType(pins), contracts=MappingProxyType(contracts))
+    return Pins(pins=MappingProxyType(pins), contracts=MappingProxyType(contracts))

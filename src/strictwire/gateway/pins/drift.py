@@ -20,7 +20,7 @@ from strictwire.check.subject import SourceLocation, Subject, ToolSet
 from strictwire.contract.fingerprint import Fingerprint, fingerprint
 from strictwire.fault.failure import Failure, fail
 from strictwire.sources.entries import read_entries
-from strictwire.sources.lock import pins_of, read_lock, write_lock
+from strictwire.sources.lock import read_lock, read_pins, write_lock
 
 log = logging.getLogger("strictwire.guard")
 
@@ -73,7 +73,7 @@ class ToolPins:
         await asyncio.gather(*self._comparisons, return_exceptions=True)
 
     def _adopt(self, tools: ToolSet) -> None:
-        self._pins = pins_of(tools).pins
+        self._pins = read_pins(tools).pins
         self._pinned = tools.by_name()
 
     def _log_once(self, name: str, subjects: tuple[Subject, ...], digest: str, details: JsonObject) -> None:

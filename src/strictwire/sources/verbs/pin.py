@@ -7,7 +7,7 @@ from pathlib import Path
 
 from strictwire.check.pin import check_pins
 from strictwire.check.render.text import count
-from strictwire.sources.lock import LOCK_NAME, pins_of, read_lock, write_lock
+from strictwire.sources.lock import LOCK_NAME, read_lock, read_pins, write_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
 from strictwire.sources.verbs.result import CLEAN, VerbResult, report_result, verb
@@ -36,6 +36,6 @@ def run_pin(options: PinOptions) -> VerbResult:
 @verb
 def run_pin_check(options: PinOptions) -> VerbResult:
     """Compare a source with the lock file."""
-    pinned = pins_of(read_lock(Path(options.lock)))
+    pinned = read_pins(read_lock(Path(options.lock)))
     report = check_pins(pinned.pins, read_source(options.source), against=options.lock)
     return report_result(report, options.output_format)
