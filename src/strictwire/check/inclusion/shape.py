@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
-
-import jsonschema_rs
 
 from strictwire.canon.json import JsonObject, render_sorted
 from strictwire.contract.fingerprint import strip_text
@@ -71,6 +70,8 @@ class Piece:
     layers: tuple[Layer, ...] = ()
     opaque: frozenset[str] = frozenset()
     """Opaque clauses: keywords that the proof does not understand, as canonical JSON."""
+    declared: frozenset[str] = frozenset()
+    """Properties that opaque clauses declare, such as `then`."""
 
 
 INTEGER_STEP: Final = Fraction(1)
@@ -84,12 +85,22 @@ EVERYTHING: Final = (
 """The pieces of a schema without constraints."""
 
 
+class Reading(StrEnum):
+    """How the properties of a schema are read."""
+
+    AS_WRITTEN = "as written"
+    """An object may have undeclared properties unless the schema forbids them: the meaning in JSON Schema."""
+    DECLARED = "declared"
+    """An object with declared properties has no others: what callers send, and what a result is documented to contain."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Root:
     """The document that local references point into, and its dialect."""
 
     document: JsonObject
     draft: int
+    reading: Reading
 
     @cached_property
     def text(self) -> str:
@@ -112,15 +123,13 @@ class Root:
         return as_schema(target)
 
 
-def open_root(document: JsonObject) -> Root:
-    """The root of a document. Raises UnsupportedSchema if its dialect is neither 2020-12 nor draft-07."""
+def open_root(document: JsonObject, reading: Reading = Reading.AS_WRITTEN) -> Root:
+    """The root of a document. Raises UnsupportedSchema if its dialect is unknown."""
     try:
         draft = draft_of(document)
     except SchemaRefused as exc:
         raise UnsupportedSchema("the schema has an unknown dialect in $schema") from exc
-    if draft not in (jsonschema_rs.Draft202012, jsonschema_rs.Draft7):
-        raise UnsupportedSchema("only 2020-12 and draft-07 schemas can be compared")
-    return Root(document=document, draft=draft)
+    return Root(document=document, draft=draft, reading=reading)
 
 
 def canonical_schema(value: Any) -> str:
@@ -222,6 +231,7 @@ def intersect(one: Piece, other: Piece) -> Piece | None:
             unique=one.unique or other.unique,
             layers=one.layers + other.layers,
             opaque=one.opaque | other.opaque,
+            declared=one.declared | other.declared,
         )
     )
 
