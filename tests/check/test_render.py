@@ -19,9 +19,10 @@ FINDING = Finding(
     line=3, column=5, tool="a",
 )  # fmt: skip
 BREAKING = Finding(
-    rule="INPUT_BOUNDS_KEPT", message="less", advice="Keep.", tool="b", impact=Impact.CALLER, witness='{"n":5}'
-)
-NOTE = Finding(rule="TOOL_ADDED", message="new", advice="Nothing.", tool="c", impact=Impact.NONE)
+    rule="INPUT_BOUNDS_KEPT", message="less", advice="Keep.", tool="b", impact=Impact.CALLER, witness='{"n":5}',
+    old='{"maximum":9}', new='{"maximum":4}',
+)  # fmt: skip
+NOTE = Finding(rule="TOOL_ADDED", message="new", advice="Nothing.", tool="c", impact=Impact.ADDITIVE)
 REPORT = Report(
     check="breaking",
     subject="schemas",
@@ -42,7 +43,9 @@ def test_text_has_location_rule_message_advice_and_a_summary() -> None:
         "",
         "schemas",
         "  -  INPUT_BOUNDS_KEPT  b: less (breaks callers)",
-        '      for example {"n":5}',
+        '      old: {"maximum":9}',
+        '      new: {"maximum":4}',
+        '      for example: {"n":5}',
         "      Keep.",
         "  -  TOOL_ADDED  c: new (compatible)",
         "      Nothing.",

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import jsonschema_rs
 
 from strictwire.canon.json import JsonObject
-from strictwire.check.finding import Finding, Report, WaivedFinding
+from strictwire.check.finding import Finding, Impact, Report, WaivedFinding
 from strictwire.check.location import locate_all
 from strictwire.check.policy import LintPolicy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
@@ -175,10 +175,10 @@ def _as_findings(problems: list[_RuleProblem], tools: ToolSet) -> Iterator[Findi
         yield make_finding(rule, problem, locations)
 
 
-def make_finding(rule: Rule, problem: Problem, locations: Locations, *, witness: str = "") -> Finding:
+def make_finding(rule: Rule, problem: Problem, locations: Locations) -> Finding:
     """The finding for a problem that a rule yielded."""
     found = locate_finding(problem, locations, rule=rule.id, advice=rule.advice)
-    return replace(found, impact=rule.impact, witness=witness)
+    return replace(found, impact=problem.impact or rule.impact)
 
 
 def locate_finding(problem: Problem, locations: Locations, *, rule: str, advice: str) -> Finding:
@@ -193,6 +193,9 @@ def locate_finding(problem: Problem, locations: Locations, *, rule: str, advice:
         line=line,
         column=column,
         tool=problem.tool,
+        witness=problem.witness,
+        old=problem.old,
+        new=problem.new,
     )
 
 
@@ -242,6 +245,7 @@ def make_report(
     version: str,
     ran: AbstractSet[str],
     against: str = "",
+    fail_on: Impact = Impact.MODEL,
 ) -> Report:
     """Separate waived findings, add a finding for each unused waiver of a rule that ran, and sort."""
     kept, waived, used = [], [], set()
@@ -262,6 +266,7 @@ def make_report(
         waived=tuple(waived),
         ruleset=version,
         against=against,
+        fail_on=fail_on,
     )
 
 

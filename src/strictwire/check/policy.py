@@ -22,13 +22,10 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final
 
-from strictwire.check.finding import Finding
-from strictwire.check.rule import Category
-from strictwire.check.rulesets import CUMULATIVE, DEFAULT_CATEGORY
+from strictwire.check.finding import Finding, Impact
+from strictwire.check.rule import Category, Semantics
+from strictwire.check.rulesets import CUMULATIVE, DEFAULT_CATEGORY, LATEST
 from strictwire.check.tree import DEFAULT_PARAMETERS, LintParameters
-
-LATEST: Final = "2026.11"
-"""The ruleset of a policy that names none."""
 
 
 class PolicyRefused(ValueError):
@@ -64,6 +61,10 @@ class LintPolicy:
     """Rules that do not run, each with its reason."""
     waivers: tuple[Waiver, ...] = ()
     parameters: LintParameters = DEFAULT_PARAMETERS
+    semantics: Semantics | None = None
+    """For `breaking`: the question to answer. None: that of the ruleset."""
+    fail_on: Impact | None = None
+    """For `breaking`: the least grave tier that fails. None: that of the ruleset."""
 
 
 _KEYS: Final = frozenset(

@@ -30,6 +30,15 @@ class Category(StrEnum):
     """Conventions of read-only code tools; not included in the other categories."""
 
 
+class Semantics(StrEnum):
+    """The question that `breaking` answers."""
+
+    DECLARED = "declared"
+    """Do the declared properties stay? Callers send declared arguments; readers ignore properties that they do not know."""
+    EXACT = "exact"
+    """Is one set of JSON values a subset of the other? Undeclared properties of open objects count."""
+
+
 class Scope(StrEnum):
     """The argument that the engine passes to a rule's function."""
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.check.finding import Impact
 from strictwire.contract.schema import escape_pointer
 from strictwire.contract.tool import ToolContract
 
@@ -39,6 +40,13 @@ class Problem(NamedTuple):
     origin: SourceLocation
     message: str
     tool: str = ""
+    witness: str = ""
+    """JSON of a value that shows the problem."""
+    old: str = ""
+    new: str = ""
+    """For changes: the text or the schema before and after."""
+    impact: Impact | None = None
+    """The tier of a change, if it differs from that of the rule."""
 
 
 class ReadProblem(NamedTuple):

@@ -107,7 +107,7 @@ def test_breaking_compares_with_a_commit(project: Path) -> None:
     result = run_breaking(BreakingOptions(against="git:v1", output_format="json"))
     finding = parse_object(result.text.encode())["findings"][0]
 
-    assert (result.exit_code, finding["rule"], finding["hurts"], finding["file"], finding["line"]) == (
+    assert (result.exit_code, finding["rule"], finding["tier"], finding["file"], finding["line"]) == (
         100,
         "INPUT_BOUNDS_KEPT",
         "caller",

@@ -17,6 +17,32 @@ _CATEGORIES = {
 }
 
 
+_BREAKING = """
+`strictwire breaking` answers one of two questions.
+
+| `--semantics` | question | undeclared properties |
+|---|---|---|
+| `declared` (default) | Does every declared argument and result property stay, with its old meaning? | ignored |
+| `exact` | Is every old input a new input, and every new output an old output? | counted if the object is open |
+
+With `declared`, a new optional property is compatible and a removed or renamed one is not, whether the schema is open or
+closed. With `exact`, a property that is newly declared in an open object can break a caller that already sends another
+value under its name.
+An object without `properties` is a free map in both. An input schema without `properties` has no arguments.
+Every finding about a schema has a witness: a value that one version accepts and the other does not. If neither a proof
+nor a witness is found, the only finding is `INPUT_DECIDED` or `OUTPUT_DECIDED`. Patterns are compared as automata.
+
+| tier | meaning | fails by default |
+|---|---|---|
+| caller | breaks callers: a call is refused, ignored in part, or does something else | yes |
+| reader | breaks readers of results | yes |
+| model | changes what models read | no |
+| additive | adds something | no |
+| cosmetic | changes the layout of a text | no |
+
+`--fail-on TIER` chooses the least grave tier that fails. Ruleset 2026.11 means `exact` and fails on `model`.""".splitlines()
+
+
 def render_rules(lint: Sequence[Rule], breaking: Sequence[Rule], ruleset: Ruleset) -> str:
     """The whole page."""
     known = {rule.id: rule for rule in (*lint, *breaking)}
@@ -42,8 +68,15 @@ def _lines(known: dict[str, Rule], ruleset: Ruleset) -> Iterator[str]:
             yield from _entry(known[each])
     yield ""
     yield "# breaking"
+    yield from _BREAKING
     for each in ruleset.breaking:
         yield from _entry(known[each])
+    yield ""
+    yield "# Rules of older rulesets"
+    current = {*ruleset.breaking, *(each for ids in ruleset.lint.values() for each in ids)}
+    for each in known:
+        if each not in current:
+            yield from _entry(known[each])
     yield ""
 
 
