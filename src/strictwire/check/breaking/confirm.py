@@ -13,7 +13,7 @@ from strictwire.check.inclusion import strings
 from strictwire.check.inclusion.decide import Compared
 from strictwire.check.inclusion.expand import expand
 from strictwire.check.inclusion.sample import Sampler, collect_constants
-from strictwire.check.inclusion.shape import UnsupportedSchema, canonical_text, open_root
+from strictwire.check.inclusion.shape import UnsupportedSchema, canonical_text
 from strictwire.check.pattern import UnsupportedPattern
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import SchemaRefused
@@ -33,7 +33,7 @@ class Confirmer:
 
     def __init__(self, source: Compared, target: Compared) -> None:
         self.source = source
-        self.root = open_root(source.schema, source.reading)
+        self.root = source.root
         self.sampler = Sampler(root=self.root, constants=collect_constants(source.schema, target.schema))
         self.source_accepts, self.target_accepts = source.acceptor(), target.acceptor()
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from strictwire.check.breaking.confirm import shorten
 from strictwire.check.breaking.pair import Comparison, ToolPair
-from strictwire.check.breaking.walk import VersionPair, walk_pairs
+from strictwire.check.breaking.walk import VersionPair
 from strictwire.check.finding import Impact
 from strictwire.check.inclusion.shape import UnsupportedSchema, canonical_text
 from strictwire.check.rule import Category, Rule, Scope, rule
@@ -30,9 +30,7 @@ _ABSENT: Final = object()
 def default_kept(pair: ToolPair) -> Iterator[Problem]:
     for side in Side:
         comparison = pair.comparison(side)
-        if comparison.old is None or comparison.new is None:
-            continue
-        for parent in walk_pairs(comparison.old, comparison.new):
+        for parent in comparison.pairs:
             yield from _changed_defaults(pair, comparison, parent)
 
 

@@ -10,9 +10,10 @@ from strictwire.canon.json import JsonObject
 from strictwire.check.breaking.confirm import Confirmer
 from strictwire.check.breaking.explain import EXPLANATIONS, Claim, SchemaPair
 from strictwire.check.breaking.readers import with_open_objects
+from strictwire.check.breaking.removals import Removal, removed_from_results, with_renames
 from strictwire.check.breaking.walk import VersionPair, walk_pairs
 from strictwire.check.inclusion.decide import Compared, Included, InclusionResult, NotIncluded, decide_pair
-from strictwire.check.inclusion.shape import Reading, canonical_schema
+from strictwire.check.inclusion.shape import Reading, UnsupportedSchema, canonical_schema, is_same_json
 from strictwire.check.rule import Semantics
 from strictwire.check.subject import Problem, Side, SourceLocation, Subject
 
@@ -37,21 +38,28 @@ class Comparison:
         """Whether the change is compatible; None if one of the schemas is absent."""
         if self.source is None or self.target is None:
             return None
-        found = Included() if self.is_unchanged else decide_pair(self.source, self.target)
-        if isinstance(found, Included | NotIncluded):
-            return found
-        claims = self._confirm()
-        return NotIncluded(witness=claims[0].witness, path=(), reason=claims[0].what) if claims else found
+        if self.is_unchanged:
+            return Included()
+        return decide_pair(self.source, self.target, candidates=lambda: (claim.witness for claim in self._confirmed))
 
     @cached_property
     def is_unchanged(self) -> bool:
         """Whether both versions are equal except for their texts."""
-        return canonical_schema(self.old) == canonical_schema(self.new)
+        return is_same_json(self.old, self.new) or canonical_schema(self.old) == canonical_schema(self.new)
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """The differences that break something, each with a witness of its own; empty if the change is compatible."""
-        return self._confirm() if isinstance(self.result, NotIncluded) else ()
+        return self._confirmed if isinstance(self.result, NotIncluded) else ()
+
+    @cached_property
+    def removals(self) -> tuple[Removal, ...]:
+        """The declared properties that are gone."""
+        if self.side is Side.INPUT or self.old is None or self.new is None:
+            return with_renames(self.claims, self.pairs)
+        if self.semantics is Semantics.EXACT:
+            return ()
+        return with_renames(tuple(removed_from_results(self.old, self.new, self.pairs)), self.pairs)
 
     @cached_property
     def pairs(self) -> tuple[VersionPair, ...]:
@@ -66,8 +74,12 @@ class Comparison:
             raise LookupError("a schema is absent")
         return Confirmer(self.source, self.target)
 
-    def _confirm(self) -> tuple[Claim, ...]:
-        confirmer = self.confirmer()
+    @cached_property
+    def _confirmed(self) -> tuple[Claim, ...]:
+        try:
+            confirmer = self.confirmer()
+        except UnsupportedSchema:
+            return ()
         candidates = [
             (explain.__name__, schemas, difference)
             for schemas in map(self._directed, self.pairs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from strictwire.canon.json import render
 from strictwire.check.breaking.explain import (
     Claim,
     Difference,
@@ -20,7 +21,6 @@ from strictwire.check.breaking.explain import (
     types,
     undeclared,
 )
-from strictwire.check.breaking.members import find_removals
 from strictwire.check.breaking.pair import Comparison, ToolPair
 from strictwire.check.finding import Impact
 from strictwire.check.inclusion.decide import Included, NotIncluded, Undecided
@@ -64,7 +64,7 @@ def _is_part_of_a_removal(comparison: Comparison, claim: Claim) -> bool:
     """Whether a removed or renamed property already says what the claim says about `required`."""
     if claim.kind != required.__name__ or comparison.semantics is Semantics.EXACT:
         return False
-    removals = [each for each in find_removals(comparison) if each.claim.path == claim.path]
+    removals = [each for each in comparison.removals if each.claim.path == claim.path]
     if comparison.side is Side.INPUT:
         return claim.name in [each.renamed_to for each in removals]
     return claim.name in [each.claim.name for each in removals]
@@ -99,14 +99,18 @@ def _changed(side: Side) -> Callable[[ToolPair], Iterator[Problem]]:
     def check(pair: ToolPair) -> Iterator[Problem]:
         found = pair.comparison(side)
         # A change of defaults alone has a rule of its own.
-        if isinstance(found.result, Included) and _without_defaults(found.old) != _without_defaults(found.new):
+        if isinstance(found.result, Included) and not found.is_unchanged and not _differs_in_defaults_only(found):
             yield pair.problem(side, "", f"the {side.value} schema changed and stays compatible{_added(found)}")
 
     return check
 
 
-def _without_defaults(schema: Any) -> str:
-    return canonical_schema(_dropping_defaults(schema))
+def _differs_in_defaults_only(comparison: Comparison) -> bool:
+    versions = comparison.old, comparison.new
+    if not any(b'"default":' in render(each) for each in versions):
+        return False
+    old, new = (canonical_schema(_dropping_defaults(each)) for each in versions)
+    return old == new
 
 
 def _dropping_defaults(schema: Any) -> Any:

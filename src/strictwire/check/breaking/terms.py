@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from strictwire.check.breaking.pair import ToolPair
 from strictwire.check.finding import Impact
-from strictwire.check.inclusion.shape import canonical_text
+from strictwire.check.inclusion.shape import canonical_text, is_same_json
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Side, Subject
 from strictwire.contract.fingerprint import schema_texts
@@ -116,6 +116,8 @@ def title_kept(pair: ToolPair) -> Iterator[Problem]:
 )
 def schema_texts_kept(pair: ToolPair) -> Iterator[Problem]:
     for side in Side:
+        if is_same_json(pair.old.schema(side), pair.new.schema(side)):
+            continue
         old = dict(schema_texts(pair.old.schema(side)))
         for pointer, text in schema_texts(pair.new.schema(side)):
             if old.get(pointer) != text:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from strictwire.canon.json import JsonObject
 from strictwire.check.inclusion.prove import ITEM
+from strictwire.check.inclusion.shape import is_same_json
 from strictwire.contract.schema import escape_pointer
 
 MAX_PAIRS = 5_000
@@ -36,6 +37,9 @@ class _Walk:
     def __init__(self, old: JsonObject, new: JsonObject) -> None:
         self.roots = (old, new)
         self.seen: set[tuple[int, int]] = set()
+        definitions = [{name: root.get(name) for name in ("$defs", "definitions")} for root in self.roots]
+        # Equal subschemas are skipped, unless a reference in them could lead to different definitions.
+        self.skips_equal = is_same_json(*definitions)
 
     def pairs(self, old: Any, new: Any, pointer: str, path: tuple[str, ...]) -> Iterator[VersionPair]:
         old, _ = self._resolve(old, self.roots[0], "")
@@ -46,6 +50,8 @@ class _Walk:
         if len(self.seen) > MAX_PAIRS or _COMPOSED & (old.keys() ^ new.keys()):
             # If only one side uses allOf, anyOf or oneOf, the keywords beside it do not correspond. The finding then
             # relies on the witness.
+            return
+        if path and self.skips_equal and is_same_json(old, new):
             return
         yield VersionPair(old, new, pointer, path)
         for keyword, children in _CHILDREN:

@@ -37,8 +37,13 @@ from strictwire.check.inclusion.shape import (
 
 def expand(schema: Schema, root: Root) -> tuple[Piece, ...]:
     """The pieces of a schema; empty if it accepts nothing. Raises UnsupportedSchema."""
-    pieces = _expand(schema, root, 0)
-    return pieces if root.reading is Reading.AS_WRITTEN else tuple(_with_declared_only(piece) for piece in pieces)
+    known = root.expanded.get(id(schema))
+    if known is None:
+        pieces = _expand(schema, root, 0)
+        if root.reading is Reading.DECLARED:
+            pieces = tuple(_with_declared_only(piece) for piece in pieces)
+        known = root.expanded[id(schema)] = schema, pieces
+    return known[1]
 
 
 def _with_declared_only(piece: Piece) -> Piece:

@@ -16,7 +16,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from strictwire.canon.json import JsonObject, render_sorted
+from strictwire.canon.json import JsonObject, render, render_sorted
 from strictwire.contract.fingerprint import strip_text
 from strictwire.contract.schema import SchemaRefused, draft_of
 
@@ -101,6 +101,22 @@ class Root:
     document: JsonObject
     draft: int
     reading: Reading
+    expanded: dict[int, tuple[Schema, tuple[Piece, ...]]] = field(default_factory=dict)
+    """Pieces by `id()` of a schema. The schema is kept alive so that its id is not reused."""
+    texts: dict[int, tuple[Schema, str]] = field(default_factory=dict)
+    """Canonical texts by `id()` of a schema."""
+
+    def text_of(self, schema: Schema) -> str:
+        """Canonical text of a schema in this document."""
+        known = self.texts.get(id(schema))
+        if known is None:
+            known = self.texts[id(schema)] = schema, canonical_schema(schema)
+        return known[1]
+
+    @cached_property
+    def has_references(self) -> bool:
+        """Whether the document may contain a reference."""
+        return has_reference(render(self.document).decode())
 
     @cached_property
     def text(self) -> str:
@@ -130,6 +146,11 @@ def open_root(document: JsonObject, reading: Reading = Reading.AS_WRITTEN) -> Ro
     except SchemaRefused as exc:
         raise UnsupportedSchema("the schema has an unknown dialect in $schema") from exc
     return Root(document=document, draft=draft, reading=reading)
+
+
+def is_same_json(one: Any, other: Any) -> bool:
+    """Whether two values are written alike. Fast: skips equal parts. Python's `==` would confuse 1 and true."""
+    return one is other or render(one) == render(other)
 
 
 def canonical_schema(value: Any) -> str:
