@@ -93,6 +93,8 @@ class SchemaConstants:
 _SIZES: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
+_BOUNDS: Final = frozenset({*_SIZES, *_NUMBERS})
+
 
 def collect_constants(*documents: JsonObject) -> SchemaConstants:
     """Collect the bounds, sizes, enum values, examples and property names of schemas."""
@@ -101,8 +103,13 @@ def collect_constants(*documents: JsonObject) -> SchemaConstants:
     values: dict[str, Any] = {}
     names: dict[str, None] = {}
     for part in (part for document in documents for part in _parts(document)):
-        numbers.update(part[name] for name in _NUMBERS if _is_number(part.get(name)))
-        sizes.update(int(part[name]) for name in _SIZES if _is_number(part.get(name)))
+        for name in part.keys() & _BOUNDS:
+            if _is_number(part[name]):
+                bound = part[name]
+                if name in _NUMBERS:
+                    numbers.add(bound)
+                else:
+                    sizes.add(int(bound))
         listed = [*_as_list(part.get("enum")), *([part["const"]] if "const" in part else [])]
         values.update({canonical_text(value): value for value in listed + _as_list(part.get("examples"))})
         members = part.get("properties")

@@ -8,6 +8,7 @@ are kept as opaque clauses. A piece is the conjunction of its fields and its cla
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -148,6 +149,9 @@ def open_root(document: JsonObject, reading: Reading = Reading.AS_WRITTEN) -> Ro
     return Root(document=document, draft=draft, reading=reading)
 
 
+_FLOAT: Final = re.compile(rb"\d[.eE]")
+
+
 def is_same_json(one: Any, other: Any) -> bool:
     """Whether two values are written alike. Fast: skips equal parts. Python's `==` would confuse 1 and true."""
     return one is other or render(one) == render(other)
@@ -160,7 +164,9 @@ def canonical_schema(value: Any) -> str:
 
 def canonical_text(value: Any) -> str:
     """Canonical JSON of a value: equal for values that JSON Schema treats as equal. 1.0 is 1; large integers stay exact."""
-    return render_sorted(_with_integers(value)).decode()
+    raw = render_sorted(value)
+    # Only a number with a fraction or an exponent can be an integer in another spelling.
+    return (render_sorted(_with_integers(value)) if _FLOAT.search(raw) else raw).decode()
 
 
 def _with_integers(value: Any) -> Any:
