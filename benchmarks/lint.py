@@ -1,4 +1,4 @@
-"""The time of lint relative to decoding and compiling the same schemas, of `breaking` relative to `lint`, and of `lint --help`.
+"""The time of lint relative to decoding and compiling, of `breaking` relative to `lint`, and of `strictwire lint --help`.
 
 Run: python -m benchmarks.lint. Prints ratios and exits with 1 if one exceeds its bound. Both sides of a ratio take turns,
 and the best turn counts: other work on the machine makes turns slower, never faster.

@@ -11,7 +11,9 @@ from strictwire.canon.json import parse_object
 from strictwire.check.finding import Finding, Impact, Level, Report, WaivedFinding
 from strictwire.check.render import FORMATS
 from strictwire.check.render.reference import render_reference, render_reference_html
+from strictwire.contract.conform import compile_schema
 from strictwire.contract.tool import ToolContract
+from tests.check.sarif_parts import LOG
 
 NASTY = "a|b <b> \x1b[31m\n::error::%"
 FINDING = Finding(
@@ -96,6 +98,18 @@ def test_sarif_has_results_locations_and_suppressions() -> None:
     }
 
 
+def test_sarif_conforms_to_the_standard_and_to_what_code_scanning_requires() -> None:
+    live = replace(FINDING, file="python3 'my server.py' --token x", line=0, column=0, pointer="/tools/0/inputSchema")
+    value = parse_object(FORMATS["sarif"](replace(REPORT, findings=(FINDING, BREAKING, NOTE, live))).encode())
+    run = value["runs"][0]
+    uris = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"]]
+
+    assert compile_schema(LOG).find_violations(value) == ()
+    assert uris == ["schemas/tools/a.json", "tools/b", "tools/c", "tools/a", "schemas/tools/a.json"]
+    assert all(each["shortDescription"]["text"] and each["help"]["text"] for each in run["tool"]["driver"]["rules"])
+    assert all(each["partialFingerprints"] and each["message"]["text"] for each in run["results"])
+
+
 @pytest.mark.parametrize(("report", "counts"), [(REPORT, ("3", "2", "1")), (CLEAN, ("1", "0", "0"))])
 def test_junit_is_xml_with_a_test_case_for_each_finding(report: Report, counts: tuple[str, str, str]) -> None:
     suite = ET.fromstring(FORMATS["junit"](report)).find("testsuite")
@@ -111,8 +125,11 @@ def test_github_commands_escape_their_content() -> None:
             "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT"
             "::a: bad a|b <b> \\u001b[31m\\u000a::error::%25. Mend it."
         ),
-        "::error title=INPUT_BOUNDS_KEPT::b: less. Keep.",
-        "::notice title=TOOL_ADDED::c: new. Nothing.",
+        (
+            "::error title=INPUT_BOUNDS_KEPT::b: less (breaks callers). Keep."
+            '%0Aold: {"maximum":9}%0Anew: {"maximum":4}%0Afor example: {"n":5}'
+        ),
+        "::notice title=TOOL_ADDED::c: new (compatible). Nothing.",
     ]
 
 
@@ -120,7 +137,7 @@ def test_markdown_escapes_table_cells() -> None:
     lines = FORMATS["markdown"](REPORT).splitlines()
 
     assert lines[6] == (
-        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b[31m\\\\u000a::error::% | Mend it. |"
+        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b[31m ::error::% | Mend it. |"
     )
     assert "| NO_DEFAULT | a | because |" in lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -43,14 +44,30 @@ class RuleSelection:
 
 def select_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: LintPolicy) -> RuleSelection:
     """Select the rules that a policy asks for. Raises PolicyRefused if the policy excludes or waives an unknown rule."""
-    known = {rule.id: rule for rule in rules}
-    named = [*policy.without, *(waiver.rule for waiver in policy.waivers)]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise PolicyRefused(f"ruleset {ruleset.version} has no rule {unknown[0]!r}; docs/RULES.md lists the rules")
     ids = [*ruleset.rules_up_to(policy.category), *(name for each in policy.also for name in ruleset.rules_up_to(each))]
-    chosen = {name: known[name] for name in ids if name not in policy.without}
-    return group_rules(chosen)
+    groups = {each.value: ruleset.rules_up_to(each) for each in ruleset.lint}
+    return group_rules(choose_rules(rules, ids, policy, groups=groups))
+
+
+def choose_rules(
+    rules: Iterable[Rule], ids: Iterable[str], policy: LintPolicy, *, groups: Mapping[str, tuple[str, ...]]
+) -> Mapping[str, Rule]:
+    """The rules that run: `ids`, or those that the policy selects, without those that it ignores.
+
+    `groups` are names that stand for several rules. Raises PolicyRefused if the policy names an unknown rule.
+    """
+    known = {rule.id: rule for rule in rules}
+    for name in (*policy.without, *(waiver.rule for waiver in policy.waivers), *policy.select, *policy.ignore):
+        if name not in known and name.upper() not in groups:
+            near = difflib.get_close_matches(name, [*known, *groups], n=1)
+            hint = f"did you mean {near[0]}?" if near else "docs/RULES.md lists the rules, and where each is configured"
+            raise PolicyRefused(f"there is no rule {name!r} here; {hint}")
+    ignored = {*policy.without, *_members(policy.ignore, groups)}
+    return {name: known[name] for name in _members(policy.select, groups) or ids if name not in ignored}
+
+
+def _members(names: Iterable[str], groups: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [member for name in names for member in groups.get(name.upper(), (name,))]
 
 
 def group_rules(chosen: Mapping[str, Rule]) -> RuleSelection:

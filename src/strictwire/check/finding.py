@@ -133,6 +133,8 @@ class Report:
     """What `tools` counts."""
     threshold: Level = Level.ERROR
     """The least severe level that makes the check fail. Not used for findings with a tier."""
+    tool_version: str = ""
+    """The version of strictwire, for formats that name the tool."""
     fail_on: Impact = Impact.MODEL
     """The least grave tier that makes the check fail."""
 

@@ -14,6 +14,7 @@ EXAMPLES: Final = f"""examples:
   strictwire lint                                   check the schema files in schemas/
   strictwire lint --stdio 'npx -y some-server'      check the tools of any server
   strictwire lint --category STRICT --format sarif
+  strictwire lint --select CLIENT_NAME,STRICT --ignore TEXT_SHORT --statistics
   strictwire lint --changed-since main              require docs and tests for each changed schema
 
 {shared.SOURCES}
@@ -33,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--changed-since", metavar="REF", help="also check that schema changes since this commit have docs and tests"
     )
     shared.add_report(parser)
+    shared.add_rules(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,13 +46,10 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.check.policy import parse_policy
     from strictwire.sources.verbs.lint import LintOptions, run_lint
 
-    table = dict(shared.read_table(arguments, "lint"))
-    if arguments.category:
-        table["category"] = arguments.category
     options = LintOptions(
         source=shared.source_of(arguments),
-        policy=parse_policy(table),
-        output_format=shared.format_of(arguments),
+        policy=parse_policy(shared.policy_table(arguments, "lint", "category")),
+        output=shared.output_of(arguments),
         changed_since=arguments.changed_since,
     )
     return run_lint(options, shared.show_progress)

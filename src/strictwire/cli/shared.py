@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from strictwire.sources.verbs.result import VerbResult
+    from strictwire.sources.verbs.result import Output, VerbResult
 
 FORMATS: Final = ("text", "json", "sarif", "junit", "github", "markdown")
 
@@ -41,6 +41,34 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of a report."""
     parser.add_argument("--format", choices=FORMATS, default="text", help="report format (default: %(default)s)")
     add_config(parser)
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add the options that select rules and known findings."""
+    parser.add_argument("--statistics", action="store_true", help="count the findings of each rule instead of listing them")
+    parser.add_argument("--select", metavar="RULES", type=_names, help="run only these rules, separated by commas")
+    parser.add_argument("--ignore", metavar="RULES", type=_names, help="do not run these rules, separated by commas")
+    parser.add_argument("--baseline", metavar="FILE", help="known findings, which do not fail the check")
+    parser.add_argument("--write-baseline", metavar="FILE", help="write all findings to this file and succeed")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def output_of(arguments: argparse.Namespace) -> Output:
+    """How to report."""
+    from strictwire.sources.verbs.result import Output
+
+    output_format = "statistics" if arguments.statistics else format_of(arguments)
+    return Output(output_format=output_format, baseline=arguments.baseline, write_baseline=arguments.write_baseline)
+
+
+def policy_table(arguments: argparse.Namespace, section: str, *options: str) -> Mapping[str, Any]:
+    """A section of the settings, with the command line's `--select`, `--ignore` and `options` in place of its keys."""
+    table = dict(read_table(arguments, section))
+    given = {name: getattr(arguments, name) for name in ("select", "ignore", *options)}
+    return table | {name: value for name, value in given.items() if value}
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:

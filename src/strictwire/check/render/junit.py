@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import printable
+from strictwire.check.render.text import IMPACT_LABELS, evidence_of, printable, shorten
 
 
 def render_junit(report: Report) -> str:
@@ -29,8 +29,11 @@ def _open(finding: Finding) -> str:
 
 
 def _case(finding: Finding) -> str:
-    message = quoteattr(printable(finding.message))
-    text = escape(printable(f"{finding.location}: {finding.advice}"))
+    tier = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
+    message = quoteattr(printable(finding.message) + tier)
+    lines = [f"{finding.location}: {finding.advice}"]
+    lines += [f"{label}: {shorten(text)}" for label, text in evidence_of(finding)]
+    text = escape("\n".join(map(printable, lines)))
     return f'{_open(finding)}>\n      <failure type="{finding.rule}" message={message}>{text}</failure>\n    </testcase>'
 
 

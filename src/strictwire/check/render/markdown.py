@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import IMPACT_LABELS, count, printable
+from strictwire.check.render.text import IMPACT_LABELS, count, evidence_of, printable, shorten
 
 
 def render_markdown(report: Report) -> str:
@@ -23,12 +23,18 @@ def render_markdown(report: Report) -> str:
 
 def _row(finding: Finding) -> str:
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
-    witness = f", for example `{cell(finding.witness)}`" if finding.witness else ""
+    evidence = "".join(f"<br>{label}: {_code(shorten(text))}" for label, text in evidence_of(finding))
     location = cell(finding.location or finding.pointer)
-    message = cell(finding.message) + impact + witness
+    message = cell(finding.message) + impact + evidence
     return f"| {finding.rule} | {cell(finding.tool)} | {location} | {message} | {cell(finding.advice)} |"
+
+
+def _code(text: str) -> str:
+    """A code span inside a cell. Its line breaks become spaces; a backtick inside needs a longer fence."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{printable(' '.join(text.split())).replace('|', chr(92) + '|')}{fence}"
 
 
 def cell(text: str) -> str:
     """Escape text so that it stays inside its table cell."""
-    return printable(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return printable(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

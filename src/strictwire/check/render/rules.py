@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from strictwire.check.render.text import IMPACT_LABELS
+from strictwire.check.reported import REPORTED
 from strictwire.check.rule import Category, Rule
 from strictwire.check.rulesets import CUMULATIVE, Ruleset
 
@@ -64,20 +65,29 @@ def _lines(known: dict[str, Rule], ruleset: Ruleset) -> Iterator[str]:
         yield f"## {category.value}"
         yield ""
         yield _CATEGORIES[category]
-        for each in ids:
-            yield from _entry(known[each])
+        for name in ids:
+            yield from _entry(known[name])
     yield ""
     yield "# breaking"
     yield from _BREAKING
-    for each in ruleset.breaking:
-        yield from _entry(known[each])
+    for name in ruleset.breaking:
+        yield from _entry(known[name])
+    yield ""
+    yield "# pin and waivers"
+    for each in REPORTED:
+        yield from _entry(each)
     yield ""
     yield "# Rules of older rulesets"
     current = {*ruleset.breaking, *(each for ids in ruleset.lint.values() for each in ids)}
-    for each in known:
-        if each not in current:
-            yield from _entry(known[each])
+    for name in known:
+        if name not in current:
+            yield from _entry(known[name])
     yield ""
+
+
+def render_rule(rule: Rule) -> str:
+    """The entry of one rule, as `strictwire explain` prints it."""
+    return "\n".join(line.removeprefix("### ") for line in _entry(rule)).strip() + "\n"
 
 
 def _entry(rule: Rule) -> Iterator[str]:

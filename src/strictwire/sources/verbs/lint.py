@@ -16,7 +16,7 @@ from strictwire.contract.fingerprint import fingerprint
 from strictwire.sources.git import changed_files
 from strictwire.sources.refused import NoSchemaFiles
 from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
-from strictwire.sources.verbs.result import VerbResult, report_result, verb
+from strictwire.sources.verbs.result import Output, VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,7 @@ class LintOptions:
 
     source: str = DEFAULT_SOURCE
     policy: LintPolicy = field(default_factory=LintPolicy)
-    output_format: str = "text"
-    """A key of `check.render.FORMATS`."""
+    output: Output = field(default_factory=Output)
     changed_since: str | None = None
     """A git ref: a schema that differs from it needs a change of the contract document and of a test."""
 
@@ -40,7 +39,7 @@ def run_lint(options: LintOptions, progress: Progress = no_progress) -> VerbResu
     ref = options.changed_since
     changes = None if ref is None else _change_findings(tools, ref, options.source)
     report = lint(tools, selection, options.policy, version=ruleset.version, progress=progress, change_findings=changes)
-    return report_result(report, options.output_format)
+    return report_result(report, options.output)
 
 
 def choose_ruleset(policy: LintPolicy) -> Ruleset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from strictwire.check.pin import check_pins
@@ -10,7 +10,7 @@ from strictwire.check.render.text import count
 from strictwire.sources.lock import LOCK_NAME, read_lock, read_pins, write_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
-from strictwire.sources.verbs.result import CLEAN, VerbResult, report_result, verb
+from strictwire.sources.verbs.result import CLEAN, Output, VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class PinOptions:
 
     source: str = DEFAULT_SOURCE
     lock: str = LOCK_NAME
-    output_format: str = "text"
+    output: Output = field(default_factory=Output)
 
 
 @verb
@@ -38,4 +38,4 @@ def run_pin_check(options: PinOptions) -> VerbResult:
     """Compare a source with the lock file."""
     pinned = read_pins(read_lock(Path(options.lock)))
     report = check_pins(pinned.pins, read_source(options.source), against=options.lock)
-    return report_result(report, options.output_format)
+    return report_result(report, options.output)
