@@ -56,5 +56,6 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
         source=shared.source_of(arguments),
         policy=parse_breaking_policy(shared.policy_table(arguments, "breaking", "semantics", "fail_on")),
         output=shared.output_of(arguments),
+        live=shared.live_of(arguments),
     )
     return run_breaking(options, shared.show_progress)

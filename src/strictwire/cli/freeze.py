@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.source and ":" in arguments.source and not Path(arguments.source).exists():
         return _freeze_server(arguments)
-    options = FreezeOptions(source=shared.source_of(arguments), out=arguments.out)
+    options = FreezeOptions(source=shared.source_of(arguments), out=arguments.out, live=shared.live_of(arguments))
     return shared.print_result("freeze", run_freeze(options))
 
 

@@ -50,6 +50,7 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
         source=shared.source_of(arguments),
         policy=parse_policy(shared.policy_table(arguments, "lint", "category")),
         output=shared.output_of(arguments),
+        live=shared.live_of(arguments),
         changed_since=arguments.changed_since,
     )
     return run_lint(options, shared.show_progress)

@@ -31,6 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     from strictwire.sources.verbs.result import Output
 
     options = PinOptions(
-        source=shared.source_of(arguments), lock=arguments.lock, output=Output(output_format=shared.format_of(arguments))
+        source=shared.source_of(arguments),
+        lock=arguments.lock,
+        output=Output(output_format=shared.format_of(arguments)),
+        live=shared.live_of(arguments),
     )
     return shared.print_result("pin", run_pin_check(options) if arguments.check else run_pin(options))

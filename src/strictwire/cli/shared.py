@@ -6,12 +6,14 @@ Other rooms are imported inside functions, so that `--help` starts fast.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from strictwire.sources.specifier import LiveOptions
     from strictwire.sources.verbs.result import Output, VerbResult
 
 FORMATS: Final = ("text", "json", "sarif", "junit", "github", "markdown")
@@ -22,7 +24,8 @@ SOURCES: Final = """sources:
   strictwire.lock      a lock file
   git:main             the same folder at a commit
   --stdio 'CMD ...'    a server that strictwire starts with this command
-  --http URL           a running server
+  --http URL           a running server; see --header and --token-env
+  -                    a saved tools/list response from standard input
 """
 
 USAGE: Final = 2
@@ -35,6 +38,35 @@ def add_source(parser: argparse.ArgumentParser) -> None:
     live = parser.add_mutually_exclusive_group()
     live.add_argument("--stdio", metavar="COMMAND", help="start a server with this command and read its tools")
     live.add_argument("--http", metavar="URL", help="read the tools of the running server at this URL")
+    parser.add_argument(
+        "--header",
+        action="append",
+        default=[],
+        metavar="NAME:VALUE",
+        type=_header,
+        help="HTTP request header; may be repeated",
+    )
+    parser.add_argument("--token-env", metavar="NAME", help="environment variable with a bearer token for --http")
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, metavar="SECONDS", help="time limit to start a server (default: %(default)g)"
+    )
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition(":")
+    if not separator or not name.strip():
+        raise argparse.ArgumentTypeError("expected NAME:VALUE")
+    return name.strip(), value.strip()
+
+
+def live_of(arguments: argparse.Namespace) -> LiveOptions:
+    """How to reach a running server. An unset `--token-env` variable is an empty token, which the server refuses."""
+    from strictwire.sources.specifier import LiveOptions
+
+    headers = dict(arguments.header)
+    if arguments.token_env:
+        headers["Authorization"] = f"Bearer {os.environ.get(arguments.token_env, '')}"
+    return LiveOptions(headers=headers, timeout=arguments.timeout)
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:

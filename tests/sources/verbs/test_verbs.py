@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -250,4 +251,14 @@ def test_statistics_count_the_findings_of_each_rule(project: Path) -> None:
 
     assert run_lint(LintOptions(policy=policy, output=Output(output_format="statistics"))).text == (
         "      1  NO_DEFAULT  in 1 tool\nlint: 1 finding in 1 tool of schemas\n"
+    )
+
+
+def test_freeze_pin_and_check_agree_on_an_unchanged_server(project: Path) -> None:
+    server = f"stdio:{sys.executable} {Path(__file__).parents[1] / 'broken_server.py'} correct"
+    assert run_freeze(FreezeOptions(source=server, out="frozen/tools")).exit_code == 0
+    assert run_pin(PinOptions(source="frozen", lock="frozen.lock")).exit_code == 0
+
+    assert run_pin_check(PinOptions(source=server, lock="frozen.lock")) == VerbResult(
+        exit_code=0, text=f"pin: 0 findings in 1 tool of {server.removeprefix('stdio:')} against frozen.lock\n"
     )

@@ -8,7 +8,7 @@ from strictwire.check.breaking import RULES
 from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.engine import Progress, choose_rules, no_progress
 from strictwire.check.policy import LintPolicy
-from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
 from strictwire.sources.verbs.lint import choose_ruleset
 from strictwire.sources.verbs.result import Output, VerbResult, report_result, verb
 
@@ -22,6 +22,7 @@ class BreakingOptions:
     source: str = DEFAULT_SOURCE
     policy: LintPolicy = field(default_factory=LintPolicy)
     output: Output = field(default_factory=Output)
+    live: LiveOptions = NO_OPTIONS
 
 
 @verb
@@ -29,6 +30,9 @@ def run_breaking(options: BreakingOptions, progress: Progress = no_progress) -> 
     """Compare `options.source` with `options.against`."""
     ruleset = choose_ruleset(options.policy)
     rules = choose_rules(RULES, ruleset.breaking, options.policy, groups={})
-    old, new = read_source(options.against, git_path=options.source), read_source(options.source)
+    old, new = (
+        read_source(options.against, git_path=options.source, live=options.live),
+        read_source(options.source, live=options.live),
+    )
     report = find_breaking_changes(old, new, rules, options.policy, version=ruleset.version, progress=progress)
     return report_result(report, options.output)

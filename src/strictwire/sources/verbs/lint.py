@@ -15,7 +15,7 @@ from strictwire.check.subject import ToolSet
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.sources.git import changed_files
 from strictwire.sources.refused import NoSchemaFiles
-from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
 from strictwire.sources.verbs.result import Output, VerbResult, report_result, verb
 
 
@@ -26,6 +26,7 @@ class LintOptions:
     source: str = DEFAULT_SOURCE
     policy: LintPolicy = field(default_factory=LintPolicy)
     output: Output = field(default_factory=Output)
+    live: LiveOptions = NO_OPTIONS
     changed_since: str | None = None
     """A git ref: a schema that differs from it needs a change of the contract document and of a test."""
 
@@ -35,7 +36,7 @@ def run_lint(options: LintOptions, progress: Progress = no_progress) -> VerbResu
     """Check the tools of a source."""
     ruleset = choose_ruleset(options.policy)
     selection = select_rules(RULES, ruleset, options.policy)
-    tools = read_source(options.source)
+    tools = read_source(options.source, live=options.live)
     ref = options.changed_since
     changes = None if ref is None else _change_findings(tools, ref, options.source)
     report = lint(tools, selection, options.policy, version=ruleset.version, progress=progress, change_findings=changes)
