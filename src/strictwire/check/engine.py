@@ -44,7 +44,10 @@ class RuleSelection:
 
 def select_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: LintPolicy) -> RuleSelection:
     """Select the rules that a policy asks for. Raises PolicyRefused if the policy excludes or waives an unknown rule."""
-    ids = [*ruleset.rules_up_to(policy.category), *(name for each in policy.also for name in ruleset.rules_up_to(each))]
+    category = policy.category or ruleset.default
+    if category not in ruleset.lint:
+        raise PolicyRefused(f"ruleset {ruleset.version} has no category {category.value}")
+    ids = [*ruleset.rules_up_to(category), *(name for each in policy.also for name in ruleset.rules_up_to(each))]
     groups = {each.value: ruleset.rules_up_to(each) for each in ruleset.lint}
     return group_rules(choose_rules(rules, ids, policy, groups=groups))
 

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeVar
 
 from strictwire.check.finding import Finding, Impact
 from strictwire.check.rule import Category, Semantics
-from strictwire.check.rulesets import CUMULATIVE, DEFAULT_CATEGORY, LATEST
+from strictwire.check.rulesets import LATEST
 from strictwire.check.tree import DEFAULT_PARAMETERS, LintParameters
 
 
@@ -56,7 +56,8 @@ class LintPolicy:
     """A `[lint]` or `[breaking]` table; the module docstring has an example."""
 
     ruleset: str = LATEST
-    category: Category = DEFAULT_CATEGORY
+    category: Category | None = None
+    """None: the default of the ruleset."""
     also: tuple[Category, ...] = ()
     without: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Rules that do not run, each with its reason."""
@@ -96,7 +97,7 @@ def _parse(table: Mapping[str, Any], section: str, keys: frozenset[str]) -> Lint
         raise PolicyRefused('`without` must map each rule to a reason, as in { NAME_LENGTH = "prefixed by our gateway" }')
     return LintPolicy(
         ruleset=str(table.get("ruleset", LATEST)),
-        category=_category(table.get("category", DEFAULT_CATEGORY.value)),
+        category=_category(table["category"]) if "category" in table else None,
         also=tuple(_category(name) for name in _list(table, "also")),
         without=MappingProxyType(dict(without)),
         waivers=tuple(_waiver(each) for each in _list(table, "waivers")),
@@ -125,7 +126,7 @@ def _category(name: Any) -> Category:
     try:
         return Category(str(name).upper())
     except ValueError:
-        known = ", ".join([*(each.value for each in CUMULATIVE), Category.CODE.value])
+        known = ", ".join(each.value for each in Category)
         raise PolicyRefused(f"unknown category {name!r}; known: {known}") from None
 
 

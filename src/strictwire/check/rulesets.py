@@ -18,8 +18,6 @@ from strictwire.check.rule import Category, Semantics
 CUMULATIVE: Final = (Category.MINIMAL, Category.BASIC, Category.STANDARD, Category.STRICT)
 """The categories that include each other, smallest first."""
 
-DEFAULT_CATEGORY: Final = Category.STANDARD
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruleset:
@@ -32,6 +30,8 @@ class Ruleset:
     """The question that `breaking` answers unless the policy says otherwise."""
     fail_on: Impact = Impact.READER
     """The least grave tier that makes `breaking` fail unless the policy says otherwise."""
+    default: Category = Category.STANDARD
+    """The category of a policy that names none."""
     has_tiers: bool = True
     """Whether findings of one rule may have different tiers. In 2026.11 every rule has one."""
 
@@ -45,7 +45,7 @@ class Ruleset:
         members = {category.value: list(rules) for category, rules in self.lint.items()}
         value = {"version": self.version, "lint": members, "breaking": list(self.breaking)}
         if self.has_tiers:
-            value |= {"semantics": self.semantics.value, "failOn": self.fail_on.value}
+            value |= {"default": self.default.value, "semantics": self.semantics.value, "failOn": self.fail_on.value}
         return digest(value)
 
 
@@ -170,9 +170,57 @@ _2026_11: Final = Ruleset(
     has_tiers=False,
 )
 
+_CLIENT_RULES: Final = (
+    "CLIENT_OUTPUT_DIALECT",
+    "CLIENT_ROOT_COMPOSITION",
+    "CLIENT_ROOT_REF",
+    "CLIENT_PROPERTIES",
+    "CLIENT_PROPERTY_KEYS",
+    "CLIENT_ARRAY_ITEMS",
+    "CLIENT_BOOLEAN_SCHEMA",
+    "OUTPUT_TYPE_OBJECT",
+    "NAME_LENGTH",
+    "DESCRIPTION_LENGTH",
+)
+
+_TEXT_RULES: Final = ("TEXT_VISIBLE", "TEXT_NO_INSTRUCTIONS", "TEXT_NO_SECRETS")
+
+_NOT_CERTAIN: Final = frozenset({*_TEXT_RULES, "PATTERN_SAFE", "DESCRIPTION_NOT_THE_NAME"})
+"""Rules of 2026.11's STANDARD that belong to another purpose, or that were wrong on public servers (PATTERN_SAFE)."""
+
 _2026_12: Final = Ruleset(
     version="2026.12",
-    lint=_2026_11.lint,
+    lint=MappingProxyType(
+        {
+            **_2026_11.lint,
+            Category.CORRECT: (
+                "CLIENT_OUTPUT_DIALECT",
+                "CLIENT_NAME",
+                *(name for name in _2026_11.rules_up_to(Category.STANDARD) if name not in _NOT_CERTAIN),
+            ),
+            Category.CLIENTS: (*_CLIENT_RULES, "CLIENT_NAME", "CLIENT_ENUM_STRINGS"),
+            Category.AGENTS: (
+                "ARGUMENTS_DESCRIBED",
+                "TOOL_TOKENS",
+                "LISTING_TOKENS",
+                "NAMES_DISTINCT",
+                "TOOLS_DISTINCT",
+                "DESCRIPTION_PRESENT",
+                "DESCRIPTION_NOT_THE_NAME",
+            ),
+            Category.SECURITY: (
+                *_TEXT_RULES,
+                "STRINGS_NOT_DIRECTIVES",
+                "STRINGS_VISIBLE",
+                "ARGUMENTS_NOT_SIDE_CHANNELS",
+                "TITLE_NOT_SPOOFED",
+                "HINTS_AGREE_WITH_NAME",
+                "HINTS_CONSISTENT",
+            ),
+            Category.SEED: _2026_11.lint[Category.STRICT],
+        }
+    ),
+    default=Category.CORRECT,
     breaking=(
         "TOOL_KEPT",
         "TOOL_NAME_KEPT",

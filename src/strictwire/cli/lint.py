@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 EXAMPLES: Final = f"""examples:
   strictwire lint                                   check the schema files in schemas/
   strictwire lint --stdio 'npx -y some-server'      check the tools of any server
-  strictwire lint --category STRICT --format sarif
+  strictwire lint --select correct,clients,security --format sarif
   strictwire lint --select CLIENT_NAME,STRICT --ignore TEXT_SHORT --statistics
   strictwire lint --changed-since main              require docs and tests for each changed schema
 
@@ -27,8 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_source(parser)
     parser.add_argument(
         "--category",
-        choices=("MINIMAL", "BASIC", "STANDARD", "STRICT"),
-        help="how strict the check is (default: lint.category, or STANDARD)",
+        choices=("correct", "clients", "agents", "security", "seed", "MINIMAL", "BASIC", "STANDARD", "STRICT"),
+        help="what to check (default: lint.category, or correct); for several, use --select correct,security",
     )
     parser.add_argument(
         "--changed-since", metavar="REF", help="also check that schema changes since this commit have docs and tests"
