@@ -185,7 +185,7 @@ _CLIENT_RULES: Final = (
 
 _TEXT_RULES: Final = ("TEXT_VISIBLE", "TEXT_NO_INSTRUCTIONS", "TEXT_NO_SECRETS")
 
-_NOT_CERTAIN: Final = frozenset({*_TEXT_RULES, "PATTERN_SAFE", "DESCRIPTION_NOT_THE_NAME"})
+_NOT_CERTAIN: Final = frozenset({*_TEXT_RULES, "PATTERN_SAFE", "DESCRIPTION_NOT_THE_NAME", "DEFS_USED"})
 """Rules of 2026.11's STANDARD that belong to another purpose, or that were wrong on public servers (PATTERN_SAFE)."""
 
 _2026_12: Final = Ruleset(
@@ -207,6 +207,7 @@ _2026_12: Final = Ruleset(
                 "TOOLS_DISTINCT",
                 "DESCRIPTION_PRESENT",
                 "DESCRIPTION_NOT_THE_NAME",
+                "DEFS_USED",
             ),
             Category.SECURITY: (
                 *_TEXT_RULES,
