@@ -14,7 +14,7 @@ BYTES_PER_TOKEN: Final = 4
 """A token of current tokenizers is about four bytes of English JSON; the figure is an estimate and says so."""
 
 MAX_TOOL_TOKENS: Final = 1_500
-"""Of 577 public tools, 2 % cost more."""
+"""Of 583 public tools, 10 cost more; see docs/field-report.md."""
 
 MAX_LISTING_TOKENS: Final = 10_000
 """Five per cent of a context of 200,000 tokens, spent before the first message."""
