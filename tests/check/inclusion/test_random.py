@@ -14,10 +14,10 @@ from strictwire.contract.conform import compile_schema
 from tests.check.inclusion.oracle import accepts_declared
 from tests.check.inclusion.random_schemas import nearby_schema, random_schema, random_value
 
-PAIRS = 5_000
+PAIRS = 10_000
 """Pairs for each reading."""
 
-VALUES = 12
+VALUES = 25
 """Random values that try to refute each "included"."""
 
 

@@ -41,7 +41,8 @@ def clause_holds(clause: str, piece: Piece, prover: Prover) -> bool:
 
 
 def _is_disjoint(schema: Any, piece: Piece, prover: Prover) -> bool:
-    joined = (intersect(piece, other) for other in expand(as_schema(schema), prover.target))
+    # A negated schema excludes what it accepts as written: reading it as closed would exclude less.
+    joined = (intersect(piece, other) for other in expand(as_schema(schema), prover.target.as_written))
     return all(each is None or prover.is_empty(each) for each in joined)
 
 

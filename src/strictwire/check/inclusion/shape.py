@@ -115,6 +115,11 @@ class Root:
         return known[1]
 
     @cached_property
+    def as_written(self) -> Root:
+        """The same document in the reading AS_WRITTEN."""
+        return self if self.reading is Reading.AS_WRITTEN else open_root(self.document)
+
+    @cached_property
     def has_references(self) -> bool:
         """Whether the document may contain a reference."""
         return has_reference(render(self.document).decode())
