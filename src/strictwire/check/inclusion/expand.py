@@ -142,8 +142,9 @@ def _own_pieces(schema: JsonObject, root: Root, depth: int) -> tuple[Piece, ...]
     if listed is not None:
         pieces = [replace(p, literals=common_values(_of_kind(listed, p.kind), p.literals)) for p in pieces]
     declared = frozenset(_names_in_clauses(schema))
-    normalized = [normalize(replace(p, opaque=p.opaque | clauses, declared=p.declared | declared)) for p in pieces]
-    kept = tuple(piece for piece in normalized if piece is not None)
+    if clauses or declared:
+        pieces = [replace(p, opaque=p.opaque | clauses, declared=p.declared | declared) for p in pieces]
+    kept = tuple(each for piece in pieces if (each := normalize(piece)) is not None)
     return _without(kept, schema["not"], root, depth) if "not" in schema else kept
 
 
@@ -244,7 +245,7 @@ def _number(schema: JsonObject, root: Root) -> Piece:
             piece = replace(piece, **{bound: value, f"{bound}_open": is_open})  # type: ignore[arg-type]
     if "multipleOf" in schema:
         piece = replace(piece, multiples=frozenset({fraction(schema["multipleOf"])}))
-    return replace(piece, opaque=_picked(schema, ("format",), root))
+    return replace(piece, opaque=_picked(schema, ("format",), root)) if "format" in schema else piece
 
 
 _TEXT_CLAUSES: Final = ("pattern", "format", "contentEncoding", "contentMediaType")

@@ -293,6 +293,8 @@ def normalize(piece: Piece) -> Piece | None:
         piece = _with_integer_bounds(piece)
     if piece.literals is not None:
         fitting = tuple(value for value in piece.literals if _fits_bounds(value, piece))
+        if fitting and len(fitting) == len(piece.literals):
+            return piece
         return replace(piece, literals=fitting) if fitting else None
     return None if _is_empty(piece) else piece
 
