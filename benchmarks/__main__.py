@@ -1,11 +1,11 @@
-"""`python -m benchmarks [PART...]`: installs the peers, runs the parts and writes docs/BENCHMARKS.md."""
+"""`python -m benchmarks [PART...]`: installs peers and runs parts; writes docs/BENCHMARKS.md if every part has a result."""
 
 from __future__ import annotations
 
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -60,9 +60,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     for part in given.parts or parts:
         _run_part(part, parts[part], effort)
     found = [read_result(path) for path in sorted(RESULTS.glob("*.json"))]
-    write_page(found, peers.versions(), ORDER, peers.ROOT / "docs")
-    sys.stdout.write(render_goals_for_terminal(found) + "\nwrote docs/BENCHMARKS.md\n")
+    sys.stdout.write(render_goals_for_terminal(found) + "\n")
+    missing = find_missing(found, parts)
+    if missing:
+        # A page of the parts that were just run would drop the figures of all others.
+        sys.stdout.write(f"docs/BENCHMARKS.md is unchanged: no results of {', '.join(missing)} in .bench/results\n")
+    else:
+        write_page(found, peers.versions(), ORDER, peers.ROOT / "docs")
+        sys.stdout.write("wrote docs/BENCHMARKS.md\n")
     return 0
+
+
+def find_missing(found: Iterable[PartResult], parts: Iterable[str]) -> list[str]:
+    """Parts that have no result yet, in their order."""
+    known = {each.part for each in found}
+    return [part for part in parts if part not in known]
 
 
 def _run_part(part: str, measure: Callable[[Effort], PartResult], effort: Effort) -> None:

@@ -23,7 +23,8 @@ from benchmarks.drive import Load, Pipes, Sockets
 from benchmarks.fixture import add_calls
 from benchmarks.messages import CallStream, Revision
 from benchmarks.peers import OURS, Contender
-from strictwire.audit.event import Call, End, Origin, render_body
+from strictwire.audit.event import Call, render_body
+from strictwire.fault.failure import Failure
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.keys import read_public_key
 from strictwire.stores.files.trail import FileTrail, open_trail
@@ -36,21 +37,23 @@ RECORDED = 16_000
 IN_FLIGHT = 32
 SECONDS = 0.4
 DIGEST = "sha256:" + "0123456789abcdef" * 4
-ORIGIN = Origin(
-    principal="alice",
-    session_id="6d0c2b5e-5f0a-4f6e-9d59-0a7f3c1f2b11",
-    transport="http",
-    profile="mcp",
-    method="tools/call",
-    tool_name="add",
-    contract=DIGEST,
-    policy="1",
-    args_digest=DIGEST,
-)
 
 
 def event() -> Call:
-    return Call(timestamp="2026-01-01T00:00:00.000Z", origin=ORIGIN, end=End(duration_us=25, result_digest=DIGEST))
+    return Call(
+        timestamp="2026-01-01T00:00:00.000Z",
+        principal="alice",
+        session_id="6d0c2b5e-5f0a-4f6e-9d59-0a7f3c1f2b11",
+        transport="http",
+        profile="mcp",
+        method="tools/call",
+        tool_name="add",
+        contract=DIGEST,
+        policy="1",
+        args_digest=DIGEST,
+        duration_us=25,
+        result_digest=DIGEST,
+    )
 
 
 def trail_in(root: Path, mode: Mode = Mode.SYNC) -> TrailConfig:
@@ -130,7 +133,9 @@ async def bench_recorder(root: Path, in_flight: int, records: int) -> None:
 
         async def caller(recorder: FileTrail = recorder, numbers: Iterator[int] = numbers) -> None:
             for _ in numbers:
-                assert await recorder.record(event()) is None
+                done: asyncio.Future[Failure | None] = asyncio.get_running_loop().create_future()
+                recorder.append([render_body(event())], done.set_result)
+                assert await done is None
 
         started = time.perf_counter()
         await asyncio.gather(*(caller() for _ in range(in_flight)))

@@ -36,7 +36,7 @@ QUERIES: Final = (
     *("Model", "QuerySet", "get_field", "Widget", "Client"),
     *("render", "Migration", "Serializer", "Lookup", "Token"),
 )
-"""Symbols that are searched for in a warm engine, each once."""
+"""Symbols that are searched for in a warm engine, each once, besides the names of the 30 symbols."""
 
 MAX_ADDED_MS: Final = 1.0
 MAX_REPEATED_MS: Final = 1.0
@@ -109,7 +109,8 @@ def measure(root: Path, scratch: Path) -> list[Figure]:
             each.symbols("Form")
             for place in declared:
                 each.references(place)  # every file that names a symbol is known to the engine from here on
-        new_symbols = alternate((bare.symbols, ours.symbols), QUERIES)
+        queries = [*QUERIES, *(place.name for place in declared)]
+        new_symbols = alternate((bare.symbols, ours.symbols), queries)
         symbols = alternate((bare.symbols, ours.symbols), QUERIES[:1] * REPEATS)
         definition = alternate((bare.definition, ours.definition), used)
         hover = alternate((bare.hover, ours.hover), used)
@@ -139,7 +140,10 @@ def measure(root: Path, scratch: Path) -> list[Figure]:
         Figure(text="hover, added to the bare engine", found=hover[1] - hover[0], most=added, unit="ms"),
         Figure(text="references again, no change", found=statistics.median(repeated), most=MAX_REPEATED_MS, unit="ms"),
         Figure(text="workspace symbols cold, times bare ty", found=cold_ours / cold_bare, most=ratio, unit="x"),
-        Figure(text="workspace symbols warm, times bare ty", found=symbols[1] / symbols[0], most=ratio, unit="x"),
+        Figure(
+            text="new workspace symbols warm, times bare ty", found=new_symbols[1] / new_symbols[0], most=ratio, unit="x"
+        ),
+        Figure(text="same workspace symbols warm, times bare ty", found=symbols[1] / symbols[0], most=ratio, unit="x"),
         Figure(text="text of one reference", found=text_bytes / items, most=MAX_REFERENCE_BYTES, unit="B"),
         Figure(text="all tools in tools/list", found=tools, most=MAX_TOOLS_BYTES, unit="B"),
         Figure(text="memory of server and engine", found=sum(memory.values()), most=most, unit="MB"),
@@ -198,7 +202,7 @@ def main() -> int:
         print()
         for figure in figures:
             verdict = "reached" if figure.is_reached else "MISSED"
-            print(f"{figure.text:40} {figure.found:9.2f} {figure.unit:3} at most {figure.most:9.2f}  {verdict}")
+            print(f"{figure.text:42} {figure.found:9.2f} {figure.unit:3} at most {figure.most:9.2f}  {verdict}")
         show_peers(root, scratch)
     return 0 if all(figure.is_reached for figure in figures) else 1
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 Result = TypeVar("Result")
 
@@ -19,7 +19,11 @@ class Figure:
     found: str
     wanted: str = ""
     """Empty: for information."""
-    reached: bool = True
+    reached: bool | None = True
+    """None: not measured."""
+
+
+_VERDICTS: Final[Mapping[bool | None, str]] = {True: "ok", False: "MISSED", None: "-"}
 
 
 def cpu_seconds(work: Callable[[], object], rounds: int) -> float:
@@ -46,7 +50,7 @@ def render(figures: Sequence[Figure]) -> str:
     """The report."""
     lines = []
     for each in figures:
-        verdict = "" if not each.wanted else ("ok      " if each.reached else "MISSED  ")
+        verdict = _VERDICTS[each.reached] if each.wanted else ""
         goal = f" [{each.wanted}]" if each.wanted else ""
-        lines.append(f"{verdict or '        '}{each.text}: {each.found}{goal}")
+        lines.append(f"{verdict:8}{each.text}: {each.found}{goal}")
     return "\n".join(lines)

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 import strictwire
 from strictwire import Server
-from strictwire.contract.tool import Safety
+from strictwire.contract.safety import Safety
 from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch

@@ -38,6 +38,7 @@ def make_server() -> Server:
     add: Any = ADDERS[os.environ.get("BENCH_HANDLER", "returns")]
     for tool in json.loads(Path(os.environ["BENCH_TOOLS"]).read_text())["tools"]:
         server.tool(
+            safety="read-only",
             name=tool["name"],
             description=tool["description"],
             input_schema=tool["inputSchema"],

@@ -6,12 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from strictwire.contract.tool import Caps, Safety
+    from strictwire.contract.safety import Safety
+    from strictwire.contract.tool import Caps, ToolContract
     from strictwire.fault.failure import Failure, Refused, fail
+    from strictwire.fault.raised import Conflict, NotFound, ToolError, Unavailable
     from strictwire.fault.reading import read_failure
     from strictwire.server.author import Server
-    from strictwire.server.content import Audio, Embedded, Image, Link, Text
-    from strictwire.server.context import Context, elicitation, roots, sampling
+    from strictwire.server.content import Audio, Embedded, Image, Link, Result, Text
+    from strictwire.server.context import Context, Elicited, elicitation, roots, sampling
+    from strictwire.server.declare.refused import DeclarationRefused
     from strictwire.server.testing import MemoryClient
 
 __version__ = "0.1.0"
@@ -19,16 +22,24 @@ __version__ = "0.1.0"
 _MODULES: Final = {
     "Audio": "server.content",
     "Caps": "contract.tool",
+    "Conflict": "fault.raised",
     "Context": "server.context",
+    "DeclarationRefused": "server.declare.refused",
+    "Elicited": "server.context",
     "Embedded": "server.content",
     "Failure": "fault.failure",
     "Image": "server.content",
     "Link": "server.content",
     "MemoryClient": "server.testing",
+    "NotFound": "fault.raised",
     "Refused": "fault.failure",
-    "Safety": "contract.tool",
+    "Result": "server.content",
+    "Safety": "contract.safety",
     "Server": "server.author",
     "Text": "server.content",
+    "ToolContract": "contract.tool",
+    "ToolError": "fault.raised",
+    "Unavailable": "fault.raised",
     "elicitation": "server.context",
     "fail": "fault.failure",
     "read_failure": "fault.reading",
@@ -40,16 +51,24 @@ _MODULES: Final = {
 __all__ = [
     "Audio",
     "Caps",
+    "Conflict",
     "Context",
+    "DeclarationRefused",
+    "Elicited",
     "Embedded",
     "Failure",
     "Image",
     "Link",
     "MemoryClient",
+    "NotFound",
     "Refused",
+    "Result",
     "Safety",
     "Server",
     "Text",
+    "ToolContract",
+    "ToolError",
+    "Unavailable",
     "elicitation",
     "fail",
     "read_failure",
@@ -63,3 +82,8 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module 'strictwire' has no attribute {name!r}")
     return getattr(importlib.import_module(f"strictwire.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return [*__all__, "__version__"]

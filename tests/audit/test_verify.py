@@ -77,7 +77,7 @@ def test_verification_stops_at_the_first_finding():
     assert first == verifier.feed(lines[1:2]) == verifier.finding == _at(Reason.MISSING, 1)
 
 
-def test_a_pruned_log_starts_at_its_frontier_and_needs_a_prune_record():
+def test_a_pruned_log_starts_at_its_frontier_and_needs_a_checkpoint_that_allows_it():
     bodies = [*BODIES[:6], render_body(Prune(timestamp="T", before="B", first=4)), *BODIES[6:]]
     lines, checkpoints = make_log(bodies, [3, 5, 10])
     start, head = Frontier(), GENESIS
@@ -85,13 +85,18 @@ def test_a_pruned_log_starts_at_its_frontier_and_needs_a_prune_record():
         head = leaf_hash(line[:-1])
         start.push(head)
 
-    def judge(given: list[bytes], checkpoints: list[Checkpoint]) -> Finding | None:
-        verifier = Verifier(key=KEY.public, notes=_notes(checkpoints), start=start, head=head)
-        verifier.feed(given)
+    def judge(first: int) -> Finding | None:
+        numbered = [
+            KEY.sign(size=each.size, root=each.root, number=number, first=first if each.size == 10 else 0)
+            for number, each in enumerate(checkpoints, 1)
+        ]
+        verifier = Verifier(key=KEY.public, notes=_notes(numbered), start=start, head=head)
+        verifier.feed(lines[4:])
         return verifier.finish().finding
 
-    assert judge(lines[4:], checkpoints) is None
-    assert judge(lines[4:6], checkpoints[:2]) == _at(Reason.PRUNED_UNSAID, 0, 3)
+    assert judge(4) is None
+    assert judge(0) == _at(Reason.PRUNED_UNSAID, 0, 3)
+    assert judge(2) == _at(Reason.PRUNED_UNSAID, 2, 3)
 
 
 def test_a_wrong_frontier_is_found_at_the_next_checkpoint():

@@ -12,7 +12,9 @@ from strictwire.check.finding import Finding, Impact, Level, Report, WaivedFindi
 from strictwire.check.render import FORMATS
 from strictwire.check.render.reference import render_reference, render_reference_html
 from strictwire.contract.conform import compile_schema
+from strictwire.contract.safety import Safety
 from strictwire.contract.tool import ToolContract
+from strictwire.fault.failure_code import FailureCode
 from tests.check.sarif_parts import LOG
 
 NASTY = "a|b <b> \x1b[31m\n::error::%"
@@ -137,9 +139,27 @@ def test_markdown_escapes_table_cells() -> None:
     lines = FORMATS["markdown"](REPORT).splitlines()
 
     assert lines[6] == (
-        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b[31m ::error::% | Mend it. |"
+        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b\\[31m ::error::% | Mend it. |"
     )
     assert "| NO_DEFAULT | a | because |" in lines
+
+
+def test_markdown_makes_no_links_images_or_mentions_of_what_it_quotes() -> None:
+    evil = replace(FINDING, message="**b** [l](x) ![i](http://x/y.png) @user #1 www.x.y &lt; `c`", witness="`a|b`")
+    line = FORMATS["markdown"](replace(REPORT, findings=(evil,), waived=())).splitlines()[6]
+
+    assert line.split(" | ")[3] == (
+        r"\*\*b\*\* \[l\](x) !\[i\](http:&#8203;//x/y.png) @&#8203;user #&#8203;1 www&#8203;.x.y &amp;lt; \`c\`"
+        r"<br>for example: `` `a\|b` ``"
+    )
+
+
+def test_a_junit_case_is_named_after_the_file_where_there_is_no_tool() -> None:
+    finding = replace(FINDING, tool="", pointer="Castle/Door:m_Script")
+    suite = ET.fromstring(FORMATS["junit"](replace(CLEAN, findings=(finding,)))).find("testsuite")
+
+    assert suite is not None
+    assert [each.get("name") for each in suite] == ["schemas/tools/a.json Castle/Door:m_Script"]
 
 
 TOOL = ToolContract(
@@ -174,6 +194,18 @@ def test_the_reference_lists_arguments_with_their_types() -> None:
         "| any | anything | no |  |",
         "| one | null | no |  |",
     ]
+
+
+def test_the_reference_shows_the_safety_and_the_failures_of_a_tool() -> None:
+    failure = FailureCode(code="shop/OUT_OF_STOCK", meaning="Sold <out>.", action="Choose | another.", retryable=True)
+    hints = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True}
+    tool = replace(TOOL, annotations=hints, safety=Safety.DESTRUCTIVE, failures=(failure,))
+
+    markdown, html = render_reference([tool], "T"), render_reference_html([tool], "T")
+
+    assert "Safety: destructive. Hints: idempotent." in markdown
+    assert "| shop/OUT\\_OF\\_STOCK | Sold &lt;out>. | Choose \\| another. | yes |" in markdown
+    assert "<td>Sold &lt;out&gt;.</td><td>Choose | another.</td><td>yes</td>" in html
 
 
 def test_the_html_reference_is_escaped_and_has_no_scripts() -> None:

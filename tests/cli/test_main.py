@@ -108,7 +108,7 @@ def test_probe_of_an_unreachable_server_exits_with_1(capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["serve", "nowhere:server"], "cannot be loaded"),
+        (["serve", "nowhere:server"], "there is no module"),
         (["serve", "json:loads"], "not a strictwire.Server"),
         (["serve", "--http", "nonsense"], "HOST:PORT"),
     ],

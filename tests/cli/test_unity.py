@@ -245,6 +245,14 @@ def test_unused_assets_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (value["projects"][0]["assets"], value["projects"][0]["omitted"]) == (2, 1)
 
 
+def test_an_unknown_asset_type_is_no_empty_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ProjectBuilder().save(tmp_path / "Game")
+    code, out, error = run(capsys, "unused", "Game", "--type", "Textures")
+
+    assert (code, out) == (2, "")
+    assert error.startswith("strictwire unity unused: there is no asset type 'Textures'; types: Animation, Audio, ")
+
+
 def test_a_diff_ends_with_0_or_on_request_with_100(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = random_project(2).finish()
     scene = "Assets/Scenes/S1.unity"

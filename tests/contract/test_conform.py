@@ -73,7 +73,7 @@ def test_no_violation_repeats_the_value() -> None:
 def test_the_number_of_violations_is_limited() -> None:
     schema = {"type": "array", "items": {"type": "string"}}
 
-    assert len(compile_schema(schema).find_violations(list(range(10_000)))) == MAX_VIOLATIONS
+    assert len(compile_schema(schema).find_violations(list(range(1000)))) == MAX_VIOLATIONS
 
 
 def test_many_unknown_members_do_not_hide_other_violations() -> None:

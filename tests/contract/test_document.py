@@ -6,9 +6,12 @@ import pytest
 
 from strictwire.contract.document import read_contract, render_contract
 from strictwire.contract.registry import ContractRefused
-from strictwire.contract.tool import Caps, Safety, ToolContract
+from strictwire.contract.safety import Safety
+from strictwire.contract.tool import Caps, ToolContract
+from strictwire.fault.raised import NotFound
 
 WHOLE = ToolContract(
+    failures=(NotFound.described,),
     name="t",
     title="T",
     description="d",
@@ -36,8 +39,11 @@ def test_a_contract_with_every_member_survives_the_round_trip() -> None:
     assert read_contract("t", input_schema={"type": "object"}, output_schema={"type": "object"}, document=document) == WHOLE
 
 
-def test_defaults_are_left_out() -> None:
-    assert render_contract(ToolContract(name="t", description="d", input_schema={})) == {"description": "d"}
+def test_defaults_are_left_out_except_safety() -> None:
+    assert render_contract(ToolContract(name="t", description="d", input_schema={})) == {
+        "description": "d",
+        "safety": "undeclared",
+    }
 
 
 @pytest.mark.parametrize(
@@ -46,8 +52,11 @@ def test_defaults_are_left_out() -> None:
         ({"teir": "core"}, "did you mean 'tier'"),
         ({"xyzzy": 1}, "known: title"),
         ({"tier": 5}, "'tier' of its contract document: expected a string"),
-        ({"safety": "harmless"}, "'safety' .*: expected one of read-only, mutating, destructive"),
-        ({"safety": []}, "'safety' .*: expected one of read-only, mutating, destructive"),
+        (
+            {"safety": "harmless"},
+            "'safety' .*: safety .* is unknown; use one of read-only, mutating",
+        ),
+        ({"safety": []}, "'safety' .*: safety .* is unknown; use one of read-only, mutating"),
         ({"roles": "A"}, "'roles' .*: expected an array"),
         ({"roles": [1]}, "'roles' .*: expected a string"),
         ({"caps": []}, "'caps' .*: expected an object"),

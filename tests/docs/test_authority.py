@@ -22,7 +22,7 @@ def test_the_pages_of_authority_exist_and_say_their_order() -> None:
 
 
 @pytest.mark.clause("G17")
-@pytest.mark.parametrize("page", ["SECURITY", "ARCHITECTURE"])
+@pytest.mark.parametrize("page", ["SECURITY", "SECURITY-MODEL", "ARCHITECTURE"])
 def test_every_file_that_a_page_names_as_the_place_of_a_control_exists(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", text))
@@ -30,3 +30,13 @@ def test_every_file_that_a_page_names_as_the_place_of_a_control_exists(page: str
 
     assert named
     assert missing == []
+
+
+def test_every_threat_names_a_control_and_a_test() -> None:
+    text = (ROOT / "docs" / "SECURITY-MODEL.md").read_text(encoding="utf-8")
+    section = text[text.index("## Threats") : text.index("## Limits under attack")]
+    rows = [line.strip("|").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    threats = [row for row in rows if row[0].strip() != "threat"]
+
+    assert len(threats) > 30
+    assert [row for row in threats if len(row) != 3 or not row[1].strip() or "`tests/" not in row[2]] == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from strictwire.fault.catalogue import CATALOGUE, Blame, Stage
 from strictwire.fault.dialects.editor_v01 import KINDS
 from strictwire.fault.failure import Facts, Failure
 from strictwire.fault.invariants import INVARIANTS
+from strictwire.fault.raised import Conflict, NotFound, ToolError, Unavailable
 
 SCHEMA_OF = {
     "mcp protocol": "mcp-error-1",
@@ -69,6 +71,8 @@ _known_details = st.lists(st.sampled_from(sorted(_KNOWN)), max_size=3, unique=Tr
 )
 details = st.tuples(_known_details, st.dictionaries(words, json_values, max_size=2)).map(lambda two: two[1] | two[0])
 
+AUTHOR_CODES = {each.base for each in (ToolError, NotFound, Conflict, Unavailable)}
+
 failures = st.builds(
     Failure,
     code=st.sampled_from(list(CATALOGUE)),
@@ -79,7 +83,10 @@ failures = st.builds(
     details=details,
     invariant_id=st.none() | st.sampled_from(list(INVARIANTS)) | words,
     cause=json_values,
-)
+    own_code=st.none() | st.sampled_from(["shop/OUT_OF_STOCK", "a-b/C2"]),
+    action=st.none() | words,
+).map(lambda failure: failure if failure.code in AUTHOR_CODES else replace(failure, own_code=None))
+"""A code of an author refines one of the codes that authors raise, and no other."""
 
 facts = st.builds(
     Facts,

@@ -82,8 +82,8 @@ def test_error_v0_rejects_what_the_document_forbids(body: dict[str, Any], confor
 def test_the_enums_in_the_schemas_match_the_catalogue() -> None:
     mcp, protocol, problem = load("mcp-failure-1"), load("mcp-error-1"), load("problem-1")
     listed = {
-        "mcp": mcp["properties"]["error"]["properties"]["code"]["enum"],
-        "protocol": protocol["properties"]["data"]["properties"]["code"]["enum"],
+        "mcp": mcp["properties"]["error"]["properties"]["code"]["anyOf"][0]["enum"],
+        "protocol": protocol["properties"]["data"]["properties"]["code"]["anyOf"][0]["enum"],
         "problem": problem["properties"]["code"]["enum"],
         "mcp/v1": load("mcp-v1-error")["properties"]["data"]["properties"]["code"]["enum"],
         "system": load("system-error-1.0")["properties"]["error_code"]["enum"],

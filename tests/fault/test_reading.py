@@ -168,6 +168,8 @@ OTHER: dict[str, list[Any]] = {
     ],
     "invariant_id": [None, "PLAN_APPROVED", "WRITE_ATOMIC"],
     "cause": [None, "text", {"message": "m", "code": None, "name": "n"}],
+    "own_code": [None, "shop/OUT_OF_STOCK"],
+    "action": [None, "Do something else."],
 }
 """Two values of each field, to measure whether a dialect carries it."""
 

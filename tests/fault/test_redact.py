@@ -6,6 +6,7 @@ import copy
 import random
 import re
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -314,7 +315,7 @@ def _value_by_definition(value: Any) -> Any:
 
 def _member_by_definition(name: str, value: Any) -> Any:
     redactor = rules._redactor_of(name)
-    return _value_by_definition(value) if redactor is redact else redactor(value)
+    return _value_by_definition(value) if redactor is rules._redact else redactor(value, [rules.MAX_SEARCHED])
 
 
 _names = st.sampled_from([*SECRET_NAMES[:12], *PLAIN_NAMES, "tokens", "a=b", "x" * 200]) | st.text(max_size=5)
@@ -346,3 +347,55 @@ def test_the_caches_are_bounded_and_never_contain_a_secret() -> None:
     assert HARMLESS_TEXTS.isdisjoint([text for text in SECRET_TEXTS if by_definition(text) != text])
     assert max(map(len, HARMLESS_TEXTS)) <= MAX_KEPT
     assert all(map(str.isascii, HARMLESS_TEXTS))
+
+
+# Work.
+
+
+REPEATED = {
+    "words before a colon": "token:",
+    "the start of a JSON web token": "eyJ-",
+    "the first part of a JSON web token": "eyJaaaaaaaa.",
+    "the start of a SendGrid key": "SG.aaaaaaaaaaaaaaaa",
+    "the start of a key block": "-----BEGIN A ",
+    "the middle of a key block": "-----BEGIN PRIVATE KEY-----END ",
+    "a scheme": "bearer ",
+    "a scheme and spaces": "bearer      ",
+    "a scheme and a word": "basic a-",
+    "a URL with a user": "a://b:",
+    "what may be a scheme of a URL": "a+b.c-",
+    "a word and spaces": "token                    ",
+    "a quoted word": 'password" : ',
+    "several words": "token:'secret:pwd=\"a ",
+    "the start of an access key": "AKIA",
+    "prose": "the password: is not here, token= abc; ",
+}
+"""Each is cheap, and took quadratic time in at least one version of the patterns, or could have."""
+
+
+def seconds(text: str) -> float:
+    """The fastest of three runs: other processes can only slow it down."""
+    taken = []
+    for _ in range(3):
+        began = time.perf_counter()
+        redact_text(text)
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+@pytest.mark.parametrize("kind", REPEATED)
+def test_the_work_grows_no_faster_than_the_text(kind: str) -> None:
+    """Of 32 times the text. Where it is quadratic, that takes more than 400 times as long."""
+    short, long = (REPEATED[kind] * (size // len(REPEATED[kind])) + " sk-" for size in (4096, 32 * 4096))
+
+    assert seconds(long) < 150 * max(seconds(short), 0.001)
+
+
+def test_beyond_the_budget_a_string_with_a_hint_is_redacted_as_a_whole() -> None:
+    searched, text = "token: none " * 1000, "x" * 1_000_000
+
+    assert redact([searched] * 100 + [text, "password=a"]) == [searched] * 10 + [MARK] * 90 + [text, MARK]
+
+
+def test_the_value_of_a_very_long_name_is_taken_for_a_secret() -> None:
+    assert redact({"aB" * 1000: "value", "a" * 256: "value"}) == {"aB" * 1000: MARK, "a" * 256: "value"}

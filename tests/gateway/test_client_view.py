@@ -16,9 +16,9 @@ from strictwire.gateway.client_view import (
     mask_text,
     relayed_status,
     with_scope,
-    without_tools,
+    without_entries,
 )
-from strictwire.gateway.links.link import UpstreamAnswer
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN, REVISIONS
 
 
@@ -30,18 +30,18 @@ def answered(raw: bytes, status: int | None = None) -> UpstreamAnswer:
 LISTED = b'{"id":1,"result":{"tools":[{"name":"a","n":1.0},{"name":"b"}, {"name":"c","n":1e2}],"cacheScope":"public"}}'
 
 
-def test_removing_tools_keeps_the_bytes_of_the_others() -> None:
-    shown = without_tools(answered(LISTED), lambda entry: entry["name"] == "b")
+def test_removing_entries_keeps_the_bytes_of_the_others() -> None:
+    shown = without_entries(answered(LISTED), "tools", lambda entry: entry["name"] == "b")
 
     assert shown.raw == b'{"id":1,"result":{"tools":[{"name":"a","n":1.0},{"name":"c","n":1e2}],"cacheScope":"public"}}'
     assert shown.result == parse_object(shown.raw)["result"]
 
 
 @pytest.mark.parametrize("raw", [LISTED, b'{"result":{"tools":5}}', b'{"result":{}}'])
-def test_a_list_without_hidden_tools_is_unchanged(raw: bytes) -> None:
+def test_a_list_without_hidden_entries_is_unchanged(raw: bytes) -> None:
     answer = answered(raw)
 
-    assert without_tools(answer, lambda _entry: False) is answer
+    assert without_entries(answer, "tools", lambda _entry: False) is answer
 
 
 def test_a_cache_scope_is_changed_but_never_added() -> None:

@@ -13,8 +13,9 @@ import msgspec
 import pytest
 
 from strictwire.canon.json import JsonValue
-from strictwire.contract.handler import Answer, Ask, Handler
-from strictwire.contract.tool import Caps, Safety, ToolContract
+from strictwire.contract.handler import Answer, Ask, Handler, Memo
+from strictwire.contract.safety import Safety
+from strictwire.contract.tool import Caps, ToolContract
 from strictwire.fault.catalogue import Stage
 from strictwire.fault.failure import Facts, Failure, Refused, fail
 from strictwire.pipeline.call import AnswersNeeded, Asking, Call, Caller, Done, Kind, Outcome
@@ -68,7 +69,9 @@ class Bench:
     """A pipeline with one tool, and what it recorded."""
 
     def __init__(self, handler: Handler, executor: ThreadPoolExecutor, **contract: Any) -> None:
-        made = ToolContract(name="t", description="d", input_schema=INPUT, **{"output_schema": OUTPUT} | contract)
+        made = ToolContract(
+            name="t", description="d", input_schema=INPUT, **{"output_schema": OUTPUT, "safety": Safety.READ_ONLY} | contract
+        )
         self.recorder = MemoryRecorder()
         self.offers = Offers().with_tools([(made, handler)])
         self._executor = executor
@@ -416,3 +419,21 @@ def test_a_template_takes_uris_of_its_shape(executor: ThreadPoolExecutor) -> Non
     assert isinstance(offers.find(Kind.RESOURCE, "x://a/5/b"), CompiledTool)
     assert offers.find(Kind.RESOURCE, "x://a/5/6/b") == fail("RESOURCE_NOT_FOUND", details={"uri": "x://a/5/6/b"})
     assert offers.find(Kind.RESOURCE, "x://a//b") == fail("RESOURCE_NOT_FOUND", details={"uri": "x://a//b"})
+
+
+def test_an_answer_with_a_memo_is_checked_and_rendered_once_for_each_tool(executor: ThreadPoolExecutor) -> None:
+    answer = Answer(structured={"n": 1}, memo=Memo())
+    first, other = Bench(lambda *_: answer, executor), Bench(lambda *_: answer, executor, output_schema={"type": "array"})
+
+    done = asyncio.run(first.perform())
+
+    assert done == Done(value={"n": 1}, raw=b'{"n":1}')
+    assert asyncio.run(first.perform()) is done
+    assert code_of(asyncio.run(other.perform())) == "OUTPUT_INVALID"
+
+
+def test_an_answer_that_breaks_its_schema_is_refused_every_time(executor: ThreadPoolExecutor) -> None:
+    answer = Answer(structured={"n": "one"}, memo=Memo())
+    bench = Bench(lambda *_: answer, executor)
+
+    assert [code_of(asyncio.run(bench.perform())) for _ in range(2)] == ["OUTPUT_INVALID"] * 2

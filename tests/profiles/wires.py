@@ -19,6 +19,7 @@ import jsonschema_rs
 
 from strictwire.canon.json import parse, parse_object
 from strictwire.contract.handler import Answer, Ask, CallContext, Handler
+from strictwire.contract.safety import Safety
 from strictwire.contract.tool import Caps, ToolContract
 from strictwire.fault.failure import Refused, fail
 from strictwire.pipeline.call import Caller
@@ -250,7 +251,7 @@ def offer(tools: Tools) -> Offers:
 
 
 def _contract(name: str, given: dict[str, Any], answered: dict[str, Any] | None, **more: Any) -> ToolContract:
-    about: dict[str, Any] = {"description": f"Fixture {name}.", "category": "fixtures", **more}
+    about: dict[str, Any] = {"description": f"Fixture {name}.", "category": "fixtures", "safety": Safety.READ_ONLY, **more}
     return ToolContract(name=name, input_schema=given, output_schema=answered, **about)
 
 

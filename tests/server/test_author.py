@@ -13,7 +13,7 @@ import pytest
 from strictwire import Audio, Caps, Context, Embedded, Image, Link, MemoryClient, Safety, Server, Text
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused
-from strictwire.server.hints import HintRefused
+from strictwire.server.declare.refused import DeclarationRefused
 from strictwire.settings.model import ServerSettings, Settings
 from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import CallFailed, MemoryConnection
@@ -58,11 +58,14 @@ def test_the_docstring_is_the_description_and_the_hints_are_the_schema() -> None
         "inputSchema": {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
-            "properties": {"name": {"type": "string"}, "times": {"type": "integer"}},
+            "properties": {
+                "name": {"type": "string"},
+                "times": {"type": "integer", "description": "Default: 1."},
+            },
             "required": ["name"],
             "additionalProperties": False,
         },
-        "annotations": {"readOnlyHint": True, "destructiveHint": False},
+        "annotations": {"readOnlyHint": False},
     }
     assert called(server, "greet", name="Ann", times=2)["content"] == [{"type": "text", "text": "Hi Ann Hi Ann"}]
 
@@ -192,7 +195,7 @@ def test_resource_templates_get_the_placeholders_of_the_uri() -> None:
         ]
 
     assert talk(server, story) == [
-        [{"uri": "a://x/y%20z", "mimeType": "text/plain", "text": "x y%20z memory"}],
+        [{"uri": "a://x/y%20z", "mimeType": "text/plain", "text": "x y z memory"}],
         [{"uri": "a://fixed/one", "blob": "AA=="}],
     ]
 
@@ -269,7 +272,7 @@ def test_an_invalid_schema_is_refused_when_the_tool_is_added(schema: dict[str, A
 
 
 def test_a_function_without_hints_is_refused() -> None:
-    with pytest.raises(HintRefused):
+    with pytest.raises(DeclarationRefused):
         fresh().tool()(lambda a: None)
 
 

@@ -9,6 +9,7 @@ import pytest
 from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode, RelayOptions
+from strictwire.gateway.policy.argument_paths import conditions_of
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
@@ -52,7 +53,7 @@ bridge = false
 [[guard.rules]]
 effect = "deny"
 tools = ["fs_*"]
-arguments = { path = "/etc/*" }
+arguments = { "/path" = "/etc/*" }
 
 [[guard.rules]]
 name = "staff"
@@ -103,7 +104,7 @@ def test_the_mode_of_the_command_line_overrides_all_others(tmp_path: Path) -> No
 
 
 def test_unnamed_rules_and_limits_are_named_by_their_place(tmp_path: Path) -> None:
-    deny = Rule(name="guard.rules[0]", effect=Effect.DENY, tools=("fs_*",), arguments={"path": "/etc/*"})
+    deny = Rule(name="guard.rules[0]", effect=Effect.DENY, tools=("fs_*",), arguments=conditions_of({"/path": "/etc/*"}))
     staff = Rule(name="staff", effect=Effect.ALLOW, roles=("staff",))
     limit = RateLimit(name="guard.limits[0]", calls=10, seconds=60.0, burst=10)
 

@@ -10,7 +10,8 @@ import pytest
 from strictwire.canon.json import parse_object, render
 from strictwire.check.subject import Subject
 from strictwire.contract.fingerprint import fingerprint
-from strictwire.contract.tool import Caps, Safety
+from strictwire.contract.safety import Safety
+from strictwire.contract.tool import Caps
 from strictwire.sources.folder import read_folder
 from strictwire.sources.lock import parse_lock, read_lock, read_pins, render_lock, write_lock
 from strictwire.sources.refused import SourceRefused

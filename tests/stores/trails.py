@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from strictwire.audit.checkpoint import Checkpoint, SigningKey, open_checkpoint
+from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import Call, render_body
 from strictwire.audit.recorder import Recorder
 from strictwire.audit.verify import Verdict
 from strictwire.canon.json import JsonObject, parse_object
 from strictwire.fault.failure import Failure
+from strictwire.stores.files.anchor import Evidence, parse_anchor
 from strictwire.stores.files.config import TrailConfig
 from strictwire.stores.files.crash_disk import CrashDisk, Survival
 from strictwire.stores.files.disk import Disk
@@ -58,6 +62,7 @@ class Machine:
     rotate_bytes: int = 1 << 40
     disk: CrashDisk = field(default_factory=CrashDisk)
     anchors: CrashDisk = field(default_factory=CrashDisk)
+    boot: str = "boot-1"
 
     def __post_init__(self) -> None:
         self.anchors.power = self.disk.power
@@ -67,24 +72,27 @@ class Machine:
             disk=self.disk,
             lock=NoLock(),
             anchors=self.anchors,
-            anchor_name="anchor",
+            anchor_names=("anchor",),
+            mark_name="mark",
             stamp=stamp,
+            boot=self.boot,
             rotate_bytes=self.rotate_bytes,
         )
         return TrailWriter(location, KEY)
 
     def reboot(self, survival: Survival) -> None:
+        self.boot += "+1"
         self.disk.reboot(survival)
         self.anchors.reboot(survival)
 
     def verify(self) -> Verdict:
-        return verify_disk(self.disk, KEY.public, anchor=self.anchor())
+        return verify_disk(self.disk, KEY.public, Evidence(anchor=self.anchor(), tag_key=KEY.tag_key))
 
     def anchor(self) -> Checkpoint | None:
         if self.anchors.stat("anchor") is None:
             return None
         file = self.anchors.open("anchor")
-        return open_checkpoint(file.read(0, file.size()), KEY.public)
+        return parse_anchor(file.read(0, file.size())).checkpoint(KEY.public)
 
     def records(self) -> list[JsonObject]:
         return records_of(self.disk)
@@ -114,6 +122,23 @@ def seqs(trail: TrailConfig, filters: Filters) -> list[int]:
 
 def verify(trail: TrailConfig) -> Verdict:
     return verify_trail(trail.folder, read_public_key(public_path(trail.key_path)), anchor=trail.anchor_path)
+
+
+@contextmanager
+def no_new_files(disk: CrashDisk) -> Iterator[None]:
+    """Let the disk be too full for another file; what exists can still be written."""
+    step = disk.step
+
+    def refuse(what: str, change: Callable[[], object], size: int = 0) -> None:
+        if what == "create":
+            raise OSError(errno.ENOSPC, "refused")
+        step(what, change, size)
+
+    disk.step = refuse
+    try:
+        yield
+    finally:
+        disk.step = step
 
 
 class HandClock:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "strictwire"
 TESTS = ROOT / "tests"
 
-MAX_CHAIN = 29
+MAX_CHAIN = 20
 """Modules in the longest chain of imports: a reader who follows one never opens more files."""
 
 DOCUMENTED = {"os._exit", "sys._getframe"}
@@ -26,7 +26,18 @@ DOCUMENTED = {"os._exit", "sys._getframe"}
 
 PURE_ROOMS = ("canon", "fault", "wire", "contract", "check", "audit")
 
-NOT_ROOMS = {"abuse", "benchmarks", "docs", "fixtures", "interop", "protocol", "requirements", "structure", "unit"}
+NOT_ROOMS = {
+    "abuse",
+    "benchmarks",
+    "docs",
+    "examples",
+    "fixtures",
+    "interop",
+    "protocol",
+    "requirements",
+    "structure",
+    "unit",
+}
 """Test folders that mirror no room: tests of the repository, of several rooms together, and with other programs."""
 
 
@@ -41,7 +52,7 @@ def longest_chain(imports: Mapping[str, set[str]]) -> tuple[str, ...]:
 
 
 def test_no_chain_of_imports_is_longer_than_the_limit() -> None:
-    graph = grimp.build_graph("strictwire")
+    graph = grimp.build_graph("strictwire", cache_dir=None)
     chain = longest_chain({module: graph.find_modules_directly_imported_by(module) for module in graph.modules})
 
     assert len(chain) <= MAX_CHAIN, "\n".join(chain)

@@ -16,7 +16,7 @@ from tests.transport.malformed import NOT_A_REQUEST, NOT_JSON
 def made() -> Server:
     server = Server("memory", version="1")
 
-    @server.tool()
+    @server.tool(safety="read-only")
     async def add(a: int, b: int, ctx: Context) -> int:
         """Adds."""
         ctx.progress(1)

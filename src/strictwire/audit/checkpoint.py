@@ -5,8 +5,13 @@ The format is the C2SP signed note with the C2SP tlog-checkpoint text, so that o
     <origin>
     <number of records>
     <base64 of the RFC 6962 root>
+    number <position among the checkpoints of the log, from 1>
+    first <the oldest record that may not be missing>
 
     — <origin> <base64 of key id and signature>
+
+The two extension lines make removals visible: of older checkpoints, and of records that no prune has allowed. Checkpoints of
+earlier versions lack them.
 
 Keys are text: `<name>+<key id>+<base64>` is the public key, `PRIVATE+KEY+<name>+<key id>+<base64>` the signing key.
 Not here: creating keys, and storing keys and checkpoints (`stores`).
@@ -25,7 +30,8 @@ from typing import Final
 from strictwire.audit.merkle import HASH_BYTES
 
 ED25519: Final = b"\x01"
-"""The algorithm byte of the signed note format."""
+COSIGNATURE: Final = b"\x04"
+"""The algorithm bytes of the signed note format: a log signs with the first, a witness with the second (`cosign`)."""
 
 SIGNATURE_MARK: Final = "— "
 """Each signature line begins with an em dash and a space."""
@@ -66,6 +72,12 @@ class Checkpoint:
     root: bytes
     note: bytes
     """The exact bytes of the signed note."""
+    number: int = 0
+    """Its position among the checkpoints of the log, from 1; 0 if the note does not tell."""
+    first: int = 0
+    """Records before this one were pruned, or set aside by a repair."""
+    begins: bool = False
+    """Whether a repair started the checkpoints anew with this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +86,20 @@ class PublicKey:
 
     name: str
     raw: bytes
+    algorithm: bytes = ED25519
 
     @property
     def key_id(self) -> bytes:
         """Four bytes that identify the key in a signature line."""
-        return hashlib.sha256(self.name.encode() + b"\n" + ED25519 + self.raw).digest()[:4]
+        return hashlib.sha256(self.name.encode() + b"\n" + self.algorithm + self.raw).digest()[:4]
+
+    def for_log(self, name: str) -> PublicKey:
+        """The same key for one of several logs: each has its own origin, so that none can stand in for another."""
+        return PublicKey(name=f"{self.name}/{name}", raw=self.raw) if name else self
 
     def render(self) -> str:
         """The public key as text, for verifiers."""
-        return f"{self.name}+{self.key_id.hex()}+{_encode(ED25519 + self.raw)}"
+        return f"{self.name}+{self.key_id.hex()}+{_encode(self.algorithm + self.raw)}"
 
     def accepts(self, text: bytes, signature: bytes) -> bool:
         """Whether this key made the signature of the text."""
@@ -100,31 +117,48 @@ class PublicKey:
 class SigningKey:
     """Signs checkpoints. The default repr does not show the key."""
 
-    __slots__ = ("_key", "_seed", "public")
+    __slots__ = ("_key", "_seed", "public", "tag_key")
 
-    def __init__(self, *, name: str, seed: bytes) -> None:
+    def __init__(self, *, name: str, seed: bytes, algorithm: bytes = ED25519) -> None:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         self._seed = seed
         self._key = Ed25519PrivateKey.from_private_bytes(seed)
-        self.public = PublicKey(name=_as_name(name), raw=self._key.public_key().public_bytes_raw())
+        self.public = PublicKey(name=_as_name(name), raw=self._key.public_key().public_bytes_raw(), algorithm=algorithm)
+        self.tag_key = hashlib.sha256(b"strictwire audit tag\n" + seed).digest()
+        """The key of the MAC in each record (`chain`)."""
+
+    def for_log(self, name: str) -> SigningKey:
+        """See PublicKey.for_log."""
+        return SigningKey(name=self.public.for_log(name).name, seed=self._seed)
 
     def render(self) -> str:
         """The secret key as text. Write it only to the key file."""
-        return f"{_PRIVATE}{self.public.name}+{self.public.key_id.hex()}+{_encode(ED25519 + self._seed)}"
+        return f"{_PRIVATE}{self.public.name}+{self.public.key_id.hex()}+{_encode(self.public.algorithm + self._seed)}"
 
-    def sign(self, *, size: int, root: bytes) -> Checkpoint:
+    def sign(self, *, size: int, root: bytes, number: int = 0, first: int = 0, begins: bool = False) -> Checkpoint:
         """Sign the size and root of a tree. The name of the key is the origin of the log."""
-        text = f"{self.public.name}\n{size}\n{_encode(root)}\n".encode()
-        signature = _encode(self.public.key_id + self._key.sign(text))
-        note = text + f"\n{SIGNATURE_MARK}{self.public.name} {signature}\n".encode()
-        return Checkpoint(origin=self.public.name, size=size, root=root, note=note)
+        more = f"number {number}\nfirst {first}\n" if number else ""
+        more += f"begins {number}\n" if begins else ""
+        text = f"{self.public.name}\n{size}\n{_encode(root)}\n{more}".encode()
+        note = text + b"\n" + self.signature_line(self.sign_text(text))
+        return Checkpoint(
+            origin=self.public.name, size=size, root=root, note=note, number=number, first=first, begins=begins
+        )
+
+    def sign_text(self, text: bytes) -> bytes:
+        """The bare signature of a text."""
+        return self._key.sign(text)
+
+    def signature_line(self, blob: bytes) -> bytes:
+        """The line of a note for a signature of this key."""
+        return f"{SIGNATURE_MARK}{self.public.name} {_encode(self.public.key_id + blob)}\n".encode()
 
 
 def parse_public_key(text: str) -> PublicKey:
     """Parse a public key. Raises KeyRefused."""
-    name, key_id, raw = _key_parts(text.strip())
-    key = PublicKey(name=name, raw=raw)
+    name, key_id, algorithm, raw = _key_parts(text.strip())
+    key = PublicKey(name=name, raw=raw, algorithm=algorithm)
     if key.key_id.hex() != key_id:
         raise KeyRefused("the key id does not match the name and the key")
     return key
@@ -135,8 +169,8 @@ def parse_signing_key(text: str) -> SigningKey:
     text = text.strip()
     if not text.startswith(_PRIVATE):
         raise KeyRefused("a signing key must begin with PRIVATE+KEY+")
-    name, key_id, seed = _key_parts(text.removeprefix(_PRIVATE))
-    key = SigningKey(name=name, seed=seed)
+    name, key_id, algorithm, seed = _key_parts(text.removeprefix(_PRIVATE))
+    key = SigningKey(name=name, seed=seed, algorithm=algorithm)
     if key.public.key_id.hex() != key_id:
         raise KeyRefused("the key id does not match the name and the key")
     return key
@@ -147,7 +181,7 @@ def open_checkpoint(note: bytes, key: PublicKey) -> Checkpoint:
 
     Raises NoteRefused if it is not a checkpoint note, has no signature of this key, or has an invalid one.
     """
-    text, signatures = _split_note(note)
+    text, signatures = split_note(note)
     checkpoint = _parse_text(text, note)
     if checkpoint.origin != key.name:
         raise NoteRefused(NoteFault.UNKNOWN_KEY)
@@ -201,7 +235,8 @@ def find_last_note(tail: bytes) -> tuple[int, int] | None:
     return (sum(sizes[:start]), sum(sizes)) if end else None
 
 
-def _split_note(note: bytes) -> tuple[bytes, list[tuple[str, bytes]]]:
+def split_note(note: bytes) -> tuple[bytes, list[tuple[str, bytes]]]:
+    """The signed text, and for each signature the name of the key, and key id and signature. Raises NoteRefused."""
     text, blank, tail = note.rpartition(b"\n\n")
     if not blank or not tail.endswith(b"\n") or len(note) > MAX_NOTE_BYTES:
         raise NoteRefused(NoteFault.MALFORMED)
@@ -226,19 +261,34 @@ def _parse_text(text: bytes, note: bytes) -> Checkpoint:
     except ValueError:
         raise NoteRefused(NoteFault.MALFORMED) from None
     raw = _maybe_decode(root)
-    plain_size = size.isascii() and size.isdigit() and len(size) <= _MAX_SIZE_DIGITS and str(int(size)) == size
-    if not origin or not plain_size or raw is None or len(raw) != HASH_BYTES or more[-1:] != [""] or "" in more[:-1]:
+    records = _maybe_number(size)
+    if not origin or records is None or raw is None or len(raw) != HASH_BYTES or more[-1:] != [""] or "" in more[:-1]:
         raise NoteRefused(NoteFault.MALFORMED)
-    return Checkpoint(origin=origin, size=int(size), root=raw, note=note)
+    told = {name: number for name, _, value in (line.partition(" ") for line in more) if (number := _maybe_number(value))}
+    number = told.get("number", 0)
+    return Checkpoint(
+        origin=origin,
+        size=records,
+        root=raw,
+        note=note,
+        number=number,
+        first=told.get("first", 0),
+        begins=number > 0 and told.get("begins") == number,
+    )
 
 
-def _key_parts(text: str) -> tuple[str, str, bytes]:
+def _maybe_number(text: str) -> int | None:
+    is_plain = text.isascii() and text.isdigit() and len(text) <= _MAX_SIZE_DIGITS and str(int(text)) == text
+    return int(text) if is_plain else None
+
+
+def _key_parts(text: str) -> tuple[str, str, bytes, bytes]:
     name, _, rest = text.partition("+")
     key_id, _, encoded = rest.partition("+")
     raw = _maybe_decode(encoded)
-    if raw is None or len(raw) != 33 or raw[:1] != ED25519:
+    if raw is None or len(raw) != 33 or raw[:1] not in (ED25519, COSIGNATURE):
         raise KeyRefused("expected <name>+<key id>+<base64 of an Ed25519 key>")
-    return _as_name(name), key_id, raw[1:]
+    return _as_name(name), key_id, raw[:1], raw[1:]
 
 
 def _as_name(name: str) -> str:

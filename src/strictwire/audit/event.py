@@ -7,6 +7,7 @@
     Flood      refusals of malformed input that were counted instead of recorded one by one
     Recovery   the log was repaired after a crash or restored; what was set aside
     Prune      records were removed from the front; the tree still covers them
+    Repair     a person had the log continued although it was tampered with
 
 Values are digested. Arguments and results are in a record only where the recorder keeps values (`Recorder.keeps_values`).
 Whatever comes from outside passes the redactor in `render_body`, so that no caller can forget it.
@@ -22,6 +23,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from strictwire.audit.redact import redact
+from strictwire.canon.digest import digest_bytes
 from strictwire.canon.json import JsonValue
 
 
@@ -48,6 +50,8 @@ class CallRecord(Struct, frozen=True, kw_only=True, tag_field="kind"):
     phase_id: str | None = None
     workspace_root: str | UnsetType = UNSET
     """The folder that the handler worked in, where it named one."""
+    upstream: str | UnsetType = UNSET
+    """The server behind the guard that the call was meant for."""
 
 
 class EndedRecord(CallRecord, frozen=True, kw_only=True, tag_field="kind"):
@@ -60,6 +64,9 @@ class EndedRecord(CallRecord, frozen=True, kw_only=True, tag_field="kind"):
     result_digest: str | None = None
     """`canon.digest.digest_bytes` over the JSON that the tool returned, before a profile wrapped it."""
     error_code: str | None = None
+    """The code as it was sent to the client."""
+    failure_code: str | UnsetType = UNSET
+    """The code of the catalogue, where the dialect of the tool sends another."""
     invariant_id: str | None = None
     cause: JsonValue = None
     """The normalised origin of the failure."""
@@ -115,7 +122,22 @@ class Prune(Struct, frozen=True, kw_only=True, tag_field="kind", tag="prune"):
     first: int
 
 
-Event: TypeAlias = Call | Intent | Outcome | Refusal | Flood | Recovery | Prune
+class Repair(Struct, frozen=True, kw_only=True, tag_field="kind", tag="repair"):
+    """A person accepted that the log was tampered with, and had it continued."""
+
+    timestamp: str
+    principal: str
+    reason: str
+    """Why, in the words of that person."""
+    finding: str
+    """What was wrong."""
+    kept_as: str
+    """The folder that holds what was set aside; empty if nothing was."""
+    trusted: int
+    """How many records the newest trusted checkpoint covers."""
+
+
+Event: TypeAlias = Call | Intent | Outcome | Refusal | Flood | Recovery | Prune | Repair
 """Anything that becomes a record."""
 
 _encode = msgspec.json.Encoder().encode
@@ -124,8 +146,31 @@ _FOREIGN: Final = ("cause", "envelope", "arguments", "result")
 """Members whose values come from outside."""
 
 
+MAX_NAME: Final = 256
+"""Characters of a name in a record. Names come from clients; those of tools have at most 128."""
+
+_PLAIN_BYTES: Final = 2048
+"""A record without long names and without values is shorter than this."""
+
+
 def render_body(event: Event) -> bytes:
-    """The JSON object of a record, redacted, without its place in the chain."""
+    """The JSON object of a record, redacted and with bounded names, without its place in the chain."""
+    body = _render(event)
+    return body if len(body) <= _PLAIN_BYTES else _render(_with_bounded_names(event))
+
+
+def bound_name(name: str) -> str:
+    """A name, or its beginning and a digest that identifies the whole."""
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]}... {digest_bytes(name.encode('utf-8', 'replace'))}"
+
+
+def _with_bounded_names(event: Event) -> Event:
+    found = ((name, getattr(event, name)) for name in event.__struct_fields__)
+    names = {name: bound_name(value) for name, value in found if isinstance(value, str)}
+    return msgspec.structs.replace(event, **names)
+
+
+def _render(event: Event) -> bytes:
     if isinstance(event, EndedRecord):
         if event.cause is None and event.envelope is UNSET and event.arguments is UNSET and event.result is UNSET:
             return _encode(event)

@@ -103,10 +103,10 @@ def stored_index(level: int, index: int) -> int:
 
 def read_frontier(size: int, read: ReadHash) -> Frontier:
     """The frontier of a tree of `size` leaves, read from stored hashes."""
-    return Frontier(size, [read(level, start >> level) for level, start in _perfect_parts(size)])
+    return Frontier(size, [read(level, start >> level) for level, start in perfect_parts(size)])
 
 
-def _perfect_parts(size: int) -> Iterator[tuple[int, int]]:
+def perfect_parts(size: int) -> Iterator[tuple[int, int]]:
     """(level, first leaf) of the perfect subtrees of a tree, largest first."""
     start = 0
     for level in range(size.bit_length() - 1, -1, -1):

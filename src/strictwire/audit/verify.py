@@ -8,8 +8,9 @@ violation, with a Finding that names the record. Memory use does not depend on t
     2  it has the expected number                                        MISSING REPEATED
     3  it contains the hash of the previous line                         EDITED
     4  the tree has the signed root                                      FORGED
-    5  every signed record is present                                    TRUNCATED PRUNED_UNSAID
-    6  the checkpoints themselves are intact and in order                CHECKPOINT_ALTERED CHECKPOINT_MISSING
+    5  every signed record is present, unless a signed prune removed it  TRUNCATED PRUNED_UNSAID
+    6  the checkpoints are intact, in order and complete                 CHECKPOINT_ALTERED CHECKPOINT_MISSING
+    7  with the key: records that no checkpoint covers have its tag      NOT_AUTHENTIC
 
 Not here: reading files, and finding the replaced record if a forger recomputed the rest of the chain
 (`stores.files.verify` does that with the stored hashes).
@@ -17,20 +18,21 @@ Not here: reading files, and finding the replaced record if a forger recomputed 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from strictwire.audit.chain import GENESIS, maybe_link
+from strictwire.audit.chain import GENESIS, is_authentic, maybe_link
 from strictwire.audit.checkpoint import Checkpoint, NoteFault, NoteRefused, PublicKey, open_checkpoint
 from strictwire.audit.merkle import Frontier
 from strictwire.canon.digest import sha256
 from strictwire.canon.json import Fault, NotStrict, is_rendered, parse, parse_object
 
 _NEWLINE: Final = 10
-_PRUNE: Final = b'"kind":"prune",'
+_RECOVERY: Final = re.compile(rb'(?:"tag":"[0-9a-f]{32}",)?"kind":"recovery",')
 
 
 class Reason(StrEnum):
@@ -47,6 +49,10 @@ class Reason(StrEnum):
     PRUNED_UNSAID = "pruned_unsaid"
     CHECKPOINT_ALTERED = "checkpoint_altered"
     CHECKPOINT_MISSING = "checkpoint_missing"
+    NOT_AUTHENTIC = "not_authentic"
+    UNEXPECTED_FILE = "unexpected_file"
+    LOG_MISSING = "log_missing"
+    WITNESS_DISAGREES = "witness_disagrees"
 
 
 _SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
@@ -59,9 +65,13 @@ _SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.EDITED: "record {record} was changed: it breaks the hash chain",
         Reason.FORGED: "records {record} to {last} do not match the signed root",
         Reason.TRUNCATED: "the signed records {record} to {last} are missing",
-        Reason.PRUNED_UNSAID: "records {record} to {last} are missing without a prune record",
+        Reason.PRUNED_UNSAID: "records {record} to {last} are missing, and no signed checkpoint allows that",
         Reason.CHECKPOINT_ALTERED: "a checkpoint after record {record} is out of order or not signed by the key",
         Reason.CHECKPOINT_MISSING: "a signed checkpoint after record {record} is missing",
+        Reason.NOT_AUTHENTIC: "record {record} was not written by a server with the key",
+        Reason.UNEXPECTED_FILE: "{name} does not belong to the trail, or was changed",
+        Reason.LOG_MISSING: "{name}: the log is missing, but its newest checkpoint is kept beside the key",
+        Reason.WITNESS_DISAGREES: "records 0 to {last} are not those that the witness has seen",
     }
 )
 
@@ -75,9 +85,11 @@ class Finding:
     """The bad record, or the first of a range that contains it."""
     last: int
     """The last record of that range; equal to `record` if the bad record is known exactly."""
+    name: str = ""
+    """The file that it is about, if it is not about a record."""
 
     def __str__(self) -> str:
-        return _SENTENCES[self.reason].format(record=self.record, last=self.last)
+        return _SENTENCES[self.reason].format(record=self.record, last=self.last, name=ascii(self.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +107,8 @@ class Verdict:
     root: bytes
     torn: int
     """Bytes of an unfinished last line, or of unsigned zeros, that a crash left; the next start moves them away."""
+    set_aside: Mapping[str, str] = field(default_factory=dict)
+    """The files that recovery records name, with the digests of their content."""
 
     @property
     def ok(self) -> bool:
@@ -113,15 +127,20 @@ class Verifier:
         start: Frontier | None = None,
         head: bytes = GENESIS,
         anchor: Checkpoint | None = None,
+        tag_key: bytes = b"",
     ) -> None:
         """`notes` are the signed notes in order. `start` and `head` are the tree and the last leaf hash before the first
-        line of a pruned log. `anchor` is the newest checkpoint from another place, which reveals deleted checkpoints."""
+        line of a pruned log. `anchor` is the newest checkpoint from another place, which reveals deleted checkpoints.
+        `tag_key` reveals records that someone without the key has added since the last checkpoint."""
         self._tree = start.copy() if start else Frontier()
         self._first = self._tree.size
         self._head = head
         self._anchor = anchor
         self._signed = 0
-        self._pruned_to = 0
+        self._tag_key = tag_key
+        self._allowed_first = 0
+        self._numbered = self._notes = 0
+        self._set_aside: dict[str, str] = {}
         self._torn = 0
         self._noted = 0
         self._checkpoints = 0
@@ -153,6 +172,7 @@ class Verifier:
             checkpoints=self._checkpoints,
             root=self._tree.root(),
             torn=self._torn,
+            set_aside=self._set_aside,
         )
 
     def _judge(self, lines: Iterable[bytes]) -> Finding | None:
@@ -171,8 +191,10 @@ class Verifier:
             # Signed bytes are canonical because we wrote them; only unsigned lines need the expensive check.
             if not text.startswith(prefix) or (due < 0 and not is_rendered(text)):
                 return self._find_in_line(text, before)
-            if self._first and text.startswith(_PRUNE, len(prefix)):
-                self._note_prune(text)
+            if due < 0 and self._tag_key and not is_authentic(text, prev=head, tag_key=self._tag_key):
+                return _at(Reason.NOT_AUTHENTIC, tree.size)
+            if _RECOVERY.match(text, len(prefix)):
+                self._note_recovery(text)
             head = self._head = sha256(b"\x00", text)
             tree.push(head)
             if tree.size == due:
@@ -221,28 +243,40 @@ class Verifier:
                 if refused.fault is not NoteFault.MALFORMED or next(notes, None) is not None:
                     self._finding = _at(Reason.CHECKPOINT_ALTERED, self._noted)
                 break
-            if checkpoint.size < self._noted:
-                self._finding = _at(Reason.CHECKPOINT_ALTERED, checkpoint.size)
+            if (reason := self._find_in_order(checkpoint)) is not None:
+                self._finding = _at(reason, min(checkpoint.size, self._noted))
                 break
-            self._noted = checkpoint.size
+            self._noted, self._numbered = checkpoint.size, checkpoint.number
+            self._notes += 1
+            self._allowed_first = max(self._allowed_first, checkpoint.first)
             if checkpoint.size >= self._first:
                 self._checkpoints += 1
                 yield checkpoint
         if self._anchor is not None and self._anchor.size > self._noted and self._finding is None:
             yield self._anchor
 
-    def _note_prune(self, text: bytes) -> None:
-        first = parse_object(text).get("first")
-        if isinstance(first, int):
-            self._pruned_to = max(self._pruned_to, first)
+    def _note_recovery(self, text: bytes) -> None:
+        record = parse_object(text)
+        self._set_aside[str(record.get("kept_as"))] = str(record.get("digest"))
+
+    def _find_in_order(self, checkpoint: Checkpoint) -> Reason | None:
+        """Check 6 for one checkpoint after the others. Those of earlier versions have no numbers, and come first."""
+        if checkpoint.size < self._noted or (self._numbered and checkpoint.number <= self._numbered):
+            return Reason.CHECKPOINT_ALTERED
+        if checkpoint.begins and not self._notes:
+            return None
+        if checkpoint.number and checkpoint.number != (self._numbered or self._notes) + 1:
+            return Reason.CHECKPOINT_MISSING
+        return None
 
     def _find_at_end(self, size: int) -> Finding | None:
         if self._next is not None:
             return Finding(reason=Reason.TRUNCATED, record=size, last=self._next.size - 1)
-        if self._anchor is not None and self._anchor.size > self._noted:
+        anchor = self._anchor
+        if anchor is not None and (anchor.size > self._noted or anchor.number > self._numbered):
             return _at(Reason.CHECKPOINT_MISSING, self._noted)
-        if self._first > self._pruned_to:
-            return Finding(reason=Reason.PRUNED_UNSAID, record=self._pruned_to, last=self._first - 1)
+        if self._first > self._allowed_first:
+            return Finding(reason=Reason.PRUNED_UNSAID, record=self._allowed_first, last=self._first - 1)
         return None
 
 

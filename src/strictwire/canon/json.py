@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json as stdlib_json
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 import msgspec
+
+from strictwire.canon.shape import has_more_values, is_deeper
 
 JsonValue: TypeAlias = bool | int | float | str | list[Any] | dict[str, Any] | None
 """A decoded JSON value."""
@@ -30,6 +31,10 @@ levels)."""
 MAX_BYTES: Final = 4 * 1024 * 1024
 """Maximum size of one document: the body limit of the official SDK, and far larger than any real call."""
 
+MAX_VALUES: Final = 100_000
+"""Maximum number of values in one document: 10,000 rows of ten cells. A value takes up to 155 bytes of memory once decoded
+(`{"1":{}}`), so this and MAX_BYTES keep one message below 64 MB."""
+
 
 class Fault(StrEnum):
     """Why a document is not strict JSON. The values are stable: clients receive them in `details.reason`."""
@@ -40,6 +45,7 @@ class Fault(StrEnum):
     DUPLICATE_KEY = "duplicate_key"
     TOO_DEEP = "too_deep"
     TOO_LARGE = "too_large"
+    TOO_MANY_VALUES = "too_many_values"
     NOT_AN_OBJECT = "not_an_object"
 
 
@@ -69,6 +75,8 @@ class Limits:
     """Bytes."""
     depth: int = MAX_DEPTH
     """Levels of nesting."""
+    values: int = MAX_VALUES
+    """Scalars, arrays and objects. Documents of fewer bytes than this are not counted."""
 
 
 DEFAULT_LIMITS: Final = Limits()
@@ -86,11 +94,14 @@ _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 def parse(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue:
     """Decode one strict JSON document.
 
-    Raises NotStrict if it is too large, not UTF-8, not valid JSON, has a number out of range, is nested too deep or has a
-    duplicate key. The size is checked first, then what the parser finds, then depth, then duplicate keys.
+    Raises NotStrict if it is too large, has too many values, is not UTF-8, not valid JSON, has a number out of range, is
+    nested too deep or has a duplicate key. Bytes and values are counted first, before anything is decoded; then comes what
+    the parser finds, then depth, then duplicate keys.
     """
     if len(raw) > limits.size:
         raise NotStrict(Fault.TOO_LARGE)
+    if len(raw) > limits.values and has_more_values(raw, limits.values):
+        raise NotStrict(Fault.TOO_MANY_VALUES)
     try:
         value: JsonValue = _decode(raw)
     except RecursionError:
@@ -101,7 +112,7 @@ def parse(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> JsonValue:
         raise NotStrict(Fault.SYNTAX, _position(exc, raw)) from None
     except UnicodeDecodeError:
         raise NotStrict(Fault.ENCODING, _first_bad_byte(raw)) from None
-    if _is_too_deep(raw, limits.depth):
+    if is_deeper(raw, limits.depth):
         raise NotStrict(Fault.TOO_DEEP)
     try:
         has_duplicates = _has_duplicate_keys(raw, value)
@@ -116,9 +127,9 @@ def is_strict(raw: bytes, value: object, limits: Limits = DEFAULT_LIMITS) -> boo
     """Whether `raw`, which msgspec decoded to `value`, is strict JSON: within the limits and without duplicate keys.
 
     `value` may be untyped or a struct. True is proof; False means "not proven": call `parse`, which decides and names the
-    fault.
+    fault. Call it only for documents of at most `limits.values` bytes: larger ones must be counted before they are decoded.
     """
-    if len(raw) > limits.size or (len(raw) > limits.depth and _is_too_deep(raw, limits.depth)):
+    if len(raw) > limits.size or (len(raw) > limits.depth and is_deeper(raw, limits.depth)):
         return False
     encoded = _encode(value)
     return encoded == raw or _colons_prove_unique_keys(raw, encoded)
@@ -194,7 +205,7 @@ def as_json(value: object, limits: Limits = DEFAULT_LIMITS) -> tuple[JsonValue, 
             plain, raw = _to_plain(value)
     except (TypeError, ValueError, RecursionError) as exc:
         raise NotJson("a part of the value has no exact JSON form") from exc
-    if len(raw) > limits.depth and _is_too_deep(raw, limits.depth):
+    if len(raw) > limits.depth and is_deeper(raw, limits.depth):
         raise NotJson(f"nested deeper than {limits.depth} levels")
     return plain, raw
 
@@ -233,61 +244,6 @@ def _first_bad_byte(raw: bytes) -> int | None:
     except UnicodeDecodeError as exc:
         return exc.start
     return None
-
-
-_COUNT_FIRST_BELOW: Final = 2048
-"""Bytes. Counting brackets is the fastest test for a small document; in a large one it stops at every bracket found, and
-cancelling pairs is faster."""
-
-
-def _is_too_deep(raw: bytes, depth: int) -> bool:
-    """Whether a document that msgspec accepted is nested deeper than `depth`. The cheapest sufficient test decides:
-
-    1. Fewer bytes, or fewer opening brackets, than the limit: it cannot be exceeded.
-    2. All brackets cancel out within the limit (`_brackets_cancel`).
-    3. Otherwise format the document with an indent of one space per level, in C, and look at the deepest lines.
-    """
-    if len(raw) <= depth:
-        return False
-    if len(raw) < _COUNT_FIRST_BELOW and raw.count(b"{") + raw.count(b"[") <= depth:
-        return False
-    # Each round removes at most two levels, so `depth // 2` rounds never remove more than `depth` levels.
-    if _brackets_cancel(raw, min(_MAX_ROUNDS, depth // 2)) or raw.count(b"{") + raw.count(b"[") <= depth:
-        return False
-    try:
-        indented = msgspec.json.format(raw, indent=1)
-    except RecursionError:
-        return True
-    if b"\n" + b" " * depth not in indented:
-        return False
-    # A line with an indent of `depth` that ends in a bracket opens, closes or is a container one level too deep.
-    # The last character of a string is a quote, and a string cannot contain a raw line break.
-    return re.search(rb"\n {%d}[^\n]*[][{}],?(?:\n|\Z)" % depth, indented) is not None
-
-
-_MAX_ROUNDS: Final = 16
-"""Enough for 32 levels; real documents have fewer. Deeper ones take the slower test."""
-
-_NOT_BRACKET_OR_QUOTE: Final = bytes(set(range(256)) - set(b'[]{}"'))
-
-
-def _brackets_cancel(raw: bytes, rounds: int) -> bool:
-    """Whether all brackets cancel out in `rounds` rounds. Each round removes at most the two innermost levels.
-
-    False means "not proven". Brackets inside strings must not be counted: in a document without escapes, the two quotes of
-    a string without brackets are neighbours once all other characters are deleted, and can be deleted too. A quote that is
-    left over belongs to a string with brackets.
-    """
-    if b"\\" in raw:
-        return False
-    left = raw.translate(None, _NOT_BRACKET_OR_QUOTE).replace(b'""', b"")
-    if b'"' in left:
-        return False
-    for _ in range(rounds):
-        if not left:
-            return True
-        left = left.replace(b"{}", b"").replace(b"[]", b"")
-    return not left
 
 
 def _has_duplicate_keys(raw: bytes, value: JsonValue) -> bool:

@@ -1,4 +1,4 @@
-"""`strictwire audit`: reads, verifies, proves, exports and prunes the audit trail."""
+"""`strictwire audit`: reads, verifies, repairs, proves, exports and prunes the audit trail."""
 
 from __future__ import annotations
 
@@ -13,6 +13,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from strictwire.cli import shared
+from strictwire.cli.audit_trust import (
+    COULD_NOT_RUN,
+    FINDINGS,
+    VERBS,
+    add_cosign,
+    add_repair,
+    add_verify,
+    add_witness,
+    public_key,
+    show_bytes,
+)
+from strictwire.fault.escape import for_json_line, for_terminal
 
 if TYPE_CHECKING:
     from strictwire.stores.files.config import TrailConfig
@@ -21,6 +33,8 @@ if TYPE_CHECKING:
 
 EXAMPLES: Final = """examples:
   strictwire audit verify                               exit 0 if the trail is intact; else 100 and the first bad record
+  strictwire audit repair --reason 'restored from a backup'   continue a trail with a finding; recorded
+  strictwire audit witness --file /mnt/elsewhere/checkpoints   let a second party see the newest checkpoint
   strictwire audit prove 1234 --out record.proof        write a proof that can be checked with the public key alone
   strictwire audit check record.proof --public-key audit.key.pub
   strictwire audit show --tool write_file --code HASH_MISMATCH --since 2026-11-01T00:00:00.000Z
@@ -31,9 +45,6 @@ EXAMPLES: Final = """examples:
 
 exit codes: 0 success, 100 findings, 1 could not run, 2 wrong usage
 """
-
-FINDINGS: Final = 100
-COULD_NOT_RUN: Final = 1
 
 POLL_SECONDS: Final = 0.5
 """How often `follow` looks for new records."""
@@ -53,7 +64,10 @@ _NO_PROOF: Final[Mapping[str, str]] = MappingProxyType(
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands and their options."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=type(parser))
-    _verb(verbs, "verify", "check every record, the hash chain and the signatures")
+    add_verify(_verb(verbs, "verify", "check every record, the hash chain and the signatures"))
+    add_repair(_verb(verbs, "repair", "continue a trail that was tampered with; the repair is recorded"))
+    add_witness(_verb(verbs, "witness", "have the newest checkpoint seen and cosigned by a second party"))
+    add_cosign(_verb(verbs, "cosign", "be that second party: answer one request from standard input"))
     prove = _verb(verbs, "prove", "write a proof that one record is in the trail")
     prove.add_argument("record", type=int, metavar="N", help="number of the record, from 0")
     prove.add_argument("--out", type=Path, metavar="FILE", help="write to this file instead of standard output")
@@ -125,21 +139,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _fail(arguments: argparse.Namespace, text: str, exit_code: int) -> int:
-    print(f"strictwire audit {arguments.verb}: {text}", file=sys.stderr)
+    print(f"strictwire audit {arguments.verb}: {for_terminal(text)}", file=sys.stderr)
     return exit_code
 
 
 def _trail(arguments: argparse.Namespace) -> TrailConfig:
     from dataclasses import replace
 
-    from strictwire.server.compose import trail_of, worker_folder
+    from strictwire.server.compose import trail_of
     from strictwire.settings.read import read_settings
 
-    trail = trail_of(read_settings(file=arguments.config).audit)
-    folder = arguments.folder or trail.folder
-    if arguments.worker is not None:
-        folder = worker_folder(folder, arguments.worker)
-    return replace(trail, folder=folder, key_path=arguments.key or trail.key_path)
+    found = trail_of(read_settings(file=arguments.config).audit)
+    trail = replace(found, folder=arguments.folder or found.folder, key_path=arguments.key or found.key_path)
+    return trail if arguments.worker is None else trail.for_worker(arguments.worker)
 
 
 def _filters(arguments: argparse.Namespace) -> Filters:
@@ -149,58 +161,16 @@ def _filters(arguments: argparse.Namespace) -> Filters:
     return Filters(**{name: getattr(arguments, name) for name in names})
 
 
-def _public_key(trail: TrailConfig) -> Any:
-    from strictwire.stores.files.keys import public_path, read_public_key
-
-    return read_public_key(public_path(trail.key_path))
-
-
-def _verify(_arguments: argparse.Namespace, trail: TrailConfig) -> int:
-    """Verify the trail and the trails of all workers. Returns the worst exit code."""
-    from dataclasses import replace
-
-    from strictwire.server.compose import worker_folders
-    from strictwire.stores.files.layout import ACTIVE
-
-    workers = [replace(trail, folder=folder) for folder in worker_folders(trail.folder)]
-    if not workers:
-        return _verify_one(trail)
-    codes = [0] if not (trail.folder / ACTIVE).exists() else [_verify_one(trail)]
-    for each in workers:
-        print(f"{each.folder.name}: ", end="")
-        codes.append(_verify_one(each))
-    return max(codes)
-
-
-def _verify_one(trail: TrailConfig) -> int:
-    from strictwire.stores.files.verify import verify_trail
-
-    anchor = trail.anchor_path
-    verdict = verify_trail(
-        trail.folder, _public_key(trail), anchor=anchor if anchor.is_file() else None, progress=_show_bytes
-    )
-    if verdict.finding is not None:
-        print(f"BROKEN: {verdict.finding}")
-        return FINDINGS
-    print(
-        f"ok: {verdict.size - verdict.first} records from {verdict.first}, {verdict.signed} signed by "
-        f"{verdict.checkpoints} checkpoints, root {verdict.root.hex()}"
-    )
-    if verdict.torn:
-        print(f"{verdict.torn} bytes of an unfinished line at the end: the next start of the server moves them away")
-    return 0
-
-
 def _prove(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.proofs import prove_record
 
-    return _write_proof(arguments, prove_record(trail.folder, _public_key(trail), arguments.record))
+    return _write_proof(arguments, prove_record(trail.folder, public_key(trail), arguments.record))
 
 
 def _prove_consistency(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.proofs import prove_growth
 
-    proof = prove_growth(trail.folder, _public_key(trail), old=arguments.old, new=arguments.new)
+    proof = prove_growth(trail.folder, public_key(trail), old=arguments.old, new=arguments.new)
     return _write_proof(arguments, proof)
 
 
@@ -216,7 +186,7 @@ def _check(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.audit.proof import CONSISTENCY, check_consistency, check_inclusion
     from strictwire.stores.files.keys import read_public_key
 
-    key = read_public_key(arguments.public_key) if arguments.public_key else _public_key(trail)
+    key = read_public_key(arguments.public_key).for_log(trail.log) if arguments.public_key else public_key(trail)
     proof = arguments.proof.read_bytes()
     if proof.startswith(CONSISTENCY.encode()):
         extension = check_consistency(proof, key)
@@ -224,7 +194,7 @@ def _check(arguments: argparse.Namespace, trail: TrailConfig) -> int:
         return 0
     found = check_inclusion(proof, key)
     print(f"ok: record {found.index} is one of the {found.checkpoint.size} signed records")
-    print(found.line.decode().rstrip())
+    print(for_json_line(found.line.decode().rstrip()))
     return 0
 
 
@@ -232,7 +202,7 @@ def _show(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.reading import read_trail
 
     for entry in read_trail(trail.folder, _filters(arguments)):
-        print(entry.line.decode())
+        print(for_json_line(entry.line.decode()))
     return 0
 
 
@@ -240,7 +210,7 @@ def _follow(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.reading import follow_trail
 
     for entry in follow_trail(trail.folder, _filters(arguments), wait=_pause):
-        print(entry.line.decode(), flush=True)
+        print(for_json_line(entry.line.decode()), flush=True)
     return 0
 
 
@@ -253,14 +223,14 @@ def _stats(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.reading import read_trail
     from strictwire.stores.records import count_records
 
-    stats = count_records(read_trail(trail.folder, _filters(arguments), progress=_show_bytes))
+    stats = count_records(read_trail(trail.folder, _filters(arguments), progress=show_bytes))
     print(f"records      {stats.records} ({stats.size} bytes), {stats.first} to {stats.last}")
     print(f"malformed    {stats.malformed} inputs")
     print(f"unfinished   {stats.open_intents} calls with an intent record but no outcome record")
     print(f"slowest      {stats.slowest_us} us")
     for title, counter in (("tools", stats.tools), ("codes", stats.codes), ("principals", stats.principals)):
         for name, number in counter.most_common(20):
-            print(f"{title:<12} {number:>8}  {name}")
+            print(f"{title:<12} {number:>8}  {for_terminal(name)}")
     return 0
 
 
@@ -269,7 +239,7 @@ def _export(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.reading import read_trail
 
     with arguments.out.open("wb") as target:
-        number = EXPORTERS[arguments.format](read_trail(trail.folder, _filters(arguments), progress=_show_bytes), target)
+        number = EXPORTERS[arguments.format](read_trail(trail.folder, _filters(arguments), progress=show_bytes), target)
     print(f"wrote {number} records to {arguments.out}", file=sys.stderr)
     return 0
 
@@ -277,23 +247,23 @@ def _export(arguments: argparse.Namespace, trail: TrailConfig) -> int:
 def _prune(arguments: argparse.Namespace, trail: TrailConfig) -> int:
     from strictwire.stores.files.prune import prune_trail
 
-    pruned = prune_trail(trail, arguments.before, progress=_show_bytes)
+    pruned = prune_trail(trail, arguments.before, progress=show_bytes)
     print(f"deleted {pruned.removed} records; the trail now begins with record {pruned.first}")
     return 0
 
 
 def _replay(arguments: argparse.Namespace, trail: TrailConfig) -> int:
-    from strictwire.cli.serve import load_server
-    from strictwire.server.run import StartRefused
+    from strictwire.cli.target import TargetRefused, load_server
 
     try:
         server = load_server(arguments.server)
-    except (ValueError, StartRefused) as exc:
+    except TargetRefused as exc:
         return _fail(arguments, str(exc), shared.USAGE)
     return asyncio.run(_replay_with(server, _filters(arguments), trail))
 
 
 async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int:
+    from strictwire.contract.safety import is_callable_unasked
     from strictwire.stores.files.reading import read_trail
     from strictwire.stores.replay import Comparison, replay_calls
 
@@ -302,11 +272,11 @@ async def _replay_with(server: Any, filters: Filters, trail: TrailConfig) -> int
     async with _reissuer(server) as reissue:
         entries = read_trail(trail.folder, filters)
         async for line in replay_calls(
-            entries, is_idempotent=lambda name: name in tools and tools[name].safety.value == "read-only", reissue=reissue
+            entries, is_idempotent=lambda name: name in tools and is_callable_unasked(tools[name].safety), reissue=reissue
         ):
             counts[line.comparison] += 1
             if line.comparison is not Comparison.SAME:
-                print(f"{line.seq} {line.tool_name} {line.comparison.value} {line.reason}".rstrip())
+                print(for_terminal(f"{line.seq} {line.tool_name} {line.comparison.value} {line.reason}".rstrip()))
     print(", ".join(f"{number} {comparison.value}" for comparison, number in counts.items()))
     return FINDINGS if counts[Comparison.DIFFERENT] else 0
 
@@ -332,7 +302,7 @@ async def _reissuer(server: Any) -> AsyncIterator[Callable[[RecordedCall], Any]]
 
 _VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Any], int]]] = MappingProxyType(
     {
-        "verify": _verify,
+        **VERBS,
         "prove": _prove,
         "consistency": _prove_consistency,
         "check": _check,
@@ -344,7 +314,3 @@ _VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Any], int]]] = MappingP
         "replay": _replay,
     }
 )
-
-
-def _show_bytes(done: int, total: int) -> None:
-    shared.show_progress(done >> 20, total >> 20)

@@ -53,7 +53,7 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
 
     options = BreakingOptions(
         against=arguments.against,
-        source=shared.source_of(arguments),
+        source=shared.source_of("breaking", arguments),
         policy=parse_breaking_policy(shared.policy_table(arguments, "breaking", "semantics", "fail_on")),
         output=shared.output_of(arguments),
         live=shared.live_of(arguments),

@@ -1,4 +1,4 @@
-"""`strictwire code`: definitions, references, symbols, maps, diagnostics and text of a project, on the command line."""
+"""`strictwire code`: finds definitions, references, symbols, diagnostics and text of a project on the command line."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 EXAMPLES: Final = """examples:
   strictwire code def Class.method              where it is defined
-  strictwire code refs src/app.py:12:5          every use of what stands there
+  strictwire code refs src/app.py:12:5          every use of the symbol at that position
   strictwire code refs Class.method --unconfirmed --json
   strictwire code symbols Widget                symbols by part of their name
   strictwire code symbols src/app.py            symbols of a file
   strictwire code outline src --budget 4096     the most used symbols, as a map
   strictwire code diagnostics                   errors and warnings of the project
   strictwire code search 'TODO|FIXME' --regex
-  strictwire code engines                       which language servers are there
+  strictwire code engines                       installed language servers and their versions
 
 Lines and columns count from 1, in --json from 0. Settings are those of [packs.code] in strictwire.toml.
-exit codes: 0 fine, 100 diagnostics found, 1 could not run, 2 usage
+exit codes: 0 success, 100 diagnostics found, 1 could not run, 2 wrong usage
 """
 
 _VERBS: Final[Mapping[str, str]] = {
@@ -45,13 +45,13 @@ _VERBS: Final[Mapping[str, str]] = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The verbs and their options."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=type(parser))
+    """Add the subcommands and their options."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=type(parser))
     made = {name: _verb(verbs, name, summary) for name, summary in _VERBS.items()}
     for name in ("def", "refs"):
         made[name].add_argument("subject", metavar="PLACE", help="FILE:LINE:COLUMN, or a name such as Class.method")
-    made["refs"].add_argument("--declaration", action="store_true", help="the declaration as well")
-    made["refs"].add_argument("--unconfirmed", action="store_true", help="mentions that no engine confirmed as well")
+    made["refs"].add_argument("--declaration", action="store_true", help="include the declaration")
+    made["refs"].add_argument("--unconfirmed", action="store_true", help="include mentions that no engine confirmed")
     made["symbols"].add_argument("subject", metavar="FILE|NAME", help="a file, or part of a name")
     made["outline"].add_argument("subject", nargs="?", metavar="PATH", help="a folder or file (default: all roots)")
     made["outline"].add_argument("--budget", type=int, metavar="BYTES", help="size of the map (default: 8192)")
@@ -67,16 +67,28 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = verbs.add_parser(
         name, help=summary, description=summary[0].upper() + summary[1:] + ".", allow_abbrev=False
     )
-    made.add_argument("--root", action="append", type=Path, metavar="DIR", help="a root (default: the settings, or here)")
-    made.add_argument("--json", action="store_true", help="the whole answer as JSON")
+    made.add_argument(
+        "--root",
+        action="append",
+        type=Path,
+        metavar="DIR",
+        help="project folder, repeatable (default: from the settings)",
+    )
+    made.add_argument("--json", action="store_true", help="print the whole result as JSON")
     if name != "engines":
-        made.add_argument("--wait", type=float, default=60.0, metavar="SECONDS", help="how long engines may index")
+        made.add_argument(
+            "--wait",
+            type=float,
+            default=60.0,
+            metavar="SECONDS",
+            help="longest wait for indexing (default: 60)",
+        )
     shared.add_config(made)
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run one verb and write its answer."""
+    """Run the subcommand and print its result."""
     try:
         return _run_verb(arguments)
     except ImportError as exc:

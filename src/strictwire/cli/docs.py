@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from strictwire.sources.verbs.files import DocsOptions, run_docs
 
     options = DocsOptions(
-        source=shared.source_of(arguments),
+        source=shared.source_of("docs", arguments),
         output_format=arguments.format,
         title=arguments.title,
         out=arguments.out,

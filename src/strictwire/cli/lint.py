@@ -47,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.sources.verbs.lint import LintOptions, run_lint
 
     options = LintOptions(
-        source=shared.source_of(arguments),
+        source=shared.source_of("lint", arguments),
         policy=parse_policy(shared.policy_table(arguments, "lint", "category")),
         output=shared.output_of(arguments),
         live=shared.live_of(arguments),

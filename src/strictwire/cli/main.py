@@ -17,6 +17,9 @@ import strictwire
 
 VERBS: Final = {
     "serve": "serve tools over stdio or HTTP",
+    "dev": "serve your own server and reload it when a file changes",
+    "call": "call a tool of any server",
+    "inspect": "show what any server offers",
     "lint": "check the contracts of tools",
     "breaking": "report contract changes that break callers",
     "pin": "write a lock file of all contracts, or check tools against it",
@@ -24,7 +27,7 @@ VERBS: Final = {
     "bundle": "make every schema file self-contained",
     "docs": "write a reference page for tools",
     "guard": "enforce contracts in front of any MCP server",
-    "install": "put every server of an MCP client behind the guard",
+    "install": "add your server to an MCP client, or put all its servers behind the guard",
     "probe": "test any MCP server with malformed and edge-case messages",
     "audit": "verify, prove, read and prune the audit trail",
     "context": "build and query document caches",

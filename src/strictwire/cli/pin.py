@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from strictwire.sources.verbs.result import Output
 
     options = PinOptions(
-        source=shared.source_of(arguments),
+        source=shared.source_of("pin", arguments),
         lock=arguments.lock,
         output=Output(output_format=shared.format_of(arguments)),
         live=shared.live_of(arguments),

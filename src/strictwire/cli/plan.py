@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from strictwire.fault.failure import Refused, fail
-from strictwire.packs.workspace.pack import KEY
 from strictwire.packs.workspace.verbs import (
     CommandContext,
     CommandResult,
@@ -110,7 +109,7 @@ def _person() -> str:
 def place_of(root: Path) -> CommandContext:
     """The workspace at a folder, with the key and state of this user's server."""
     state = state_folder() / "packs"
-    return CommandContext(root=root, key=state / KEY, now=time.time, state=state)
+    return CommandContext(root=root, state=state, now=time.time)
 
 
 def write(answer: CommandResult) -> int:

@@ -11,6 +11,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.client.errors import CannotReach
+from strictwire.fault.escape import for_json_line, for_terminal_lines
 from strictwire.probe import ProbeOptions, ProbeProgress, ProbeReport, render_json, render_table, run_with
 
 EXAMPLES: Final = """examples:
@@ -81,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(report: ProbeReport, arguments: argparse.Namespace) -> None:
-    text = render(render_json(report)).decode() if arguments.format == "json" else render_table(report)
+    is_json = arguments.format == "json"
+    text = for_json_line(render(render_json(report)).decode()) if is_json else for_terminal_lines(render_table(report))
     if arguments.output is None:
         print(text)
     else:

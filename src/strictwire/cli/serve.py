@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from pathlib import Path
 from typing import Final
 
 import strictwire
+from strictwire.cli.target import TargetRefused, load_server
 from strictwire.server.author import Server
 from strictwire.server.compose import PATHS
-from strictwire.server.run import Serving, StartRefused, parse_address, report_start_failure, run_server
+from strictwire.server.run import Serving, parse_address, report_start_failure, run_server
 
 EXAMPLES: Final = """examples:
   strictwire serve                              serve the packs of strictwire.toml on http://127.0.0.1:8808/mcp
@@ -48,9 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as exc:
         print(f"strictwire serve: {exc}", file=sys.stderr)
         return 2
-    except StartRefused as exc:
-        report_start_failure("BOOTSTRAP_FAILURE", str(exc))
-        return 1
+    except TargetRefused as exc:
+        if exc.exit_code == 1:
+            report_start_failure("BOOTSTRAP_FAILURE", str(exc))
+        else:
+            print(f"strictwire serve: {exc}", file=sys.stderr)
+        return exc.exit_code
     serving = Serving(
         http=http,
         stdio=arguments.stdio or arguments.exact_v0,
@@ -68,23 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _address(arguments: argparse.Namespace) -> tuple[str, int] | None:
     return parse_address(arguments.http) if arguments.http else None
-
-
-def load_server(path: str) -> Server:
-    """Import the Server at MODULE:NAME. Raises ValueError if there is none, StartRefused if its module raises."""
-    module, _, name = path.partition(":")
-    if not module:
-        raise ValueError(f"{path!r}: expected MODULE:NAME of a strictwire.Server")
-    sys.path.insert(0, "")
-    try:
-        found = getattr(importlib.import_module(module), name or "server")
-    except (ImportError, AttributeError) as exc:
-        raise ValueError(f"{path!r} cannot be loaded ({exc}); expected MODULE:NAME of a strictwire.Server") from exc
-    except Exception as exc:  # the user's module may raise anything while it is imported
-        raise StartRefused(f"importing {path!r} raised {type(exc).__name__}: {exc}") from exc
-    if not isinstance(found, Server):
-        raise ValueError(f"{path!r} is a {type(found).__name__}, not a strictwire.Server")  # noqa: TRY004 - usage, not a bug
-    return found
 
 
 def _announce(url: str) -> None:

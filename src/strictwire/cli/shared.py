@@ -12,7 +12,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from strictwire.cli.target import TargetRefused, is_module, load_server
+from strictwire.fault.escape import for_terminal
+
 if TYPE_CHECKING:
+    from strictwire.check.subject import ToolSet
     from strictwire.sources.specifier import LiveOptions
     from strictwire.sources.verbs.result import Output, VerbResult
 
@@ -23,6 +27,7 @@ SOURCES: Final = """sources:
   tools.json           a saved tools/list response
   strictwire.lock      a lock file
   git:main             the same folder at a commit
+  my_module:server     the tools of your own strictwire.Server
   --stdio 'CMD ...'    a server that strictwire starts with this command
   --http URL           a running server; see --header and --token-env
   -                    a saved tools/list response from standard input
@@ -108,11 +113,23 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, help="settings file (default: strictwire.toml, if there is one)")
 
 
-def source_of(arguments: argparse.Namespace) -> str:
-    """The source specifier; `sources.specifier` reads it."""
+def source_of(verb: str, arguments: argparse.Namespace) -> str | ToolSet:
+    """The source specifier, which `sources.specifier` reads, or the tools of a module. Exits if it cannot be imported."""
     if arguments.stdio:
         return f"stdio:{arguments.stdio}"
-    return str(arguments.http or arguments.source or "schemas")
+    source = str(arguments.http or arguments.source or "schemas")
+    return _tools_of_module(verb, source) if is_module(source) else source
+
+
+def _tools_of_module(verb: str, path: str) -> ToolSet:
+    from strictwire.sources.entries import tools_of
+
+    try:
+        server = load_server(path)
+    except TargetRefused as exc:
+        print(f"strictwire {verb}: {exc}", file=sys.stderr)
+        sys.exit(exc.exit_code)
+    return tools_of(server.catalog.offers.registry.tools.values(), path)
 
 
 def format_of(arguments: argparse.Namespace) -> str:
@@ -123,7 +140,7 @@ def format_of(arguments: argparse.Namespace) -> str:
 def print_result(verb: str, result: VerbResult) -> int:
     """Print the result of a verb and return its exit code."""
     if result.error:
-        print(f"strictwire {verb}: {result.error}", file=sys.stderr)
+        print(f"strictwire {verb}: {for_terminal(result.error)}", file=sys.stderr)
     if result.text:
         print(result.text, end="" if result.text.endswith("\n") else "\n")
     return result.exit_code

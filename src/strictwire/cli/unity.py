@@ -19,9 +19,9 @@ EXAMPLES: Final = """examples:
   strictwire unity diff main HEAD                        scenes and prefabs between two commits
   strictwire unity diff HEAD . Assets/Scenes/Main.unity  one scene against the file on disk
   strictwire unity diff main HEAD --format markdown      for a pull request
-  strictwire unity usages Assets/Materials/Wall.mat
-  strictwire unity tree Assets/Scenes/Main.unity --depth 2
-  strictwire unity unused --type Texture
+  strictwire unity usages Assets/Materials/Wall.mat      every file, line and property that refers to it
+  strictwire unity tree Assets/Scenes/Main.unity --depth 2 --components
+  strictwire unity unused --type Texture                 textures that no scene of the build leads to
 
 exit codes: 0 fine, 100 findings, 1 could not run, 2 usage
 """
@@ -49,8 +49,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    own = [line for line in EXAMPLES.splitlines() if line.startswith(f"  strictwire unity {name}")]
     made: argparse.ArgumentParser = verbs.add_parser(
-        name, help=summary, description=summary[0].upper() + summary[1:] + ".", allow_abbrev=False
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog="\n".join(["examples:", *own]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     return made
 

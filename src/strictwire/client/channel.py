@@ -36,6 +36,8 @@ class Callbacks:
 
     on_notification: OnNotification = ignore
     on_request: OnRequest = refuse
+    on_stderr: Callable[[bytes], None] | None = None
+    """Takes what a server process writes to stderr."""
 
 
 class Channel(Protocol):

@@ -27,7 +27,7 @@ LEGACY_VERSION: Final = LATEST_LEGACY
 META: Final = "io.modelcontextprotocol/"
 """Prefix of the members of `_meta` that the protocol defines."""
 
-RESPONSE_LIMITS: Final = json.Limits(size=8 * 1024 * 1024)
+RESPONSE_LIMITS: Final = json.Limits(size=8 * 1024 * 1024, values=500_000)
 """A response may be twice as large as a request: a gateway must read a message to refuse it with the right failure."""
 
 _NAME_MEMBERS: Final[Mapping[str, str]] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from strictwire.client.errors import CannotReach, ServerGone, TimedOut, TooLarge
@@ -41,6 +41,7 @@ class StdioProcess:
         self._buffer = bytearray()
         self._searched = 0  # bytes of the buffer that contain no line break
         self._tail = bytearray()
+        self._on_stderr: Callable[[bytes], None] | None = None
         self._drain = asyncio.create_task(self._drain_stderr())
 
     @classmethod
@@ -85,6 +86,12 @@ class StdioProcess:
     def stderr_tail(self) -> bytes:
         """The last bytes that the process wrote to stderr."""
         return bytes(self._tail)
+
+    def watch_stderr(self, watcher: Callable[[bytes], None]) -> None:
+        """Call a function with what the process writes to stderr, and first with what is kept of it."""
+        self._on_stderr = watcher
+        if self._tail:
+            watcher(bytes(self._tail))
 
     async def write(self, raw: bytes) -> None:
         """Write bytes to stdin. Raises ServerGone: the pipe is closed."""
@@ -201,5 +208,7 @@ class StdioProcess:
 
     async def _drain_stderr(self) -> None:
         while chunk := await self._stderr.read(_CHUNK):
+            if self._on_stderr is not None:
+                self._on_stderr(chunk)
             self._tail += chunk
             del self._tail[:-STDERR_KEPT]

@@ -23,6 +23,8 @@ class StdioChannel:
     """
 
     def __init__(self, process: StdioProcess, callbacks: Callbacks) -> None:
+        if callbacks.on_stderr is not None:
+            process.watch_stderr(callbacks.on_stderr)
         self._process = process
         self._callbacks = callbacks
         self._in_flight: dict[tuple[str, JsonValue], _PendingResponse] = {}

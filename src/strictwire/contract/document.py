@@ -9,9 +9,13 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import ContractRefused
-from strictwire.contract.tool import Caps, Safety, ToolContract
+from strictwire.contract.safety import parse_safety
+from strictwire.contract.tool import Caps, ToolContract
+from strictwire.fault.failure_code import FailureCode
 
 _CAPS: Final[Mapping[str, str]] = {
     "timeoutMs": "timeout_ms",
@@ -53,10 +57,11 @@ def _caps(value: Any) -> Caps:
     return Caps(**{_CAPS[name]: _of_type(number, int) for name, number in value.items()})
 
 
-def _safety(value: Any) -> Safety:
-    if value not in list(Safety):
-        raise ValueError(f"expected one of {', '.join(Safety)}")
-    return Safety(value)
+def _failures(value: Any) -> tuple[FailureCode, ...]:
+    try:
+        return tuple(msgspec.convert(value, list[FailureCode]))
+    except msgspec.ValidationError as exc:
+        raise ValueError("expected an array of objects with code, meaning, action and retryable") from exc
 
 
 _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
@@ -65,11 +70,12 @@ _MEMBERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "annotations": ("annotations", lambda value: _of_type(value, dict)),
     "category": ("category", _text),
     "tier": ("tier", _text),
-    "safety": ("safety", _safety),
+    "safety": ("safety", parse_safety),
     "roles": ("roles", _names),
     "capabilities": ("capabilities", _names),
     "caps": ("caps", _caps),
     "dialect": ("dialect", _text),
+    "failures": ("failures", _failures),
     "textJson": ("text_json", lambda value: _of_type(value, bool)),
     "notes": ("notes", _text),
     "listsOutput": ("lists_output", lambda value: _of_type(value, bool)),
@@ -98,12 +104,12 @@ def read_contract(
 
 
 def render_contract(contract: ToolContract) -> JsonObject:
-    """The contract document of a contract. Members with their default value are left out."""
+    """The contract document of a contract. Members with their default value are left out, except `safety`."""
     defaults = ToolContract(name=contract.name, description="", input_schema={})
     document: JsonObject = {"description": contract.description}
     for member, (field, _) in _MEMBERS.items():
         value = getattr(contract, field)
-        if member != "description" and value != getattr(defaults, field):
+        if member == "safety" or (member != "description" and value != getattr(defaults, field)):
             document[member] = _as_json(value)
     return document
 
@@ -114,5 +120,5 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, tuple):
-        return list(value)
+        return list(msgspec.to_builtins(value))
     return dict(value) if isinstance(value, Mapping) else value

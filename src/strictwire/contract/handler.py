@@ -33,6 +33,17 @@ class Ask:
     params: JsonObject
 
 
+class Memo:
+    """Where the server keeps the checked and rendered form of an answer that a handler returns more than once."""
+
+    __slots__ = ("done", "tool")
+
+    def __init__(self) -> None:
+        self.tool: object = None
+        """The compiled tool that the answer was checked against; another one checks it again."""
+        self.done: Any = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The result of a tool with more than structured content: content items, or `_meta`."""
@@ -40,6 +51,8 @@ class Answer:
     structured: object = ABSENT
     content: tuple[JsonObject, ...] = ()
     meta: Mapping[str, JsonValue] = field(default_factory=dict)
+    memo: Memo | None = field(default=None, compare=False, repr=False)
+    """Set by a handler that returns this very object again. It must not change the content afterwards."""
 
 
 class CallContext(Protocol):

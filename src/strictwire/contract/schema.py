@@ -13,6 +13,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from strictwire.canon.json import JsonObject, render
+from strictwire.canon.shape import has_more_values
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """The dialect of the schemas that strictwire generates, and of a schema without `$schema`."""
@@ -36,6 +37,9 @@ ANNOTATIONS: Final = frozenset(
 MAX_BYTES: Final = 1024 * 1024
 """People and models read schemas. The largest public tool schema that we have found is smaller than 100 KB."""
 
+MAX_VALUES: Final = 30_000
+"""Maximum number of JSON values in a schema, such as the options of an enumeration. Compiling that many takes 0.3 s."""
+
 MAX_DEPTH: Final = 64
 """Maximum nesting of a schema, far below the depth that overflows the stack of schema engines."""
 
@@ -49,16 +53,20 @@ class SchemaProblem(StrEnum):
     REMOTE_REF = "remote_ref"
     INVALID = "invalid"
     ROOT_NOT_OBJECT = "root_not_object"
+    TOO_COMPLEX = "too_complex"
 
 
 _EXPLANATIONS: Final[Mapping[SchemaProblem, str]] = MappingProxyType(
     {
         SchemaProblem.UNKNOWN_DIALECT: f"the dialect in $schema is not supported; use {DIALECT}",
-        SchemaProblem.TOO_LARGE: f"the schema is larger than {MAX_BYTES} bytes",
+        SchemaProblem.TOO_LARGE: f"the schema is larger than {MAX_BYTES:,} bytes or has more than {MAX_VALUES:,} values",
         SchemaProblem.TOO_DEEP: f"the schema is nested deeper than {MAX_DEPTH} levels",
         SchemaProblem.REMOTE_REF: "the reference leads outside the schema; copy its target into $defs",
         SchemaProblem.INVALID: "the schema is not valid in its dialect, or a reference does not resolve",
         SchemaProblem.ROOT_NOT_OBJECT: 'the root of an input schema needs "type": "object"',
+        SchemaProblem.TOO_COMPLEX: (
+            "checking a value would take too long; use fewer branches and references inside of each other"
+        ),
     }
 )
 
@@ -98,7 +106,7 @@ def check_schema(schema: JsonObject) -> bytes:
     # The counts of brackets and the search for "$ref" are cheap tests that most schemas pass without a walk.
     if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH:
         _check_depth(schema)
-    if len(raw) > MAX_BYTES:
+    if len(raw) > MAX_BYTES or has_more_values(raw, MAX_VALUES):
         raise SchemaRefused(SchemaProblem.TOO_LARGE)
     if b'"$ref"' in raw or b'Ref"' in raw:
         _check_references(schema)

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.contract.safety import Safety, safety_of
+from strictwire.fault.failure_code import FailureCode
 
 EMPTY: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 """An empty mapping that is safe as a default value, because it cannot be changed."""
-
-
-class Safety(StrEnum):
-    """The effects that a tool can have. An audit record is written before a call of any tool that is not `READ_ONLY`."""
-
-    READ_ONLY = "read-only"
-    MUTATING = "mutating"
-    DESTRUCTIVE = "destructive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +41,8 @@ class ToolContract:
     category: str = "general"
     tier: str = "core"
     """The lowest tier of a caller that may call it."""
-    safety: Safety = Safety.READ_ONLY
+    safety: Safety = Safety.UNDECLARED
+    """The effects of a call. An undeclared level is derived from the annotations."""
     roles: frozenset[str] = frozenset()
     """Roles that may call it. Empty means all."""
     capabilities: frozenset[str] = frozenset()
@@ -56,6 +50,8 @@ class ToolContract:
     caps: Caps = field(default_factory=Caps)
     dialect: str = "mcp"
     """The dialect that renders its failures over MCP."""
+    failures: tuple[FailureCode, ...] = ()
+    """The failures that its author documents. A tool may answer with others too."""
     text_json: bool = False
     """Whether the JSON of the structured content is repeated as text in every revision."""
     notes: str = ""
@@ -66,6 +62,10 @@ class ToolContract:
     schemas would be most of the list leave them out."""
     icons: tuple[JsonObject, ...] = ()
     meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
+
+    def __post_init__(self) -> None:
+        if self.safety is Safety.UNDECLARED:
+            object.__setattr__(self, "safety", safety_of(self.annotations))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,8 @@
       details      public fields: names, keywords, limits; no offending values
       invariant_id the product invariant that is violated, if any
       cause        the normalised origin; only in the audit trail and in `system/1.0`
+      own_code     a code of the author, such as `shop/OUT_OF_STOCK`, that refines `code`; only some dialects show it
+      action       what the client should do, if it is not the action of the code
 
 A dialect renders a Failure and the Facts of its call as the JSON of a contract. Both are msgspec structs and not
 dataclasses, because every refused call creates one of each and a frozen dataclass takes six times as long to create. Use
@@ -43,9 +45,16 @@ class Failure(Struct, frozen=True, kw_only=True):
     details: Mapping[str, JsonValue] = NO_DETAILS
     invariant_id: str | None = None
     cause: JsonValue = None
+    own_code: str | None = None
+    action: str | None = None
 
     def __post_init__(self) -> None:
         CATALOGUE[self.code]
+
+    @property
+    def shown_code(self) -> str:
+        """The most specific code."""
+        return self.own_code or self.code
 
 
 def fail(
@@ -56,6 +65,7 @@ def fail(
     stage: Stage | None = None,
     invariant_id: str | None = None,
     cause: JsonValue = None,
+    action: str | None = None,
 ) -> Failure:
     """Make a Failure with the defaults of its catalogue entry. Raises KeyError for an unknown code."""
     entry = CATALOGUE[code]
@@ -68,6 +78,7 @@ def fail(
         details=details,
         invariant_id=invariant_id,
         cause=cause,
+        action=action,
     )
 
 

@@ -21,7 +21,7 @@ class Carried(StrEnum):
     """The value does not influence the JSON."""
 
 
-FIELDS: Final = ("code", "stage", "blame", "retryable", "text", "details", "invariant_id", "cause")
+FIELDS: Final = ("code", "stage", "blame", "retryable", "text", "details", "invariant_id", "cause", "own_code", "action")
 """The fields of a Failure in declaration order."""
 
 
@@ -31,13 +31,15 @@ def _row(**kept: Carried) -> Mapping[str, Carried]:
 
 CARRIED: Final[Mapping[str, Mapping[str, Carried]]] = MappingProxyType(
     {
-        PROTOCOL: _row(code=Carried.WHOLE, text=Carried.WHOLE, details=Carried.WHOLE),
+        PROTOCOL: _row(code=Carried.WHOLE, text=Carried.WHOLE, details=Carried.WHOLE, own_code=Carried.WHOLE),
         "mcp": _row(
             code=Carried.PARTLY,
             retryable=Carried.WHOLE,
             text=Carried.PARTLY,
             details=Carried.WHOLE,
             invariant_id=Carried.WHOLE,
+            own_code=Carried.WHOLE,
+            action=Carried.WHOLE,
         ),
         "mcp/v1": _row(code=Carried.PARTLY, text=Carried.PARTLY, details=Carried.PARTLY),
         "resolve/v0": _row(code=Carried.PARTLY, details=Carried.PARTLY),
@@ -49,7 +51,7 @@ CARRIED: Final[Mapping[str, Mapping[str, Carried]]] = MappingProxyType(
             cause=Carried.WHOLE,
         ),
         "canonical": _row(code=Carried.PARTLY),
-        "editor/0.1": _row(code=Carried.PARTLY, text=Carried.PARTLY, details=Carried.PARTLY),
+        "editor/0.1": _row(code=Carried.PARTLY, text=Carried.PARTLY, details=Carried.PARTLY, own_code=Carried.PARTLY),
         HTTP: _row(code=Carried.WHOLE, retryable=Carried.WHOLE, text=Carried.WHOLE, details=Carried.WHOLE),
     }
 )

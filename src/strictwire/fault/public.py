@@ -16,6 +16,10 @@ MAX_INVARIANT: Final = 100
 """Longest invariant id in characters. Ours are shorter; a failure read from another server may have any."""
 
 
+MAX_CODE: Final = 100
+"""Longest code of an author in characters. Ours are shorter; a failure read from another server may have any."""
+
+
 def public_text(failure: Failure) -> str:
     """The message of the failure, or the default of its code."""
     default = CATALOGUE[failure.code].text
@@ -28,6 +32,16 @@ def public_details(failure: Failure) -> JsonObject:
         return {}
     details = plain(dict(failure.details))
     return details if isinstance(details, dict) else {}
+
+
+def public_code(failure: Failure, code: str) -> str:
+    """The author's own code, or `code`."""
+    return code if failure.own_code is None else plain_text(failure.own_code, MAX_CODE) or code
+
+
+def public_action(failure: Failure, code: str) -> str:
+    """What the client should do: the author's words, or those of `code`."""
+    return CATALOGUE[code].action if failure.action is None else plain_text(failure.action) or CATALOGUE[code].action
 
 
 def invariant_id(failure: Failure) -> str | None:

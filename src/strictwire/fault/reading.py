@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from strictwire.fault.dialects.index import PROTOCOL
 from strictwire.fault.dialects.mcp import HOISTED
 from strictwire.fault.failure import EPOCH, Facts, Failure, fail
 from strictwire.fault.plain import plain, plain_text
+from strictwire.fault.raised import CODE
 from strictwire.fault.spellings import NATIVE
 from strictwire.fault.violations import Violation
 
@@ -140,7 +141,7 @@ def _read_system(body: JsonObject) -> Reading:
 
 
 def _read_problem(body: JsonObject) -> Reading:
-    failure = fail(_catalogued(body["code"]), text=_text(body.get("detail")), details=_object(body.get("details")))
+    failure = _fail(body["code"], text=_text(body.get("detail")), details=_object(body.get("details")))
     return Reading(failure=_with_retry(failure, body.get("retryable")), facts=Facts())
 
 
@@ -149,13 +150,24 @@ def _read_envelope(body: JsonObject) -> Reading:
     error = body["error"]
     if error["code"] in NATIVE["resolve/v0"]:
         return Reading(failure=fail(_native("resolve/v0", error["code"])), facts=Facts())
-    failure = fail(
-        _catalogued(error["code"]),
+    failure = _fail(
+        error["code"],
         text=_text(error.get("message")),
         details=_object(error.get("details")),
         invariant_id=_text(error.get("invariantId")),
     )
+    action = _text(error.get("action"))
+    if action != CATALOGUE[failure.code].action:
+        failure = replace(failure, action=action)
     return Reading(failure=_with_retry(failure, error.get("retryable")), facts=Facts())
+
+
+def _fail(code: JsonValue, **fields: Any) -> Failure:
+    """A failure with a code of the catalogue or of an author. Raises Unreadable."""
+    if isinstance(code, str) and CODE.fullmatch(code):
+        name = code.rpartition("/")[2]
+        return replace(fail(name if name in CATALOGUE else "TOOL_FAILED", **fields), own_code=code)
+    return fail(_catalogued(code), **fields)
 
 
 def _catalogued(code: JsonValue) -> str:
@@ -189,13 +201,15 @@ def _read_editor(error: JsonObject, data: JsonObject) -> Reading:
         code = details["code"]
         details = {name: value for name, value in details.items() if name != "code"}
     tool = data.get("tool")
-    failure = fail(code, text=_text(error.get("message")), details=details)
+    failure = _fail(code, text=_text(error.get("message")), details=details)
     return Reading(failure=failure, facts=Facts(tool=tool if isinstance(tool, str) else ""))
 
 
 def _leads_with_a_code(details: JsonObject) -> bool:
     """Whether the first detail is a catalogue code, as `editor/0.1` renders codes that it has no number for."""
     code = details.get("code") if next(iter(details), None) == "code" else None
+    if isinstance(code, str) and CODE.fullmatch(code):
+        return True
     row = RENDERINGS.get(code) if isinstance(code, str) and code != "TOOL_FAILED" else None
     return row is not None and NATIVE["editor/0.1"][row.editor] == "TOOL_FAILED"
 
@@ -231,10 +245,9 @@ def _read_mcp_v1(data: JsonObject) -> Reading:
 
 
 def _read_protocol(error: JsonObject, data: JsonObject) -> Reading:
-    code = _catalogued(data["code"])
-    hoisted = {name: data[name] for name in HOISTED.get(code, ()) if name in data}
-    details = hoisted | _object(data.get("details"))
-    return Reading(failure=fail(code, text=_text(error.get("message")), details=details), facts=Facts())
+    failure = _fail(data["code"], text=_text(error.get("message")))
+    hoisted = {name: data[name] for name in HOISTED.get(failure.code, ()) if name in data}
+    return Reading(failure=replace(failure, details=hoisted | _object(data.get("details"))), facts=Facts())
 
 
 _CANONICAL: Final = {

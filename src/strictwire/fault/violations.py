@@ -111,7 +111,11 @@ def _rank(violation: Violation) -> int:
 _PREDICATES: Final[Mapping[str, str]] = MappingProxyType(
     dict.fromkeys(MISSING, "is required")
     | dict.fromkeys(UNKNOWN, "is not a known argument")
-    | {"type": "has the wrong type"}
+    | {
+        "type": "has the wrong type",
+        "cost": "takes too long to check; send a smaller value",
+        "schema": "does not conform to the schema; it is too large to say where",
+    }
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -14,22 +13,22 @@ from strictwire.fault.failure import Failure
 from strictwire.gateway.links.background import BackgroundTasks, retry_delays
 from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed
 from strictwire.gateway.links.health import UpstreamState
-from strictwire.gateway.links.link import UpstreamAnswer
 from strictwire.gateway.links.notifications import StreamListener
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.many.session import MergedSession
 from strictwire.gateway.many.stateless import MergedStateless
+from strictwire.gateway.many.topology import Topology
 from strictwire.gateway.many.upstream_view import NamedUpstream
 from strictwire.gateway.session import UpstreamSession
 from strictwire.gateway.stateless import StatelessUpstream, serve_stateless
 from strictwire.gateway.upstream_calls import UpstreamCalls
 from strictwire.profiles.endpoint import Reply, Silent
 from strictwire.profiles.mcp.exchange import Exchange, Session
-from strictwire.profiles.mcp.identity import Identity
 from strictwire.profiles.mcp.own import MAX_SESSIONS
 
 MAX_UPSTREAM_SESSIONS: Final = 200
-"""Legacy sessions at once where each is a process; beyond it the one that was idle longest is ended."""
+"""Legacy sessions at once where each is a process."""
 
 
 async def _open(session: UpstreamSession | MergedSession, exchange: Exchange) -> Session | Reply | Failure:
@@ -56,7 +55,8 @@ class SingleUpstream:
     def __init__(self, calls: UpstreamCalls) -> None:
         self.calls = calls
         self.journal = calls.journal
-        self.max_sessions = MAX_UPSTREAM_SESSIONS if calls.upstream.target.url is None else MAX_SESSIONS
+        total = MAX_UPSTREAM_SESSIONS if calls.upstream.target.url is None else MAX_SESSIONS
+        self.session_limits = calls.options.session_limits(total)
         self._stateless = StatelessUpstream(calls)
         self.serve = partial(serve_stateless, relay=self._stateless.relay)
         self.end_input = self._stateless.end_subscriptions
@@ -74,14 +74,13 @@ class SingleUpstream:
 class MultiUpstream:
     """A Backend with several upstreams, or one under other names. It keeps each of them running, called or not."""
 
-    def __init__(self, upstreams: Sequence[NamedUpstream], identity: Identity) -> None:
-        """`identity` is what the guard calls itself."""
-        calls = upstreams[0].calls
-        self.journal = calls.journal
-        self.max_sessions = max(1, MAX_UPSTREAM_SESSIONS // len(upstreams))
-        self._upstreams = tuple(upstreams)
-        self._stateless = MergedStateless(upstreams, identity, calls.clock.elapsed)
-        self._new_session = partial(MergedSession, self._upstreams, identity=identity, elapsed=calls.clock.elapsed)
+    def __init__(self, topology: Topology) -> None:
+        upstreams = self._upstreams = topology.upstreams
+        self.journal = upstreams[0].calls.journal
+        total = max(1, MAX_UPSTREAM_SESSIONS // len(upstreams))
+        self.session_limits = upstreams[0].calls.options.session_limits(total)
+        self._stateless = MergedStateless(topology)
+        self._new_session = partial(MergedSession, topology)
         self.serve = partial(serve_stateless, relay=self._stateless.relay)
         self.end_input = self._stateless.end_subscriptions
         self._sessions: weakref.WeakSet[MergedSession] = weakref.WeakSet()

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Collection
 from functools import partial
 from typing import Final, cast
 
-from strictwire.canon.json import JsonObject, slice_members
+from strictwire.canon.json import JsonObject, render, slice_members
 from strictwire.client.errors import ClientError
 from strictwire.contract.conform import Conformer
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.handler import CallContext
+from strictwire.contract.safety import is_callable_unasked
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.gateway.client_view import mask_error, mask_result, relayed_status
 from strictwire.gateway.links.errors import failure_of, protocol_broken
-from strictwire.gateway.links.link import UpstreamAnswer
+from strictwire.gateway.links.raw_message import UpstreamAnswer, replace_at
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import Mode, RelayOptions
 from strictwire.gateway.policy.guard_policy import GuardPolicy
-from strictwire.gateway.relayed_call import RelayedCall
+from strictwire.gateway.relayed_call import ClientLink, RelayedCall
 from strictwire.gateway.request_state import UpstreamStates
 from strictwire.gateway.tool_list import ListedTool
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome
@@ -44,6 +46,9 @@ log = logging.getLogger("strictwire.guard")
 
 RESULT_ENDS: Final = {True: b',"resultType":"complete"}', False: b"}"}
 """The end of a failure that is written as a tool result, by whether the revision is stateless."""
+
+PRIVATE: Final = "private"
+"""The `cacheScope` of an answer that another caller may not get."""
 
 HEADER_MISMATCH: Final = -32020
 INPUT_REQUIRED: Final = "input_required"
@@ -70,6 +75,7 @@ class CallStages:
         self._states = states
         self._journal = journal
         self._clock = clock
+        self._is_personal = is_personal(options, policy)
         self._limit = ConcurrencyLimit(options.concurrency)
         self._tool_limits = {name: ConcurrencyLimit(each.concurrency, self._limit) for name, each in options.tools.items()}
         # Without a policy there is nothing to decide beyond tier and role.
@@ -82,6 +88,7 @@ class CallStages:
             accept=self._accept,
             verify=self._verify,
             seconds=None,
+            upstream=upstream.target.name,
         )
 
     def compile(self, contract: ToolContract, given: Conformer | None, promised: Conformer | None) -> CompiledTool:
@@ -97,16 +104,25 @@ class CallStages:
             caps=options.caps,
             tier=options.tier,
             roles=options.roles,
-            read_only=contract.annotations.get("readOnlyHint") is True,
+            read_only=is_callable_unasked(contract.safety),
             fingerprint=fingerprint(contract).whole,
         )
 
-    async def find(self, relayed: RelayedCall, call: Call) -> CompiledTool | Failure:
+    async def find(self, relayed: RelayedCall, call: Call, via: ClientLink) -> CompiledTool | Failure:
         """The tool as the upstream lists it. Before the list refuses a call, it is fetched again."""
+        relayed.via = via
         if call.kind is not Kind.TOOL:
             # Upstreams list no schemas for prompts, resources and completions.
-            return self._new_tool(kind=call.kind, name=call.target, limit=self._limit, caps=self._options.caps)
-        name, tools, link = relayed.target.name, relayed.via.tools, relayed.via.link
+            options = self._options
+            return self._new_tool(
+                kind=call.kind,
+                name=call.target,
+                limit=self._limit,
+                caps=options.caps,
+                tier=options.tier,
+                roles=options.roles,
+            )
+        name, tools, link = relayed.target.name, via.tools, via.link
         try:
             tool = await tools.find(name, link)
             if tool is None or accept(tool.compiled, call) is not None:
@@ -145,27 +161,31 @@ class CallStages:
         """The handler: send the request to the upstream. Raises Refused: it did not answer."""
         relayed = cast("RelayedCall", context)
         request, via, tool = relayed.request, relayed.via, relayed.tool
+        if via is None:
+            raise Refused(fail("INTERNAL"))
         options = self._options if tool is None else tool.options
         if request.meta is not None and "requestState" in request.params:
-            rejected = self._states.open(relayed)
+            rejected = self._states.open(request, relayed.target, relayed.caller.principal)
             if rejected is not None:
                 raise Refused(rejected)
         if tool is not None and self._over_http:
             request.headers = tool.argument_headers(relayed.target.arguments, request.exchange.inbound.headers)
         answer = await self._upstream.send(request, via.link, via.listener, options)
         if self._over_http and isinstance(answer, UpstreamAnswer) and answer.error is not None:
-            answer = await self._retry(relayed, answer, options)
+            answer = await self._retry(relayed, via, answer, options)
         if isinstance(answer, Failure):
             raise Refused(answer)
         if answer.result is not None:
-            relayed.violation = find_violation(answer.result, relayed)
+            relayed.violation = find_violation(answer.result, relayed, via.capabilities)
             if tool is not None and relayed.violation is not None and relayed.violation.code == "OUTPUT_INVALID":
-                await self._check_again(relayed, tool, answer.result)
+                await self._check_again(relayed, via, tool, answer.result)
         return answer
 
-    async def _retry(self, relayed: RelayedCall, refused: UpstreamAnswer, options: RelayOptions) -> UpstreamAnswer | Failure:
+    async def _retry(
+        self, relayed: RelayedCall, via: ClientLink, refused: UpstreamAnswer, options: RelayOptions
+    ) -> UpstreamAnswer | Failure:
         """Send a request again if the upstream misses a header: its list has changed, and the tool has not run yet."""
-        request, via = relayed.request, relayed.via
+        request = relayed.request
         if (refused.error or {}).get("code") != HEADER_MISMATCH:
             return refused
         try:
@@ -179,11 +199,11 @@ class CallStages:
         request.headers = headers
         return await self._upstream.send(request, via.link, via.listener, options)
 
-    async def _check_again(self, relayed: RelayedCall, tool: ListedTool, result: JsonObject) -> None:
+    async def _check_again(self, relayed: RelayedCall, via: ClientLink, tool: ListedTool, result: JsonObject) -> None:
         """Before the list says that a result breaks the contract, the list is fetched again."""
         with contextlib.suppress(ClientError):
-            relayed.tool = await relayed.via.tools.renew(relayed.target.name, relayed.via.link) or tool
-            relayed.violation = find_violation(result, relayed)
+            relayed.tool = await via.tools.renew(relayed.target.name, via.link) or tool
+            relayed.violation = find_violation(result, relayed, via.capabilities)
 
     def _verify(self, _tool: CompiledTool, call: Call, returned: object) -> Outcome:
         """Whether the answer keeps the contract, and what the client gets of it."""
@@ -205,7 +225,11 @@ class CallStages:
             return fault
         asks = modern and result.get("resultType") == INPUT_REQUIRED
         body = mask_result(returned.raw, result, call.arguments) if options.mask else returned.raw
-        relayed.reply = Reply(body=self._states.seal(body, result, relayed) if asks else body)
+        if self._is_personal and result.get("cacheScope") not in (None, PRIVATE):
+            body = replace_at(body, ("result", "cacheScope"), render(PRIVATE))
+        if asks:
+            body = self._states.seal(body, result, relayed.request, relayed.target, relayed.caller.principal)
+        relayed.reply = Reply(body=body)
         return Asking(questions={}) if asks else Done(value=result, raw=raw)
 
     def render(self, relayed: RelayedCall, call: Call, outcome: Outcome, tool: CompiledTool | None) -> Reply:
@@ -219,8 +243,8 @@ class CallStages:
         return write_failure(request_id, failure, facts)
 
 
-def find_violation(result: JsonObject, call: RelayedCall) -> Failure | None:
-    """The first violation of the contract in a result.
+def find_violation(result: JsonObject, call: RelayedCall, capabilities: Collection[str]) -> Failure | None:
+    """The first violation of the contract in a result. `capabilities` are those that the client declared.
 
     1. a result type that was not negotiated (UPSTREAM_BROKE)
     2. questions on a method that has none, or that this client did not declare to answer (UPSTREAM_BROKE)
@@ -228,14 +252,19 @@ def find_violation(result: JsonObject, call: RelayedCall) -> Failure | None:
     """
     if call.request.exchange.revision.modern and result.get("resultType", "complete") != "complete":
         if result["resultType"] != INPUT_REQUIRED:
-            return None if "extensions" in call.via.capabilities else protocol_broken("result_type")
+            return None if "extensions" in capabilities else protocol_broken("result_type")
         questions = result.get("inputRequests", {})
         if call.request.method not in ASKING or not isinstance(questions, dict):
             return protocol_broken("input_required")
         kinds = [each.get("method") if isinstance(each, dict) else None for each in questions.values()]
-        allowed = all(isinstance(kind, str) and NEEDS.get(kind) in call.via.capabilities for kind in kinds)
+        allowed = all(isinstance(kind, str) and NEEDS.get(kind) in capabilities for kind in kinds)
         return None if allowed else protocol_broken("question_not_offered")
     return None if call.tool is None else call.tool.find_output_fault(result)
+
+
+def is_personal(options: RelayOptions, policy: GuardPolicy) -> bool:
+    """Whether two callers may get different answers, so that none may be cached for others."""
+    return not policy.dry_run and (policy.depends_on_caller or options.depends_on_caller)
 
 
 def _enforced(failure: Failure, call: Call, mode: Mode) -> Failure | None:

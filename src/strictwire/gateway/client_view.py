@@ -1,4 +1,4 @@
-"""An upstream's answer as a client sees it: masked texts, hidden tools removed, the HTTP status. Pure.
+"""An upstream's answer as a client sees it: masked texts, hidden entries removed, the HTTP status. Pure.
 
 Secrets, stack traces, paths and object addresses are masked. A path that the caller itself sent is kept: it is no secret,
 and the error is about it.
@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from strictwire.canon.json import JsonObject, JsonValue, render, slice_items
 from strictwire.fault.redact import redact_text
-from strictwire.gateway.links.link import UpstreamAnswer
-from strictwire.gateway.links.raw_message import replace_at, slice_at
+from strictwire.gateway.links.raw_message import UpstreamAnswer, replace_at, slice_at
 from strictwire.wire.revisions import Revision
 
 TRACE_MARK: Final = "[stack trace removed]"
@@ -48,7 +47,6 @@ _STATUS: Final[Mapping[int, int]] = MappingProxyType(
 )
 """HTTP statuses of relayed errors in the stateless era, for upstreams over stdio, which have no status of their own."""
 
-_TOOLS: Final = ("result", "tools")
 _CACHE_SCOPE: Final = ("result", "cacheScope")
 
 
@@ -87,18 +85,19 @@ def mask_result(raw: bytes, result: JsonObject, given: JsonValue) -> bytes:
     return raw if masked == structured else replace_at(raw, ("result", "structuredContent"), render(masked))
 
 
-def without_tools(answer: UpstreamAnswer, is_hidden: Callable[[JsonObject], bool]) -> UpstreamAnswer:
-    """A `tools/list` answer without some of its tools; the others keep their bytes."""
-    tools = (answer.result or {}).get("tools")
-    if not isinstance(tools, list):
+def without_entries(answer: UpstreamAnswer, member: str, is_hidden: Callable[[JsonObject], bool]) -> UpstreamAnswer:
+    """The answer to a list method without some of its entries; the others keep their bytes."""
+    entries = (answer.result or {}).get(member)
+    if not isinstance(entries, list):
         return answer
-    hidden = [isinstance(each, dict) and is_hidden(each) for each in tools]
+    hidden = [isinstance(each, dict) and is_hidden(each) for each in entries]
     if not any(hidden):
         return answer
-    items = slice_items(slice_at(answer.raw, _TOOLS) or b"[]")
+    path = ("result", member)
+    items = slice_items(slice_at(answer.raw, path) or b"[]")
     kept = [item for item, hide in zip(items, hidden, strict=True) if not hide]
-    result = {**(answer.result or {}), "tools": [each for each, hide in zip(tools, hidden, strict=True) if not hide]}
-    return replace(answer, raw=replace_at(answer.raw, _TOOLS, b"[" + b",".join(kept) + b"]"), result=result)
+    result = {**(answer.result or {}), member: [each for each, hide in zip(entries, hidden, strict=True) if not hide]}
+    return replace(answer, raw=replace_at(answer.raw, path, b"[" + b",".join(kept) + b"]"), result=result)
 
 
 def with_scope(answer: UpstreamAnswer, scope: str) -> UpstreamAnswer:

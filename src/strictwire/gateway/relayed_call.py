@@ -23,6 +23,8 @@ class ClientRequest(UpstreamRequest, kw_only=True):
     """A request of a client."""
 
     exchange: Exchange
+    arrived: float
+    """The clock's time at which the request came in."""
     meta: RequestMeta | None = None
     """What a request of the stateless era states about itself; None in a legacy session."""
 
@@ -44,7 +46,8 @@ class RelayedCall(QuietContext, kw_only=True):
 
     request: ClientRequest
     target: Target
-    via: ClientLink
+    via: ClientLink | None = None
+    """None for a call that is refused before it has a link."""
     tool: ListedTool | None = None
     """The tool as the upstream lists it; None for prompts, resources and completions."""
     invalid: Failure | None = None

@@ -18,16 +18,17 @@ from strictwire.fault.failure import Failure
 from strictwire.gateway.bridges.to_modern import maybe_bridge, open_bridge, refuses_sessions
 from strictwire.gateway.client_questions import ClientQuestions
 from strictwire.gateway.guard_session import GuardSession
-from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
 from strictwire.gateway.links.errors import failure_of, protocol_broken
-from strictwire.gateway.links.link import Link, UpstreamAnswer, UpstreamRequest, try_send
+from strictwire.gateway.links.link import Link, UpstreamRequest, try_send
 from strictwire.gateway.links.notifications import TOOLS_CHANGED, StreamListener, notification_limit
-from strictwire.gateway.links.raw_message import value_at
-from strictwire.gateway.links.upstream import OPENING_SECONDS, handshake, retrieve_exception
+from strictwire.gateway.links.raw_message import UpstreamAnswer, value_at
+from strictwire.gateway.links.upstream import OPENING_SECONDS, handshake, wait_for_link
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
 from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, client_request
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
 from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import Notification, Request, Response
 from strictwire.wire.revisions import LEGACY_NAMES, REVISIONS, Revision
 from strictwire.wire.session import InFlight
@@ -35,6 +36,7 @@ from strictwire.wire.session import InFlight
 REPEATED: Final = frozenset({"logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
 """Requests that set something in the upstream's session; they are repeated when the upstream is started again."""
 
+RESOURCE_UPDATED: Final = "notifications/resources/updated"
 MAX_REPEATED: Final = 1000
 INITIALIZED_SECONDS: Final = 10.0
 """How long requests wait until `notifications/initialized` is sent: before it a server may refuse every request."""
@@ -58,6 +60,7 @@ class UpstreamSession(GuardSession):
         """
         super().__init__(exchange, session_id, in_flight)
         self.calls = calls
+        self._caller = exchange.inbound.caller
         self.opened: JsonObject = {}
         """The upstream's result of `initialize`."""
         self._initialize: UpstreamRequest = client_request(exchange)
@@ -108,8 +111,6 @@ class UpstreamSession(GuardSession):
     async def relay(self, request: ClientRequest) -> Relayed:
         """Relay one request of the session."""
         via = await self.connect(request)
-        if isinstance(via, Failure):
-            return via
         relayed = await self.calls.relay(request, via)
         if request.method in REPEATED and isinstance(relayed, Reply) and relayed.envelope is None:
             self._remember(request)
@@ -117,10 +118,12 @@ class UpstreamSession(GuardSession):
 
     async def connect(self, request: ClientRequest) -> ClientLink | Failure:
         """The link for one request of the session."""
+        # A call waits no longer for a start than for an answer; other requests wait for as long as a start may take.
+        seconds = self.calls.options.idle_seconds if request.method in CALLS else None
         if self._initializing is not None and not self._initializing.done():
-            await asyncio.wait({self._initializing}, timeout=INITIALIZED_SECONDS)
+            await asyncio.wait({self._initializing}, timeout=min(seconds or INITIALIZED_SECONDS, INITIALIZED_SECONDS))
         try:
-            link = self._link if self._link is not None and self._link.alive else await self.live_link()
+            link = self._link if self._link is not None and self._link.alive else await self.live_link(seconds)
         except ClientError as exc:
             return failure_of(exc)
         listener = StreamListener(request.exchange.outlet, era=Era.LEGACY, ask_client=self._ask)
@@ -166,12 +169,17 @@ class UpstreamSession(GuardSession):
             self._on_change()
         if notification.method == "notifications/cancelled":
             raw = self.questions.cancel(raw, notification.params or {})
+        if notification.method == RESOURCE_UPDATED and not self._may_read(value_at(notification.params, "uri")):
+            return
         if raw and self._limit.take(asyncio.get_running_loop().time()):
             self._open_outlet().send(raw)
 
     def on_request(self, raw: bytes, request: Request) -> None:
         """See Listener. A question that belongs to no request."""
         self._ask(raw, request, self._open_outlet())
+
+    def _may_read(self, uri: JsonValue) -> bool:
+        return isinstance(uri, str) and self.calls.find_denial(uri, self._caller) is None
 
     def _ask(self, raw: bytes, request: Request, outlet: Outlet) -> None:
         if self._link is not None:
@@ -224,15 +232,14 @@ class UpstreamSession(GuardSession):
         self._link, self._is_bridged = bridge, True
         return await self.calls.upstream.send(self._initialize, bridge, listener, self.calls.options)
 
-    async def live_link(self) -> Link:
-        """The link, opened again if it has ended. Raises ClientError."""
+    async def live_link(self, seconds: float | None = None) -> Link:
+        """The link, opened again if it has ended; waits for at most `seconds`. Raises ClientError."""
         if self._link is not None and self._link.alive:
             return self._link
         if self._reopening is None or self._reopening.done():
             self._reopening = asyncio.create_task(self._reopen(self._link))
             self._reopening.add_done_callback(retrieve_exception)
-        # Shielded: other requests wait for the same start.
-        return await asyncio.shield(self._reopening)
+        return await wait_for_link(self._reopening, seconds)
 
     async def _reopen(self, dead: Link | None) -> Link:
         upstream = self.calls.upstream

@@ -13,7 +13,7 @@ from strictwire.client.errors import ClientError
 from strictwire.client.message import Era
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.bridges.pool import BridgePool
-from strictwire.gateway.links.errors import EraNotSpoken, failure_of
+from strictwire.gateway.links.errors import EraNotSpoken, SessionsExhausted, failure_of
 from strictwire.gateway.links.link import Link, NullListener
 from strictwire.gateway.links.listing import LIST_SHAPES
 from strictwire.gateway.links.notifications import StreamListener, ToolsChangedListener
@@ -21,11 +21,11 @@ from strictwire.gateway.links.raw_message import replace_at, value_at
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
 from strictwire.gateway.upstream_calls import UpstreamCalls, answer_exchange, client_request
 from strictwire.profiles.endpoint import Reply
-from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.request_meta import RequestMeta, find_meta_fault, find_stated_fault, read_meta, unsupported
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import render_result
+from strictwire.wire.names import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN_NAMES
 
 REMOVED: Final = frozenset(
@@ -35,6 +35,9 @@ REMOVED: Final = frozenset(
 
 DISCOVER: Final = "server/discover"
 LISTEN: Final = "subscriptions/listen"
+RESOURCE_SUBSCRIPTIONS: Final = ("notifications", "resourceSubscriptions")
+"""Where a subscription names resources, in its params."""
+
 KNOWN: Final = CALLS | LIST_SHAPES.keys() | {DISCOVER, LISTEN}
 """The methods of 2026-07-28."""
 
@@ -67,7 +70,7 @@ class StatelessUpstream:
         self.calls = calls
         self._tools = calls.new_tool_list(Era.MODERN)
         new_tool_list = partial(calls.new_tool_list, Era.MODERN)
-        self._bridges = BridgePool(calls.upstream, new_tool_list=new_tool_list, elapsed=calls.clock.elapsed)
+        self._bridges = BridgePool(calls.upstream, new_tool_list=new_tool_list, options=calls.options)
         self._watched: Link | None = None
         """The link whose changes of tools are followed."""
         self._watching: asyncio.Task[None] | None = None
@@ -87,11 +90,9 @@ class StatelessUpstream:
     async def relay(self, request: ClientRequest) -> Relayed:
         """Relay one request."""
         via = await self.connect(request)
-        if isinstance(via, Failure):
-            return via
-        if request.method == LISTEN:
+        if request.method == LISTEN and not isinstance(via, Failure):
             return await self._listen(request, via)
-        if request.method == DISCOVER:
+        if request.method == DISCOVER and not isinstance(via, Failure):
             return await self._relay_discover(request, via)
         return await self.calls.relay(request, via)
 
@@ -101,12 +102,17 @@ class StatelessUpstream:
         if meta is None:
             return fail("INTERNAL")
         tools = self._tools
+        # A call waits no longer for a start than for an answer; other requests wait for as long as a start may take.
+        seconds = self.calls.options.idle_seconds if request.method in CALLS else None
         try:
-            link = await self.calls.upstream.shared_link()
+            link = await self.calls.upstream.shared_link(seconds)
         except EraNotSpoken:
             if not self.calls.options.bridge:
                 return unsupported(meta.version, LEGACY_NAMES)
-            bridge = self._bridges.bridge_for(caller.principal, meta)
+            try:
+                bridge = self._bridges.bridge_for(caller.principal, meta)
+            except SessionsExhausted as exc:
+                return failure_of(exc)
             link, tools = bridge, bridge.tools
         except ClientError as exc:
             return failure_of(exc)
@@ -149,6 +155,7 @@ class StatelessUpstream:
 
     async def _listen(self, request: ClientRequest, via: ClientLink) -> Reply | Failure:
         """Relay a subscription. It has no time limit: the client, the upstream or the guard ends it."""
+        self._leave_out_denied(request)
         answering = asyncio.ensure_future(via.link.request(request, via.listener))
         ended = asyncio.ensure_future(self._ended.wait())
         try:
@@ -163,6 +170,15 @@ class StatelessUpstream:
             answering.cancel()
             ended.cancel()
             await asyncio.gather(answering, ended, return_exceptions=True)
+
+    def _leave_out_denied(self, request: ClientRequest) -> None:
+        """Remove the resources that the caller may not read. What is not acknowledged is not subscribed to."""
+        uris, caller = value_at(request.params, *RESOURCE_SUBSCRIPTIONS), request.exchange.inbound.caller
+        if not isinstance(uris, list):
+            return
+        kept = [uri for uri in uris if not isinstance(uri, str) or self.calls.find_denial(uri, caller) is None]
+        if len(kept) < len(uris):
+            request.raw = replace_at(request.raw, ("params", *RESOURCE_SUBSCRIPTIONS), render(kept))
 
     def _watch(self, link: Link) -> None:
         """Follow the changes of tools on a new link, if the upstream notifies of them."""

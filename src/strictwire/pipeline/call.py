@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,10 @@ class Kind(StrEnum):
     RESOURCE = "resource"
     PROMPT = "prompt"
     COMPLETION = "completion"
+
+
+COMPLETION: Final = "completion/complete"
+"""The one name under which completion is offered."""
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,15 +18,14 @@ from strictwire.canon.json import JsonObject
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.handler import Handler
 from strictwire.contract.registry import Registry, check_new_tool
-from strictwire.contract.tool import Caps, PromptContract, ResourceContract, Safety, ToolContract
+from strictwire.contract.safety import is_callable_unasked
+from strictwire.contract.tool import Caps, PromptContract, ResourceContract, ToolContract
+from strictwire.contract.uri_template import UriTemplate, compile_template
 from strictwire.fault.failure import Failure, fail
-from strictwire.pipeline.call import Kind
+from strictwire.pipeline.call import COMPLETION, Kind
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.limits import MAX_RUNNING, ConcurrencyLimit
 from strictwire.pipeline.stages import accept, authorise, verify
-
-COMPLETION: Final = "completion/complete"
-"""The one name under which completion is offered."""
 
 _UNKNOWN: Final[Mapping[Kind, str]] = MappingProxyType(
     {
@@ -46,7 +44,7 @@ class Offers:
 
     registry: Registry = field(default_factory=Registry)
     compiled: Mapping[tuple[Kind, str], CompiledTool] = field(default_factory=lambda: MappingProxyType({}))
-    templates: tuple[tuple[re.Pattern[str], CompiledTool], ...] = ()
+    templates: tuple[tuple[UriTemplate, CompiledTool], ...] = ()
     limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(MAX_RUNNING))
     kinds: frozenset[Kind] = field(init=False, default=frozenset())
     """The kinds of which something is offered."""
@@ -65,7 +63,7 @@ class Offers:
         """The tool, prompt or resource of that name or URI; a Failure if it is not offered."""
         found = self.compiled.get((kind, target))
         if found is None and kind is Kind.RESOURCE:
-            found = next((tool for pattern, tool in self.templates if pattern.fullmatch(target)), None)
+            found = next((tool for template, tool in self.templates if template.match(target) is not None), None)
         return found or fail(_UNKNOWN[kind], details={"uri": target} if kind is Kind.RESOURCE else {})
 
     def with_tools(self, tools: Mapping[ToolContract, Handler] | list[tuple[ToolContract, Handler]]) -> Offers:
@@ -80,11 +78,11 @@ class Offers:
         return replace(self, registry=self.registry.without_tool(name), compiled=self._without(Kind.TOOL, name))
 
     def with_resource(self, contract: ResourceContract, handler: Handler) -> Offers:
-        """Add a resource or a template. Raises ContractRefused."""
+        """Add a resource or a template. Raises ContractRefused or TemplateRefused."""
         tool = self._compile(Kind.RESOURCE, contract.uri, contract, handler)
         templates = self.templates
         if contract.is_template:
-            templates = (*templates, (template_pattern(contract.uri), tool))
+            templates = (*templates, (compile_template(contract.uri), tool))
         return replace(self._with(tool), registry=self.registry.with_resource(contract), templates=templates)
 
     def with_prompt(self, contract: PromptContract, handler: Handler) -> Offers:
@@ -143,7 +141,7 @@ class Offers:
             roles=contract.roles,
             tier=contract.tier,
             capabilities=contract.capabilities,
-            read_only=contract.safety is Safety.READ_ONLY,
+            read_only=is_callable_unasked(contract.safety),
             dialect=contract.dialect,
             fingerprint=digest({"input": contract.input_schema, "output": contract.output_schema}),
         )
@@ -235,16 +233,6 @@ class Catalog:
 def is_async(handler: Handler) -> bool:
     """Whether calling it gives something to await."""
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(type(handler).__call__)
-
-
-def template_pattern(template: str) -> re.Pattern[str]:
-    """The URIs of a simple template: each `{name}` is one path segment (RFC 6570, level 1)."""
-    parts = re.split(r"\{([A-Za-z0-9_]+)\}", template)
-    fixed, names = parts[::2], parts[1::2]
-    body = re.escape(fixed[0]) + "".join(
-        f"(?P<{name}>[^/?#]+){re.escape(rest)}" for name, rest in zip(names, fixed[1:], strict=True)
-    )
-    return re.compile(body)
 
 
 def prompt_schema(contract: PromptContract) -> JsonObject:

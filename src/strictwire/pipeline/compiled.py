@@ -44,6 +44,8 @@ class CompiledTool:
     read_only: bool = True
     dialect: str = "mcp"
     fingerprint: str = ""
+    upstream: str = ""
+    """The server behind the guard that has the tool."""
 
 
 Refuse: TypeAlias = Callable[[CompiledTool, Call], Failure | None]

@@ -13,8 +13,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias, TypeVar
 
+from strictwire.audit.event import bound_name
 from strictwire.fault.failure import Failure, fail
 from strictwire.fault.plain import plain
 from strictwire.pipeline.call import Asking, Call, Outcome
@@ -44,24 +46,27 @@ class Pipeline:
         tool: CompiledTool | Failure,
         render: Render[Rendered],
         deliver: Callable[[Rendered], None],
+        arrived: float | None = None,
     ) -> None:
         """Run one call through the stages. `deliver` gets the answer once its record is durable, perhaps later than this
-        returns. `tool` is a Failure where nothing was found to call.
+        returns. `tool` is a Failure where nothing was found to call. `arrived` is the clock's time at which the request
+        came in, if finding the tool took time; the duration in the record counts from it.
 
         Raises CancelledError if the call is cancelled; that is recorded too, and there is no answer.
         """
         found = None if isinstance(tool, Failure) else tool
-        entry = self.journal.open(call, found)
+        entry = self.journal.open(call, found, arrived)
         try:
             outcome = tool if isinstance(tool, Failure) else await self._decide(call, tool, entry)
             rendered = render(outcome, found)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GeneratorExit):
             self.journal.close(entry, call, fail("CANCELLED"), None, lambda _unrecorded: None)
             raise
-        except Exception as exc:  # our own fault: the call is recorded and answered all the same
-            log.exception("a fault of ours in %s %s", call.kind.value, call.target)
+        except BaseException as exc:
+            # Not only Exception: a panic in the schema validator, which is written in Rust, is none.
+            log.exception("a fault of ours in %s %s", call.kind.value, bound_name(call.target))
             outcome = fail("INTERNAL", cause=plain(exc))
-            rendered = render(outcome, found)
+            rendered = self._render_fault(entry, call, outcome, partial(render, outcome, found))
         self.journal.close(
             entry,
             call,
@@ -69,6 +74,14 @@ class Pipeline:
             rendered,
             lambda unrecorded: deliver(rendered if unrecorded is None else render(unrecorded, found)),
         )
+
+    def _render_fault(self, entry: CallEntry | None, call: Call, fault: Failure, render: Callable[[], Rendered]) -> Rendered:
+        """The answer for a fault of ours. If even that cannot be rendered, the call is recorded without an answer."""
+        try:
+            return render()
+        except BaseException:
+            self.journal.close(entry, call, fault, None, lambda _unrecorded: None)
+            raise
 
     async def _decide(self, call: Call, tool: CompiledTool, entry: CallEntry | None) -> Outcome:
         refused = admit(tool, call)

@@ -19,7 +19,7 @@ from strictwire.canon.digest import digest, digest_bytes
 from strictwire.canon.json import JsonValue
 from strictwire.fault.catalogue import Stage
 from strictwire.fault.failure import Facts, Failure
-from strictwire.pipeline.call import Call, Done, Kind, Outcome
+from strictwire.pipeline.call import Call, Caller, Done, Kind, Outcome
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.write_batch import WriteBatch
@@ -77,8 +77,8 @@ class Journal:
     clock: Clock
     policy_version: str = "none"
 
-    def open(self, call: Call, tool: CompiledTool | None) -> CallEntry | None:
-        """The entry of a call that begins now; None where nothing is kept."""
+    def open(self, call: Call, tool: CompiledTool | None, arrived: float | None = None) -> CallEntry | None:
+        """The entry of a call that begins now, or that arrived earlier; None where nothing is kept."""
         if not self.recorder.keeps:
             return None
         arguments, caller, is_tool = call.arguments, call.caller, tool is not None and call.kind is Kind.TOOL
@@ -97,9 +97,10 @@ class Journal:
             args_digest=digest(arguments),
             plan_hash=_text(arguments["plan_hash"]) if "plan_hash" in arguments else None,
             phase_id=_text(arguments["phase_id"]) if "phase_id" in arguments else None,
+            upstream=tool.upstream if tool is not None and tool.upstream else UNSET,
             arguments=deepcopy(arguments) if self.recorder.keeps_values else UNSET,
         )
-        return CallEntry(self.clock.elapsed(), record)
+        return CallEntry(self.clock.elapsed() if arrived is None else arrived, record)
 
     async def intend(self, entry: CallEntry | None) -> Failure | None:
         """Record that a call which may change something is about to run; a Failure if that cannot be kept."""
@@ -136,7 +137,7 @@ class Journal:
         transport: str,
         profile: str,
         method: str | None,
-        principal: str,
+        caller: Caller,
         answer: Callable[[Failure], None],
     ) -> None:
         """Record the refusal of something readable that is no call: an unknown method, a header that differs.
@@ -151,7 +152,9 @@ class Journal:
             transport=transport,
             profile=profile,
             method=method,
-            principal=principal,
+            principal=caller.principal,
+            role=caller.role,
+            session_id=caller.session_id,
             stage=failure.stage.value,
             outcome="error",
             error_code=failure.code,
@@ -185,8 +188,11 @@ def _complete(
     changes: dict[str, Any] = {} if known is None else _found_out(known)
     kind: type[event.Call | event.Outcome | event.Refusal] = event.Outcome if entry.is_intended else event.Call
     if isinstance(outcome, Failure):
-        changes |= {"outcome": "error", "error_code": outcome.code, "invariant_id": outcome.invariant_id}
+        sent = None if answered is None else sent_code(answered.envelope)
+        changes |= {"outcome": "error", "error_code": sent or outcome.shown_code, "invariant_id": outcome.invariant_id}
         changes["cause"] = outcome.cause
+        if sent is not None and sent != outcome.code:
+            changes["failure_code"] = outcome.code
         if answered is not None and answered.envelope is not None:
             changes["envelope"] = answered.envelope
         if outcome.stage in _BEFORE_RUN and not entry.is_intended:
@@ -196,6 +202,17 @@ def _complete(
     if entry.is_intended:
         changes["arguments"] = UNSET  # the intent holds them
     return _as(kind, record, **changes)
+
+
+def sent_code(envelope: JsonValue) -> str | None:
+    """The code in a failure as it is sent, in any dialect; None if it has only a number of JSON-RPC."""
+    for place in (("error_code",), ("data", "code"), ("error", "code"), ("code",)):
+        found = envelope
+        for name in place:
+            found = found.get(name) if isinstance(found, dict) else None
+        if isinstance(found, str):
+            return found
+    return None
 
 
 def _found_out(known: Facts) -> dict[str, Any]:

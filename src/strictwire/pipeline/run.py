@@ -106,10 +106,11 @@ class HandlerRunner:
             return Asking(questions=exc.questions)
         if isinstance(exc, Refused):
             call.trace.facts = getattr(exc, "facts", None)
+            if exc.failure.code == "OUTPUT_INVALID":
+                log.error("%s %s returned an invalid result: %s", tool.kind.value, tool.name, dict(exc.failure.details))
             return exc.failure
         # The exception itself goes to the log of the server; the failure carries only its normalised form.
-        log.error("%s %s raised %s", tool.kind.value, tool.name, type(exc).__name__)
-        log.debug("traceback of the above", exc_info=exc)
+        log.error("%s %s raised %s", tool.kind.value, tool.name, type(exc).__name__, exc_info=exc)
         if self._debug_stack:
             call.trace.stack = "".join(traceback.format_exception(exc))
         return fail("TOOL_FAILED", cause=plain(exc))

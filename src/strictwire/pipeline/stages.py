@@ -6,6 +6,7 @@ is coerced, filled in or dropped. After it: does the result keep the tool's prom
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -15,6 +16,8 @@ from strictwire.contract.handler import ABSENT, Answer
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Call, Done, Kind
 from strictwire.pipeline.compiled import CompiledTool
+
+log = logging.getLogger("strictwire.verify")
 
 TIERS: Final[Mapping[str, int]] = MappingProxyType(
     {"core": 0, "pro": 1, "tier1": 1, "studio": 2, "tier2": 2, "enterprise": 3, "tier3": 3, "tier4": 4}
@@ -55,7 +58,18 @@ def accept(tool: CompiledTool, call: Call) -> Failure | None:
 
 
 def verify(tool: CompiledTool, _call: Call, returned: object) -> Done | Failure:
-    """The result as JSON, or OUTPUT_INVALID or CAP_EXCEEDED."""
+    """The result as JSON, or OUTPUT_INVALID or CAP_EXCEEDED. An answer with a memo is checked and rendered once."""
+    memo = returned.memo if isinstance(returned, Answer) else None
+    if memo is not None and memo.tool is tool:
+        known: Done = memo.done
+        return known
+    done = _verify(tool, returned)
+    if memo is not None and isinstance(done, Done):
+        memo.done, memo.tool = done, tool
+    return done
+
+
+def _verify(tool: CompiledTool, returned: object) -> Done | Failure:
     try:
         if type(returned) is dict:
             value, raw = as_json(returned)
@@ -63,18 +77,23 @@ def verify(tool: CompiledTool, _call: Call, returned: object) -> Done | Failure:
         else:
             done = _as_done(tool, returned)
     except NotJson:
-        return fail("OUTPUT_INVALID", details={"reason": "not_json"})
+        return _invalid(tool, {"reason": "not_json"})
     beside = len(render(list(done.content))) if done.content and done.structured else 0
     if len(done.raw) + beside > tool.caps.response_bytes:
         return fail("CAP_EXCEEDED", details={"limitBytes": tool.caps.response_bytes})
     if tool.output is None:
         return done
     if not done.structured:
-        return fail("OUTPUT_INVALID", details={"reason": "no_structured_content"})
+        return _invalid(tool, {"reason": "no_structured_content"})
     if tool.output.accepts(done.value):
         return done
-    violations = [each.as_details() for each in tool.output.find_violations(done.value)]
-    return fail("OUTPUT_INVALID", details={"violations": violations})
+    return _invalid(tool, {"violations": [each.as_details() for each in tool.output.find_violations(done.value)]})
+
+
+def _invalid(tool: CompiledTool, details: JsonObject) -> Failure:
+    """OUTPUT_INVALID. The author sees in the log where the result breaks its own schema."""
+    log.error("%s %s returned an invalid result: %s", tool.kind.value, tool.name, details)
+    return fail("OUTPUT_INVALID", details=details)
 
 
 def _as_done(tool: CompiledTool, returned: object) -> Done:

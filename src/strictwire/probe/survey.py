@@ -10,6 +10,7 @@ import time
 from typing import Final
 
 from strictwire.canon.json import JsonObject
+from strictwire.contract.safety import is_callable_unasked, safety_of
 from strictwire.probe.definition import ProbeContext, ToolCall
 from strictwire.probe.observation import ResponseKind
 from strictwire.probe.synthesis import maybe_arguments
@@ -66,8 +67,8 @@ def _maybe_valid_arguments(context: ProbeContext, tool: JsonObject) -> JsonObjec
     if given is not None:
         return dict(given)
     annotations = tool.get("annotations")
-    is_read_only = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
+    is_callable = is_callable_unasked(safety_of(annotations if isinstance(annotations, dict) else {}))
     schema = tool.get("inputSchema")
-    if not (is_read_only or context.options.call_all) or not isinstance(schema, dict):
+    if not (is_callable or context.options.call_all) or not isinstance(schema, dict):
         return None
     return maybe_arguments(schema)

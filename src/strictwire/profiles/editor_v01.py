@@ -268,7 +268,7 @@ class EditorEndpoint:
             transport=inbound.transport,
             profile=PROFILE,
             method=request.method,
-            principal=inbound.caller.principal,
+            caller=inbound.caller,
             answer=write,
         )
 

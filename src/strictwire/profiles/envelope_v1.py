@@ -230,7 +230,7 @@ class EnvelopeEndpoint:
             transport=inbound.transport,
             profile=PROFILE,
             method=request.method,
-            principal=inbound.caller.principal,
+            caller=inbound.caller,
             answer=lambda sent: answer(_write_failure(request.id, sent)),
         )
 

@@ -34,7 +34,7 @@ from strictwire.server.served import Served
 from strictwire.server.system_user import system_user
 from strictwire.settings.model import AuditSettings, ServerSettings, Settings
 from strictwire.settings.places import state_folder
-from strictwire.stores.files.config import TrailConfig
+from strictwire.stores.files.config import TrailConfig, refuse_missing_logs
 from strictwire.stores.files.run_log import FileRunLog
 from strictwire.stores.files.trail import open_trail
 from strictwire.stores.files.view import FileTrailView
@@ -152,11 +152,12 @@ async def open_runtime(
     recorder: Recorder | None = None,
     seal_key: bytes | None = None,
     session_prefix: str = "",
+    worker: int | None = None,
 ) -> AsyncIterator[Runtime]:
     """Open everything that a server needs, and close it at the end. Raises LogFault: the audit trail cannot be opened."""
     clock = deterministic_clock() if deterministic else Clock()
     async with AsyncExitStack() as stack:
-        keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack)
+        keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack, worker)
         executor = DaemonThreads(settings.server.worker_threads, name="strictwire-handler")
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         batch = WriteBatch(keeper)
@@ -184,38 +185,29 @@ async def open_runtime(
         )
 
 
-def trail_of(audit: AuditSettings) -> TrailConfig:
-    """The configuration of the audit trail: where it is and how it is written."""
+def trail_of(audit: AuditSettings, worker: int | None = None) -> TrailConfig:
+    """The configuration of the audit trail, or of that of a worker process: where it is and how it is written."""
     state = state_folder()
-    return TrailConfig(
+    trail = TrailConfig(
         folder=Path(audit.folder) if audit.folder else state / "audit",
         key_path=Path(audit.key) if audit.key else state / "keys" / "audit.key",
         mode=Mode.SYNC if audit.mode == "off" else Mode(audit.mode),
         keeps_values=audit.store_values,
         rotate_bytes=audit.rotate_bytes,
     )
+    return trail if worker is None else trail.for_worker(worker)
 
 
-def worker_folder(folder: Path, number: int) -> Path:
-    """The audit folder of a worker process. Each worker has its own, so that they never wait for each other."""
-    return folder / f"worker-{number}"
-
-
-def worker_folders(folder: Path) -> list[Path]:
-    """The existing audit folders of worker processes, sorted by number."""
-    found = [each for each in folder.glob("worker-*") if each.name.removeprefix("worker-").isdecimal()]
-    return sorted(found, key=lambda each: int(each.name.removeprefix("worker-")))
-
-
-def view_of(audit: AuditSettings) -> TrailView | None:
+def view_of(audit: AuditSettings, worker: int | None = None) -> TrailView | None:
     """Read access to the audit trail; None if the server keeps no trail."""
-    return None if audit.mode == "off" else FileTrailView(trail_of(audit))
+    return None if audit.mode == "off" else FileTrailView(trail_of(audit, worker))
 
 
-async def open_recorder_of(audit: AuditSettings, clock: Clock, stack: AsyncExitStack) -> Recorder:
+async def open_recorder_of(audit: AuditSettings, clock: Clock, stack: AsyncExitStack, worker: int | None = None) -> Recorder:
     """Open the audit trail; the stack closes it. Raises LogFault."""
     if audit.mode == "off":
         return NoRecorder()
-    recorder = await open_trail(trail_of(audit), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
+    refuse_missing_logs(trail_of(audit))
+    recorder = await open_trail(trail_of(audit, worker), TrailClock(stamp=clock.timestamp, monotonic=clock.elapsed))
     stack.push_async_callback(recorder.close)
     return recorder

@@ -1,10 +1,11 @@
-"""Content items that a tool can return instead of structured content."""
+"""Content items that a tool can return, instead of structured content or beside it."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from strictwire.canon.json import JsonObject
 
@@ -71,8 +72,23 @@ class Embedded:
         return {"type": "resource", "resource": resource_contents(self.uri, self.body, self.mime_type)}
 
 
+Content: TypeAlias = Text | Image | Audio | Link | Embedded
+
 CONTENT: Final = (Text, Image, Audio, Link, Embedded)
 """All kinds of content items."""
+
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Generic[Value]):
+    """Structured data and content in one answer: `-> Result[Stats]` returns `Result(stats, [Image(png)])`."""
+
+    value: Value
+    """The structured content. Its type defines the output schema."""
+    content: Sequence[Content | str] = ()
+    """Content items and texts, for the model or the user."""
 
 
 def resource_contents(uri: str, body: str | bytes, mime_type: str | None) -> JsonObject:

@@ -5,24 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import strictwire
 from strictwire.audit.recorder import Recorder
-from strictwire.canon.json import Limits
+from strictwire.canon.json import JsonObject, Limits
 from strictwire.client.message import Identity
 from strictwire.gateway.backends import MultiUpstream, SingleUpstream
 from strictwire.gateway.links.upstream import Upstream
+from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.many.survey import Surveyed, clashes_of, survey
+from strictwire.gateway.many.topology import Topology
 from strictwire.gateway.many.upstream_view import NamedUpstream
 from strictwire.gateway.pins.drift import ToolPins
 from strictwire.gateway.policy.guard_policy import GuardPolicy, PolicyRules
 from strictwire.gateway.policy.rates import RateLimiter
+from strictwire.gateway.policy.references import References, ReferenceWatch, UpstreamTables
 from strictwire.gateway.upstream_calls import UpstreamCalls
-from strictwire.pipeline.call import Caller
+from strictwire.pipeline.call import Caller, Kind
 from strictwire.pipeline.clock import Clock
 from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
@@ -35,12 +39,12 @@ from strictwire.profiles.mcp.identity import Identity as ServerIdentity
 from strictwire.profiles.mcp.request_state import Sealer
 from strictwire.server.compose import PATHS, gatekeeper_of, open_recorder_of
 from strictwire.server.guarded import Guarded
+from strictwire.server.logs import set_up_logging
 from strictwire.server.run import (
     StartRefused,
     cannot_listen,
     check_exposure,
     run_until_stopped,
-    set_up_logging,
     stop_event,
     trail_refused,
     tune_garbage_collector,
@@ -57,8 +61,8 @@ from strictwire.transport.stdio import serve_stdio
 
 log = logging.getLogger("strictwire.guard")
 
-MAX_CLASHES: Final = 5
-"""Name clashes in one error message. Usually one prefix resolves all of them."""
+MAX_FAULTS: Final = 5
+"""Faults in one error message. Usually one prefix resolves all clashes."""
 
 IDENTITY: Final = Identity(name="strictwire-guard", version=strictwire.__version__)
 """Name and version that the guard sends to upstreams and, with several upstreams, to clients."""
@@ -93,38 +97,80 @@ async def open_guard(
 
 async def open_backend(guarding: Guarding, recorder: Recorder, clock: Clock) -> Backend:
     """The backend of the guard. A single upstream without renamed tools needs no routing. Raises StartRefused."""
-    upstreams = open_upstreams(guarding, recorder, clock)
-    if len(upstreams) == 1 and upstreams[0].naming.is_identity:
+    limiter = RateLimiter(guarding.policy.limits, clock.elapsed)
+    references = _references_of(guarding)
+    watch = ReferenceWatch(references)
+    upstreams = open_upstreams(guarding, recorder, clock, limiter, watch)
+    is_single = len(upstreams) == 1 and upstreams[0].naming.is_identity
+    if is_single and not references:
         return SingleUpstream(upstreams[0].calls)
     surveyed = await survey(upstreams)
-    clashes = clashes_of(surveyed)
-    if clashes:
+    try:
+        _check_survey(surveyed, watch, guarding.policy)
+    except StartRefused:
         await asyncio.gather(*(each.calls.close() for each in upstreams))
-        raise StartRefused("; ".join(str(clash) for clash in clashes[:MAX_CLASHES]))
+        raise
+    if is_single:
+        return SingleUpstream(upstreams[0].calls)
+    topology = Topology(
+        upstreams=tuple(upstreams),
+        identity=ServerIdentity(name=IDENTITY.name, version=IDENTITY.version),
+        elapsed=clock.elapsed,
+        policy=GuardPolicy(guarding.policy, limiter, upstream=IDENTITY.name),
+    )
+    for each in surveyed:
+        for method, names in each.shown.items():
+            for name in names:
+                topology.owners.claim(method, name, each.upstream)
+    return MultiUpstream(topology)
+
+
+def _check_survey(surveyed: Sequence[Surveyed], watch: ReferenceWatch, policy: PolicyRules) -> None:
+    """Raises StartRefused: names clash, or the policy refers to nothing. In a dry run the latter is only logged."""
     for each in surveyed:
         if each.problem is not None:
-            log.warning("upstream %s is not available: %s", each.upstream, each.problem)
-    return MultiUpstream(upstreams, ServerIdentity(name=IDENTITY.name, version=IDENTITY.version))
+            log.warning("upstream %s is not available: %s; rules about it are not checked", each.upstream, each.problem)
+    clashes = [str(clash) for clash in clashes_of(surveyed)]
+    dead = watch.start({each.upstream: each.offered for each in surveyed if each.offered is not None})
+    if policy.dry_run:
+        for each_dead in dead:
+            log.warning("dry run: the policy refers to nothing: %s", each_dead)
+    faults = clashes if policy.dry_run else [*clashes, *dead]
+    if faults:
+        raise StartRefused("; ".join(faults[:MAX_FAULTS]))
 
 
-def open_upstreams(guarding: Guarding, recorder: Recorder, clock: Clock) -> list[NamedUpstream]:
+def _references_of(guarding: Guarding) -> References:
+    tables = {
+        each.target.name: UpstreamTables(
+            tool_filter=each.tool_filter, renamed=tuple(each.naming.rename), configured=tuple(each.options.tools)
+        )
+        for each in guarding.upstreams
+    }
+    return References(policy=guarding.policy, upstreams=tables)
+
+
+def open_upstreams(
+    guarding: Guarding, recorder: Recorder, clock: Clock, limiter: RateLimiter, watch: ReferenceWatch
+) -> list[NamedUpstream]:
     """Every upstream with its options, policy and pins. Nothing is started yet. Raises StartRefused: no lock file."""
     policy = guarding.policy
     version = policy.version([each.tool_filter for each in guarding.upstreams])
     journal = Journal(recorder=recorder, batch=WriteBatch(recorder), clock=clock, policy_version=version)
     # The handlers of a guard are coroutines that relay calls, so the pool for plain functions never starts a thread.
     pipeline = Pipeline(journal, HandlerRunner(DaemonThreads(1, name="strictwire-guard")))
-    limiter, sealer = RateLimiter(policy.limits, clock.elapsed), Sealer(secrets.token_bytes(32), clock.now)
+    sealer = Sealer(secrets.token_bytes(32), clock.now)
     return [
         NamedUpstream(
             calls=UpstreamCalls(
-                Upstream(each.target, IDENTITY),
+                Upstream(each.target, IDENTITY, each.options),
                 each.options,
                 pipeline=pipeline,
                 policy=_policy_of(each, policy, limiter),
                 clock=clock,
                 sealer=sealer,
                 pins=_open_pins(each),
+                on_tools=partial(_note_tools, watch, each),
             ),
             naming=each.naming,
             resources=each.resources,
@@ -139,8 +185,16 @@ def _policy_of(guarded: Guarded, rules: PolicyRules, limiter: RateLimiter) -> Gu
         limiter,
         upstream=guarded.target.name,
         tool_filter=guarded.tool_filter,
-        client_name=guarded.naming.to_client,
+        client_name=partial(_client_name, guarded.naming),
     )
+
+
+def _client_name(naming: Naming, kind: Kind, own_name: str) -> str:
+    return own_name if kind is Kind.RESOURCE else naming.for_method(f"{kind.value}s/").to_client(own_name)
+
+
+def _note_tools(watch: ReferenceWatch, guarded: Guarded, entries: Mapping[str, JsonObject]) -> None:
+    watch.note_tools(guarded.target.name, guarded.naming.names_of("tools/list", entries), entries)
 
 
 def _open_pins(guarded: Guarded) -> ToolPins | None:
@@ -196,13 +250,20 @@ async def _guard_http(endpoint: McpEndpoint, guarding: Guarding, settings: Setti
 
 def run_guard(guarding: Guarding, settings: Settings) -> int:
     """Run the guard. Returns the exit code: 0 after a clean end, 1 if it cannot start."""
-    set_up_logging(settings.log.level)
+    set_up_logging(settings.log)
     return run_until_stopped(guard(guarding, settings))
+
+
+def dead_references(guarding: Guarding, surveyed: Sequence[Surveyed]) -> list[str]:
+    """The parts of the policy that refer to nothing."""
+    return _references_of(guarding).find_dead({each.upstream: each.offered for each in surveyed if each.offered is not None})
 
 
 async def survey_upstreams(guarding: Guarding) -> list[Surveyed]:
     """Start every upstream, list what it offers and stop it, for `--check`. Raises StartRefused."""
-    upstreams = open_upstreams(guarding, NoRecorder(), Clock())
+    clock = Clock()
+    watch = ReferenceWatch(_references_of(guarding))
+    upstreams = open_upstreams(guarding, NoRecorder(), clock, RateLimiter((), clock.elapsed), watch)
     try:
         return await survey(upstreams)
     finally:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from strictwire.gateway.links.connector import UpstreamTarget
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode, RelayOptions
+from strictwire.gateway.policy.argument_paths import conditions_of
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
@@ -52,11 +53,13 @@ def policy_rules_of(guard: GuardSettings, *, dry_run: bool = False) -> PolicyRul
             name=each.name or f"guard.rules[{number}]",
             effect=Effect(each.effect),
             tools=each.tools,
+            prompts=each.prompts,
+            resources=each.resources,
             upstreams=each.upstreams,
             principals=each.principals,
             roles=each.roles,
             tiers=each.tiers,
-            arguments=each.arguments,
+            arguments=conditions_of(each.arguments),
         )
         for number, each in enumerate(guard.rules)
     ]
@@ -88,7 +91,7 @@ def token_headers(variable: str | None, environment: Mapping[str, str]) -> dict[
 def _guarded(
     name: str, upstream: UpstreamSettings, guard: GuardSettings, environment: Mapping[str, str], mode: Mode | None
 ) -> Guarded:
-    options = _options(upstream, mode or Mode(upstream.mode or guard.mode))
+    options = _options(upstream, guard, mode or Mode(upstream.mode or guard.mode))
     own = {tool: _tool_options(options, each, mode) for tool, each in upstream.tools.items()}
     try:
         headers = token_headers(upstream.token_env, environment)
@@ -113,10 +116,11 @@ def _guarded(
     )
 
 
-def _options(upstream: UpstreamSettings, mode: Mode) -> RelayOptions:
+def _options(upstream: UpstreamSettings, guard: GuardSettings, mode: Mode) -> RelayOptions:
     return RelayOptions(
         mode=mode,
         idle_seconds=upstream.timeout_seconds,
+        health_seconds=upstream.health_seconds,
         total_seconds=max(upstream.max_call_seconds, upstream.timeout_seconds),
         response_bytes=upstream.max_response_bytes,
         concurrency=upstream.max_concurrent,
@@ -124,6 +128,8 @@ def _options(upstream: UpstreamSettings, mode: Mode) -> RelayOptions:
         bridge=upstream.bridge,
         tier=upstream.tier,
         roles=frozenset(upstream.roles),
+        session_idle_seconds=guard.session_idle_seconds,
+        sessions_per_principal=guard.sessions_per_principal,
     )
 
 

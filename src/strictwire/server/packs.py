@@ -6,7 +6,6 @@ import difflib
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -62,7 +61,7 @@ async def open_packs(
                 alone=alone,
                 contracts=tuple(contracts),
                 offer=server.add_tool,
-                describe_editor=partial(setattr, server, "editor"),
+                describe_editor=server.describe_editor,
             )
             handlers = await pack.open(environment)
             # The settings of a pack may choose its tools, so the names are read again once it is open.

@@ -19,10 +19,12 @@ from typing import Final
 
 from strictwire.canon.json import render
 from strictwire.fault.dialects.system_v1 import GovernedError
+from strictwire.fault.escape import for_terminal
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
-from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, trail_of, view_of, worker_folder
+from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, view_of
+from strictwire.server.logs import set_up_logging
 from strictwire.server.packs import open_packs
 from strictwire.server.served import Served
 from strictwire.server.shutdown import run_main
@@ -83,9 +85,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def serve(server: Served, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
     """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
-    if serving.inheritance is not None:
-        folder = worker_folder(trail_of(settings.audit).folder, serving.inheritance.number)
-        settings = replace(settings, audit=replace(settings.audit, folder=str(folder)))
+    worker = None if serving.inheritance is None else serving.inheritance.number
     host, port = serving.http or (settings.server.host, settings.server.port)
     if not serving.stdio:
         check_exposure(host, settings)
@@ -97,7 +97,7 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
                 packs,
                 settings.packs,
                 state_folder() / "packs",
-                trail=view_of(settings.audit),
+                trail=view_of(settings.audit, worker),
                 alone=serving.inheritance is None,
             ),
             _open_runtime(server, settings, serving) as runtime,
@@ -123,6 +123,7 @@ def _open_runtime(server: Served, settings: Settings, serving: Serving) -> Abstr
         deterministic=serving.deterministic,
         seal_key=inherited.seal_key if inherited else None,
         session_prefix=f"{inherited.number}{SEPARATOR}" if inherited else "",
+        worker=inherited.number if inherited else None,
     )
 
 
@@ -219,7 +220,8 @@ def trail_refused(exc: LogFault) -> StartRefused:
     """The StartRefused for an audit trail that is damaged or cannot be written."""
     if exc.reason == DAMAGED:
         text = (
-            f"the audit trail is damaged ({exc}); run `strictwire audit verify`, or move the trail away to start a new one"
+            f"the audit trail is damaged ({exc}); run `strictwire audit verify`, keep a copy of the folder for the "
+            "investigation, then run `strictwire audit repair`"
         )
         return StartRefused(text, "SELF_AUDIT_FAILURE")
     text = f"the audit trail cannot be written ({exc}); set audit.folder to a writable folder, or audit.mode to off"
@@ -256,16 +258,9 @@ def _serve_with_workers(server: Served, settings: Settings, serving: Serving, pa
 
 def report_start_failure(code: str, text: str) -> None:
     """Write a failure to start to stderr: a message for people, then the failure envelope for programs (S13)."""
-    sys.stderr.write(f"strictwire: {text}\n")
+    sys.stderr.write(f"strictwire: {for_terminal(text)}\n")
     error = GovernedError.startup_failure(code, Facts(timestamp=Clock().timestamp()), human_message=text)
     sys.stderr.write(render(error.to_envelope()).decode() + "\n")
-
-
-def set_up_logging(level: str) -> None:
-    """Log to stderr: stdout belongs to the protocol."""
-    logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
-    )
 
 
 def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> None:
@@ -297,7 +292,7 @@ def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tu
     """
     try:
         settings = read_settings(file=file)
-        set_up_logging(settings.log.level)
+        set_up_logging(settings.log)
         names = settings.server.packs if packs is None else packs
         count = serving.workers or settings.server.workers
         if count > 1 and not serving.stdio:

@@ -27,5 +27,8 @@ class Served(Protocol):
     def editor(self) -> Callable[[], EditorFacts] | None:
         """Where `server/info` of `editor/0.1` gets its facts from, if a pack knows."""
 
+    def describe_editor(self, facts: Callable[[], EditorFacts]) -> None:
+        """Set where `editor` gets its facts from."""
+
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
         """Add a tool. Raises ContractRefused or SchemaRefused."""

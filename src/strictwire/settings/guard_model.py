@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from strictwire.gateway.policy.argument_paths import conditions_of
 from strictwire.settings.bounds import check_range
 
 Mode = Literal["observe", "warn", "enforce"]
@@ -72,11 +73,13 @@ class UpstreamSettings:
     bridge: bool = True
     """Whether to translate for clients whose MCP era the upstream does not support."""
     tier: str = "core"
-    """Lowest tier of callers that may use its tools."""
+    """Lowest tier of callers that may use it: its tools, prompts and resources."""
     roles: tuple[str, ...] = ()
-    """Roles that may use its tools; if empty, every caller."""
+    """Roles that may use it; if empty, every caller."""
     timeout_seconds: float = 60.0
     """Cancel a call if the upstream is silent for this long."""
+    health_seconds: float = 30.0
+    """Time between two health checks of the upstream while it is idle."""
     max_call_seconds: float = 600.0
     """Maximum duration of a call."""
     max_response_bytes: int = 4 * 1024 * 1024
@@ -106,11 +109,15 @@ class RuleSettings:
     """A policy rule. It matches a call if every key matches; a key that is not set matches every call."""
 
     effect: Literal["allow", "deny"]
-    """What to do with matching calls. `deny` wins. A tool named by an `allow` rule is only for calls that match one."""
+    """What to do with matching calls. `deny` wins. What an `allow` rule names is only for calls that match one."""
     name: str | None = None
     """Name of the rule in the audit trail; by default its number."""
-    tools: tuple[str, ...] = ("*",)
-    """Patterns of tool names, as clients see them."""
+    tools: tuple[str, ...] = ()
+    """Patterns of tool names, as clients see them. A rule without `tools`, `prompts` and `resources` covers all three."""
+    prompts: tuple[str, ...] = ()
+    """Patterns of prompt names, as clients see them; they also cover the completion of a prompt's arguments."""
+    resources: tuple[str, ...] = ()
+    """Patterns of URIs; they also cover subscriptions and completion. A template is matched by its own text."""
     upstreams: tuple[str, ...] = ("*",)
     """Patterns of upstream names."""
     principals: tuple[str, ...] = ("*",)
@@ -119,8 +126,16 @@ class RuleSettings:
     """Patterns of roles; an empty string matches a caller without a role."""
     tiers: tuple[str, ...] = ("*",)
     """Patterns of tiers."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    """Arguments, each with a pattern for its text: `path`, or `options.path` for a nested one."""
+    arguments: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    """Arguments as JSON Pointers with wildcards, each with a pattern or a value: `{ "/options/path" = "/etc/*" }`."""
+
+    def __post_init__(self) -> None:
+        try:
+            conditions_of(self.arguments)
+        except ValueError as exc:
+            raise ValueError(f"arguments: {exc}") from exc
+        if self.arguments and self.resources:
+            raise ValueError("arguments: resources have none; write a rule of its own for `resources`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +150,9 @@ class LimitSettings:
     """Number of calls in a burst after a pause; by default the same as `calls`."""
     name: str | None = None
     """Name of the limit in the audit trail; by default its number."""
-    tools: tuple[str, ...] = ("*",)
-    """Patterns of tool names, as clients see them; all matching tools share the limit."""
+    tools: tuple[str, ...] = ()
+    """Patterns of tool names, as clients see them; all matching tools share the limit. If empty, the limit counts every
+    call: of tools, prompts, resources and completions."""
     principals: tuple[str, ...] = ("*",)
     """Patterns of callers (principals); each caller has its own count."""
 
@@ -158,22 +174,30 @@ class GuardSettings:
     """What to do with a call that no rule matches."""
     dry_run: bool = False
     """Whether the policy only logs and records what it would deny."""
+    session_idle_seconds: float = 900.0
+    """End a legacy session, and its processes, after this time without a request or an open stream."""
+    sessions_per_principal: int | None = None
+    """Maximum number of legacy sessions per caller over HTTP; by default half of all."""
     upstreams: Mapping[str, UpstreamSettings] = field(default_factory=dict)
     """`[guard.upstreams.NAME]`: the servers, in the order of their tools in lists."""
     rules: tuple[RuleSettings, ...] = ()
-    """`[[guard.rules]]`: which callers may call which tools."""
+    """`[[guard.rules]]`: which callers may use which tools, prompts and resources."""
     limits: tuple[LimitSettings, ...] = ()
     """`[[guard.limits]]`: rate limits."""
 
     def __post_init__(self) -> None:
+        if not 0 < self.session_idle_seconds <= 86_400:
+            raise ValueError("session_idle_seconds: expected a number greater than 0 and at most 86400 (one day)")
+        if self.sessions_per_principal is not None:
+            check_range("sessions_per_principal", self.sessions_per_principal, 1, 10_000)
         for name in self.upstreams:
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
                 raise ValueError(f"upstreams: {name!r}: expected 1 to 64 characters of A-Z a-z 0-9 _ -")
 
 
 def _check_caps(caps: UpstreamSettings | GuardedToolSettings) -> None:
-    for name in ("timeout_seconds", "max_call_seconds"):
-        seconds = getattr(caps, name)
+    for name in ("timeout_seconds", "max_call_seconds", "health_seconds"):
+        seconds = getattr(caps, name, None)
         if seconds is not None and not 0 < seconds <= 86_400:
             raise ValueError(f"{name}: expected a number greater than 0 and at most 86400 (one day)")
     if caps.max_response_bytes is not None:

@@ -91,6 +91,8 @@ class LogSettings:
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level that is logged."""
+    format: Literal["text", "json"] = "text"
+    """`json` writes one object per line. Has no effect if the author's module configures logging."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,14 +33,18 @@ class SettingsRefused(ValueError):
 
 
 def read_settings(
-    *, file: Path | None, environment: Mapping[str, str] | None = None, flags: Mapping[str, Mapping[str, Any]] | None = None
+    *,
+    file: Path | None,
+    default: Path | None = Path(FILE),
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Settings:
-    """Read the settings. Without `file`, uses strictwire.toml in the working folder, if it exists.
+    """Read the settings. Without `file`, uses `default` if it exists: strictwire.toml in the working folder.
 
     Raises SettingsRefused for an unreadable file, an unknown key, or a wrong type or value.
     """
     environment = os.environ if environment is None else environment
-    raw: dict[str, Any] = _read_file(file)
+    raw: dict[str, Any] = _read_file(file, default)
     _check_known(raw, Settings, "")
     for section, values in (*_from_environment(environment), *((flags or {}).items())):
         table = raw.get(section, {})
@@ -54,9 +58,9 @@ def read_settings(
     return dataclasses.replace(found, debug_stack=environment.get(DEBUG_STACK) == "true")
 
 
-def _read_file(file: Path | None) -> dict[str, Any]:
-    path = file or Path(FILE)
-    if file is None and not path.is_file():
+def _read_file(file: Path | None, default: Path | None) -> dict[str, Any]:
+    path = file or default
+    if path is None or (file is None and not path.is_file()):
         return {}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from strictwire.check.subject import ReadProblem, SourceLocation, ToolSet
 from strictwire.sources.entries import MALFORMED, read_entries
 from strictwire.sources.whole_file import read_whole
 
-LIMITS: Final = Limits(size=64 * 1024 * 1024)
+LIMITS: Final = Limits(size=64 * 1024 * 1024, values=2_000_000)
 """Enough for ten thousand tools of six kilobytes each."""
 
 NOT_JSON: Final = "FILE_STRICT_JSON"

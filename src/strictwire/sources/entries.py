@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.check.subject import ReadProblem, SourceLocation, Subject
+from strictwire.check.subject import ReadProblem, SourceLocation, Subject, ToolSet
 from strictwire.contract.tool import ToolContract
 
 MALFORMED: Final = "ENTRY_WELL_FORMED"
@@ -73,6 +73,13 @@ def contract_of(entry: JsonObject) -> ToolContract:
         output_schema=entry.get("outputSchema"),
         annotations=entry.get("annotations") or {},
     )
+
+
+def tools_of(contracts: Iterable[ToolContract], label: str) -> ToolSet:
+    """Contracts that are already at hand, as a source."""
+    base = SourceLocation(label, "/tools")
+    subjects = tuple(subject_of(entry_of(each), base.under(each.name), each) for each in contracts)
+    return ToolSet(label=label, subjects=subjects)
 
 
 def entry_of(contract: ToolContract) -> JsonObject:

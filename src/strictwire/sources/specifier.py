@@ -42,8 +42,10 @@ class LiveOptions:
 NO_OPTIONS: Final = LiveOptions()
 
 
-def read_source(text: str, *, git_path: str = DEFAULT_SOURCE, live: LiveOptions = NO_OPTIONS) -> ToolSet:
+def read_source(text: str | ToolSet, *, git_path: str | ToolSet = DEFAULT_SOURCE, live: LiveOptions = NO_OPTIONS) -> ToolSet:
     """Read the tools of a source. `git_path` is the path for a `git:REF` without a path. Raises SourceRefused."""
+    if isinstance(text, ToolSet):
+        return text
     if text == "-":
         return parse_dump(sys.stdin.buffer.read(LIMITS.size + 1), "standard input")
     if text.startswith("git:"):
@@ -59,8 +61,10 @@ def read_source(text: str, *, git_path: str = DEFAULT_SOURCE, live: LiveOptions 
     return read_lock(path) if path.suffix == ".lock" else read_dump(path)
 
 
-def _local_path(source: str) -> str:
+def _local_path(source: str | ToolSet) -> str:
     """The path of a source, or the default folder if the source has no local path."""
+    if isinstance(source, ToolSet):
+        return DEFAULT_SOURCE
     return DEFAULT_SOURCE if source.startswith(("git:", "http:", "https:", "stdio:")) else source
 
 

@@ -19,6 +19,7 @@ COLUMNS: Final[Mapping[str, type]] = MappingProxyType(
     {
         "seq": int,
         "prev": str,
+        "tag": str,
         "kind": str,
         "timestamp": str,
         "call_id": str,

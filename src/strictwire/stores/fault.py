@@ -4,6 +4,7 @@ LogFault
   code    AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED
   reason  disk_full read_only folder_missing denied io_error damaged lock_held closed backlog ...
   record  for `damaged`: the first bad record
+  detail  for `damaged`: what is wrong, for people
   owner   for `lock_held`: the process that holds the lock
 """
 
@@ -46,17 +47,21 @@ _REASONS: Final[Mapping[int, str]] = MappingProxyType(
 class LogFault(Exception):
     """The trail could not be written or read; records of the commit were not kept."""
 
-    def __init__(self, reason: str, *, code: str = LOG_FAILED, record: int | None = None, owner: str = "") -> None:
+    def __init__(
+        self, reason: str, *, code: str = LOG_FAILED, record: int | None = None, owner: str = "", detail: str = ""
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.code = code
         self.record = record
         self.owner = owner
+        self.detail = detail
 
     def __str__(self) -> str:
         where = "" if self.record is None else f" at record {self.record}"
         held = f" by {self.owner}" if self.owner else ""
-        return f"{self.code}: {self.reason}{where}{held}"
+        why = f": {self.detail}" if self.detail else ""
+        return f"{self.code}: {self.reason}{where}{held}{why}"
 
     def as_failure(self) -> Failure:
         """The failure for the caller of a tool: the reason, never a path."""

@@ -41,16 +41,18 @@ class Filters:
         when = str(record.get("timestamp", ""))
         if (self.since is not None and when < self.since) or (self.until is not None and when >= self.until):
             return False
+        if self.code is not None and self.code not in (record.get("error_code"), record.get("failure_code")):
+            return False
         return all(record.get(name) == wanted for name, wanted in self._members())
 
     def may_accept(self, line: bytes) -> bool:
         """Whether a line is worth parsing: it contains every wanted text somewhere."""
-        return all(render(wanted) in line for _, wanted in self._members())
+        wanted = [value for _, value in self._members()] + ([] if self.code is None else [self.code])
+        return all(render(value) in line for value in wanted)
 
     def _members(self) -> list[tuple[str, str]]:
         wanted = {
             "tool_name": self.tool,
-            "error_code": self.code,
             "principal": self.principal,
             "session_id": self.session,
             "kind": self.kind,

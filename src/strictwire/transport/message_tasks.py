@@ -19,6 +19,11 @@ class MessageTasks:
         self._start = task_starter()
         self._running: set[asyncio.Task[None]] = set()
 
+    @property
+    def count(self) -> int:
+        """Messages that are being answered."""
+        return len(self._running)
+
     def start(self, endpoint: Endpoint, inbound: Inbound, outlet: Outlet, deliver: Deliver) -> asyncio.Task[None]:
         """Have a message answered, cancelled, or refused with our own fault. Its task may be done already."""
         task: asyncio.Task[None] = self._start(endpoint.serve(inbound, outlet, deliver))

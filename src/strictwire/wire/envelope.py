@@ -74,8 +74,10 @@ def read_message(raw: bytes, limits: Limits = DEFAULT_LIMITS) -> Message:
     3. `params` is an object if present (MALFORMED_PARAMS)
 
     Fast path: nearly every message is a valid request, which msgspec decodes and checks in one pass. Any other message is
-    decoded again, check by check.
+    decoded again, check by check. A message of more bytes than values are allowed is counted before it is decoded.
     """
+    if len(raw) > limits.values:
+        return _read_in_steps(raw, limits)
     try:
         found = _decode_request(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -108,6 +110,8 @@ def _unreadable_at(fault: Fault, position: int | None) -> Failure:
     """Cached: a client that sends malformed bytes often sends many, and each must cost less than a call."""
     if fault is Fault.TOO_LARGE:
         return fail("REQUEST_TOO_LARGE")
+    if fault is Fault.TOO_MANY_VALUES:
+        return fail("REQUEST_TOO_LARGE", details={"reason": fault.value})
     details: JsonObject = {"reason": fault.value}
     if position is not None:
         details["byte"] = position

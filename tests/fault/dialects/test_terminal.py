@@ -25,10 +25,13 @@ def test_a_violated_invariant_is_named() -> None:
     assert "  invariant: WRITE_ATOMIC\n" in render_text(fail("INVARIANT_VIOLATION", invariant_id="WRITE_ATOMIC"), Facts())
 
 
-def test_control_characters_are_removed() -> None:
+def test_control_characters_are_shown_as_escapes() -> None:
     text = render_text(fail("TOOL_FAILED", text="\x1b[2Jgone\nnew\u202eline"), Facts(tool="a\x07b"))
 
-    assert text == "error TOOL_FAILED (a b):  [2Jgone new line\n  next: " + CATALOGUE["TOOL_FAILED"].action
+    assert (
+        text
+        == "error TOOL_FAILED (a\\u0007b): \\u001b[2Jgone\\u000anew\\u202eline\n  next: " + CATALOGUE["TOOL_FAILED"].action
+    )
 
 
 @pytest.mark.clause("S13")

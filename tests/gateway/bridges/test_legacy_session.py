@@ -11,7 +11,8 @@ from strictwire.client.message import Identity
 from strictwire.gateway.bridges.legacy_session import BridgedSession
 from strictwire.gateway.bridges.resumable_call import ResumableCall
 from strictwire.gateway.links.connector import UpstreamTarget
-from strictwire.gateway.links.link import Listener, NullListener, UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import Listener, NullListener, UpstreamRequest
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.wire.envelope import Notification, Request
 from tests.fixtures.live import modern

@@ -140,7 +140,7 @@ def test_a_parked_call_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> list[object]:
         async with guarded(legacy_only("asks_sampling"), RelayOptions()) as client:
             state = (await begin(client))["requestState"]
-            bridge = next(iter(client.endpoint.backend._stateless._bridges._bridges.values()))[0]  # type: ignore[attr-defined]
+            bridge = next(iter(client.endpoint.backend._stateless._bridges._bridges._kept.values())).item  # type: ignore[attr-defined]
             async with asyncio.timeout(10):
                 while bridge.is_busy:
                     await asyncio.sleep(0.01)

@@ -17,7 +17,8 @@ from strictwire.gateway.bridges.translation import (
     with_meta,
     without_round,
 )
-from strictwire.gateway.links.link import UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import UpstreamRequest
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from tests.fixtures.live import modern
 
 SERVER = {"name": "s", "version": "1"}

@@ -88,3 +88,53 @@ def test_toml_in_an_unsupported_layout_is_refused() -> None:
 def test_an_unreadable_configuration_is_refused(raw: bytes, *, toml: bool) -> None:
     with pytest.raises(ConfigRefused):
         install(raw, CURSOR, GUARD, toml=toml)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["/x/notstrictwire", "guard", "--", "y"],
+        ["/x/strictwire-evil", "guard", "--", "y"],
+        ["/x/strictwire/evil", "guard", "--", "y"],
+        ["sh", "strictwire", "guard", "--", "y"],
+        ["env", "-S", "strictwire", "guard", "--", "y"],
+        ["python", "-m", "notstrictwire", "guard", "--", "y"],
+        ["strictwire", "serve", "guard", "--", "y"],
+        [
+            "strictwire",
+            "guard",
+            "--",
+        ],
+    ],
+)
+def test_only_our_own_command_counts_as_guarded(words: list[str]) -> None:
+    """Any other program would keep the server unguarded, and uninstall would take its arguments for a command."""
+    config = render({"mcpServers": {"one": {"command": words[0], "args": words[1:]}}})
+    done = install(config, CURSOR, GUARD, toml=False)
+    left = uninstall(config, CURSOR, toml=False)
+
+    assert parse_object(done.text)["mcpServers"]["one"] == {
+        "command": GUARD[0],
+        "args": ["guard", "--name", "one", "--", *words],
+    }
+    assert left.left == {"one": "it is not behind the guard"}
+
+
+def test_another_program_with_our_name_is_replaced_by_ours() -> None:
+    config = render({"mcpServers": {"one": {"command": "/x/strictwire", "args": ["guard", "--mode", "warn", "--", "y"]}}})
+    done = install(config, CURSOR, GUARD, toml=False)
+
+    assert parse_object(done.text)["mcpServers"]["one"] == {
+        "command": GUARD[0],
+        "args": ["guard", "--mode", "warn", "--", "y"],
+    }
+
+
+def test_options_of_the_guard_are_written_before_the_command() -> None:
+    config = render({"mcpServers": {"one": {"command": "y"}}})
+    done = install(config, CURSOR, GUARD, toml=False, options=["--config", "/a/b.toml"])
+
+    assert parse_object(done.text)["mcpServers"]["one"]["args"] == [
+        *("guard", "--config", "/a/b.toml", "--name", "one", "--", "y")
+    ]
+    assert parse_object(uninstall(done.text, CURSOR, toml=False).text) == parse_object(config)

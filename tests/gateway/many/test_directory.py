@@ -9,15 +9,14 @@ import pytest
 from strictwire.gateway.many.directory import ResourceClaim, find_owner, matches_template
 
 FILES = ResourceClaim(uris=frozenset({"file:///a", "shared:1"}), templates=frozenset({"file:///t/{name}.txt"}))
-NOTES = ResourceClaim(patterns=("note:*", "file:///mine/*"), uris=frozenset({"shared:1", "x:1"}))
+NOTES = ResourceClaim(uris=frozenset({"shared:1", "x:1"}))
+GREEDY = ResourceClaim(templates=frozenset({"{+any}", "{scheme}://{+rest}", "g{+any}"}))
 EMPTY = ResourceClaim()
 
 
 @pytest.mark.parametrize(
     ("uri", "place"),
     [
-        ("file:///mine/a", 1),
-        ("note:9", 1),
         ("file:///a", 0),
         ("shared:1", 0),
         ("x:1", 1),
@@ -26,17 +25,20 @@ EMPTY = ResourceClaim()
         ("FILE:///elsewhere", 0),
         ("shared:2", None),
         ("never:1", None),
+        ("greedy:1", None),
         ("", None),
     ],
 )
 def test_the_first_step_that_finds_an_owner_decides(uri: str, place: int | None) -> None:
-    assert find_owner(uri, [FILES, NOTES, EMPTY]) == place
+    assert find_owner(uri, [GREEDY, FILES, NOTES, EMPTY]) == (None if place is None else place + 1)
 
 
 def test_the_only_upstream_with_resources_owns_every_uri() -> None:
     assert find_owner("any:1", [EMPTY]) == 0
     assert find_owner("any:1", [FILES]) == 0
     assert find_owner("any:1", []) is None
+    assert find_owner("any:1", [FILES], all_known=False) is None
+    assert find_owner("file:///unlisted", [FILES], all_known=False) == 0
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,9 @@ def test_the_only_upstream_with_resources_owns_every_uri() -> None:
         ("a:[x]", "a:[x]", True),
         ("a:x", "a:[x]", False),
         ("a:{", "a:{", True),
+        ("a:b", "{+any}", False),
+        ("a:b", "{scheme}:b", False),
+        ("a:b", "a{+any}", False),
     ],
 )
 def test_only_an_expression_of_a_template_matches_any_text(uri: str, template: str, fits: bool) -> None:
@@ -60,6 +65,6 @@ def test_only_an_expression_of_a_template_matches_any_text(uri: str, template: s
 def test_a_hostile_template_is_matched_in_linear_time() -> None:
     started = time.process_time()
 
-    assert not matches_template("x" * 20_000, "{a}x" * 499 + "y")
+    assert not matches_template("x:" + "x" * 20_000, "x:" + "{a}x" * 499 + "y")
     assert not matches_template("x", "{a}" * 10_000)
     assert time.process_time() - started < 1

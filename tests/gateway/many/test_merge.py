@@ -15,10 +15,8 @@ from strictwire.gateway.links.listing import LIST_SHAPES
 from strictwire.gateway.many.merge import (
     CacheHints,
     ListEntry,
-    Listing,
     cut_page,
     merge_capabilities,
-    merge_entries,
     merge_hints,
     merge_instructions,
     read_hints,
@@ -46,13 +44,6 @@ def test_entries_keep_every_byte_but_their_name() -> None:
 def test_a_page_without_named_entries_is_not_understood(tools: Any) -> None:
     with pytest.raises(NotUnderstood):
         read_page(b'{"result":{}}', {"tools": tools}, TOOLS, str)
-
-
-def test_of_two_entries_with_one_key_the_first_is_kept() -> None:
-    first = Listing(upstream="a", entries=(ListEntry(key="x", raw=b"1"), ListEntry(key="y", raw=b"2")))
-    second = Listing(upstream="b", entries=(ListEntry(key="y", raw=b"3"), ListEntry(key="z", raw=b"4")))
-
-    assert [entry.raw for entry in merge_entries([first.entries, second.entries])] == [b"1", b"2", b"4"]
 
 
 @pytest.mark.parametrize(

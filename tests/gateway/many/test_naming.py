@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.gateway.many.naming import NameClash, Naming, find_clashes
+from strictwire.gateway.many.naming import Intrusion, NameClash, Naming, ShownNames, find_clashes, find_owners
 
 FILES = Naming(prefix="fs_", rename={"list": "ls", "fs_odd": "odd"})
 
@@ -46,8 +46,33 @@ def test_names_round_trip_unless_a_new_name_hides_an_old_one(prefix: str, rename
     assert naming.to_upstream(shown) == own or (shown in naming.rename.values() and own not in naming.rename)
 
 
+def shown(upstream: str, *names: str, prefix: str = "") -> ShownNames:
+    return ShownNames(upstream=upstream, naming=Naming(prefix=prefix), names=names)
+
+
+NAMINGS = [Naming(), Naming(prefix="good_"), Naming(prefix="good_er_"), Naming(rename={"x": "good_er_x"}), Naming()]
+
+
+@pytest.mark.parametrize(
+    ("name", "owners"),
+    [("hello", [0, 3, 4]), ("good_hello", [1]), ("good_", []), ("good_er_y", [2]), ("good_er_x", [3]), ("x", [0, 4])],
+)
+def test_a_name_belongs_to_the_upstream_with_the_longest_prefix(name: str, owners: list[int]) -> None:
+    assert find_owners(name, NAMINGS) == owners
+
+
+def test_a_name_in_the_namespace_of_another_upstream_is_a_clash() -> None:
+    clashes = find_clashes("tool", [shown("bad", "good_hello", "mine"), shown("good", "good_bye", prefix="good_")])
+
+    assert clashes == [Intrusion(kind="tool", name="good_hello", upstream="bad", owners=("good",))]
+    assert str(clashes[0]) == (
+        "the tool 'good_hello' of upstream 'bad' has a name that is reserved for 'good': "
+        'set prefix = "bad_" in [guard.upstreams.bad]'
+    )
+
+
 def test_a_clash_names_both_upstreams_and_a_solution() -> None:
-    clashes = find_clashes("tool", [("a", ["x", "y", "x"]), ("b", ["z"]), ("c", ["y"])])
+    clashes = find_clashes("tool", [shown("a", "x", "y", "x"), shown("b", "z"), shown("c", "y")])
 
     assert clashes == [NameClash(kind="tool", name="y", first="a", second="c")]
     assert str(clashes[0]) == (

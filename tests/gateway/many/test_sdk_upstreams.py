@@ -200,4 +200,4 @@ def test_the_settings_in_the_guide_are_valid(tmp_path: Path) -> None:
         found.append(read_settings(file=tmp_path / f"{number}.toml", environment={}).guard)
 
     assert [each.target.name for each in guarded_of(found[0], {"TRACKER_TOKEN": "t"})] == ["files", "tracker"]
-    assert (len(found[1].rules), len(found[1].limits)) == (2, 1)
+    assert (len(found[1].rules), len(found[1].limits)) == (3, 1)

@@ -12,6 +12,7 @@ import pytest
 from strictwire.canon.json import parse_object
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.options import Mode
+from strictwire.gateway.policy.argument_paths import conditions_of
 from strictwire.gateway.policy.guard_policy import PolicyRules
 from strictwire.gateway.policy.rates import RateLimit
 from strictwire.gateway.policy.rules import Effect, Filter, Rule
@@ -76,6 +77,7 @@ async def send(client: Client, raw: bytes, who: Caller | None) -> dict[str, Any]
     return parse_object(reply.body)
 
 
+NOBODY = Rule(name="r", effect=Effect.DENY, tools=("act",), roles=("nobody",))
 EDITOR = Caller(principal="ann", role="editor", tier="pro")
 
 
@@ -84,8 +86,12 @@ EDITOR = Caller(principal="ann", role="editor", tier="pro")
     [
         (Rule(name="r", effect=Effect.ALLOW, tools=("also",), roles=("editor",)), {}, [["act"], ["act", "also"]]),
         (Rule(name="r", effect=Effect.DENY, tools=("also",), tiers=("core",)), {}, [["act"], ["act", "also"]]),
-        (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"tier": "pro"}, [[], ["act", "also"]]),
-        (Rule(name="r", effect=Effect.DENY, tools=("none",)), {"roles": frozenset({"editor"})}, [[], ["act", "also"]]),
+        (NOBODY, {"tier": "pro"}, [[], ["act", "also"]]),
+        (
+            Rule(name="r", effect=Effect.DENY, tools=("act",), roles=("nobody",)),
+            {"roles": frozenset({"editor"})},
+            [[], ["act", "also"]],
+        ),
     ],
 )
 def test_a_caller_sees_only_tools_that_it_may_call(rule: Rule, options: dict[str, Any], shown: list[list[str]]) -> None:
@@ -107,14 +113,14 @@ def test_a_list_that_depends_on_the_caller_is_private() -> None:
             return str(listed["result"]["cacheScope"])
 
     personal = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, roles=("x",)),))
-    common = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, arguments={"x": "9"}),))
+    common = PolicyRules(rules=(Rule(name="r", effect=Effect.DENY, arguments=conditions_of({"/x": "9"})),))
 
     assert [asyncio.run(run(each)) for each in (personal, common)] == ["private", "public"]
 
 
 def test_rules_about_arguments_decide_each_call() -> None:
     async def run() -> tuple[list[str], list[object]]:
-        rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments={"x": "9*"})
+        rule = Rule(name="no nines", effect=Effect.DENY, tools=("act",), arguments=conditions_of({"/x": "9*"}))
         async with fleet(fake_of("good"), policy=PolicyRules(rules=(rule,))) as client:
             return await names(client), [outcome(await call(client, "act", x=x)) for x in (1, 99)]
 
@@ -125,19 +131,20 @@ LIMITED = PolicyRules(limits=(RateLimit(name="few", calls=1, seconds=3600, burst
 
 
 def test_a_rate_limited_call_names_the_time_to_wait() -> None:
-    """To clients the code is that of overload, as the table of failures has it; the record has the exact one."""
+    """To clients the code is that of overload, as the table of failures has it; the record has the exact one beside it."""
 
     async def run() -> tuple[dict[str, Any], object, object]:
         async with fleet(fake_of("good"), policy=LIMITED) as client:
             await call(client, "act")
             limited = await call(client, "act")
-            recorded = parse_object(client.recorder.lines[-1])["error_code"]
+            record = parse_object(client.recorder.lines[-1])
+            recorded = record["error_code"], record["failure_code"], record["upstream"]
             return limited, recorded, outcome(await call(client, "act", EDITOR))
 
     limited, recorded, other = asyncio.run(run())
     error = limited["result"]["structuredContent"]["error"]
 
-    assert (error["code"], error["retryable"], recorded) == ("OVERLOADED", True, "RATE_LIMITED")
+    assert (error["code"], error["retryable"], recorded) == ("OVERLOADED", True, ("OVERLOADED", "RATE_LIMITED", "upstream"))
     assert 3_500_000 < error["details"]["retryAfterMs"] <= 3_600_000
     assert other == {"y": 1}
 

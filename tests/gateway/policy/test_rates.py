@@ -21,7 +21,7 @@ class ManualClock:
 
 
 def by(principal: str = "ann", tool: str = "read") -> AccessRequest:
-    return AccessRequest(tool=tool, own_name=tool, principal=principal)
+    return AccessRequest(target=tool, own_name=tool, principal=principal)
 
 
 def test_a_burst_passes_and_the_next_call_is_given_the_time_to_wait() -> None:

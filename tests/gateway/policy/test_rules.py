@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strictwire.gateway.policy.argument_paths import MAX_COMPARED, Scalar, conditions_of
 from strictwire.gateway.policy.rules import AccessRequest, Decision, Effect, Filter, Rule, decide, depends_on_caller
+from strictwire.pipeline.call import Kind
 
 ANN = AccessRequest(
-    tool="files_write", own_name="write", upstream="files", principal="ann", role="editor", tier="pro", arguments={}
+    target="files_write", own_name="write", upstream="files", principal="ann", role="editor", tier="pro", arguments={}
 )
 
 
@@ -63,37 +65,81 @@ def test_the_first_step_that_matches_decides(rules: list[Rule], expected: Decisi
 @pytest.mark.parametrize(
     ("pattern", "arguments", "denied", "allowed"),
     [
-        ({"path": "/etc/*"}, {"path": "/etc/passwd"}, True, True),
-        ({"path": "/etc/*"}, {"path": "/srv/x"}, False, False),
-        ({"path": "/etc/*"}, {}, False, False),
-        ({"path": "/etc/*"}, {"path": None}, False, False),
-        ({"paths": "/srv/*"}, {"paths": ["/srv/a", "/etc/b"]}, True, False),
-        ({"paths": "/srv/*"}, {"paths": ["/srv/a", "/srv/b"]}, True, True),
-        ({"paths": "/srv/*"}, {"paths": []}, False, False),
-        ({"options.path": "/etc/*"}, {"options": {"path": "/etc/x"}}, True, True),
-        ({"options.path": "/etc/*"}, {"options.path": "/etc/x"}, True, True),
-        ({"options.path": "/etc/*"}, {"options": "/etc/x"}, False, False),
-        ({"options": "/etc/*"}, {"options": {"deep": [{"path": "/etc/x"}]}}, True, True),
-        ({"force": "true"}, {"force": True}, True, True),
-        ({"count": "1?"}, {"count": 12}, True, True),
-        ({"a": "x", "b": "y"}, {"a": "x", "b": "y"}, True, True),
-        ({"a": "x", "b": "y"}, {"a": "x", "b": "z"}, False, False),
+        ({"/path": "/etc/*"}, {"path": "/etc/passwd"}, True, True),
+        ({"/path": "/etc/*"}, {"path": "/srv/x"}, False, False),
+        ({"/path": "/etc/*"}, {}, False, False),
+        ({"/path": "/etc/*"}, {"path": None}, False, False),
+        ({"/paths": "/srv/*"}, {"paths": ["/srv/a", "/etc/b"]}, True, False),
+        ({"/paths": "/srv/*"}, {"paths": ["/srv/a", "/srv/b"]}, True, True),
+        ({"/paths": "/srv/*"}, {"paths": []}, False, False),
+        ({"/options/path": "/etc/*"}, {"options": {"path": "/etc/x"}}, True, True),
+        ({"/options/path": "/etc/*"}, {"options/path": "/srv/x", "options": {"path": "/etc/x"}}, True, True),
+        ({"/options/path": "/etc/*"}, {"options.path": "/srv/x", "options": {"path": "/etc/x"}}, True, True),
+        ({"/options/path": "/etc/*"}, {"options.path": "/etc/x"}, False, False),
+        ({"/options/path": "/etc/*"}, {"options": "/etc/x"}, False, False),
+        ({"/options": "/etc/*"}, {"options": {"deep": [{"path": "/etc/x"}]}}, True, True),
+        ({"/force": "true"}, {"force": True}, True, True),
+        ({"/force": True}, {"force": True}, True, True),
+        ({"/count": "1?"}, {"count": 12}, True, True),
+        ({"/port": "22"}, {"port": 22.0}, True, True),
+        ({"/a": "x", "/b": "y"}, {"a": "x", "b": "y"}, True, True),
+        ({"/a": "x", "/b": "y"}, {"a": "x", "b": "z"}, False, False),
     ],
 )
 def test_a_deny_rule_needs_one_matching_value_and_an_allow_rule_all(
-    pattern: dict[str, str], arguments: dict[str, Any], denied: bool, allowed: bool
+    pattern: dict[str, Scalar], arguments: dict[str, Any], denied: bool, allowed: bool
 ) -> None:
-    wanted = replace(ANN, arguments=arguments)
+    wanted, conditions = replace(ANN, arguments=arguments), conditions_of(pattern)
 
-    assert decided(deny(arguments=pattern), wanted=wanted).allowed is not denied
-    assert decided(allow(arguments=pattern), wanted=wanted).allowed is allowed
+    assert decided(deny(arguments=conditions), wanted=wanted).allowed is not denied
+    assert decided(allow(arguments=conditions), wanted=wanted).allowed is allowed
+
+
+def test_arguments_that_cannot_be_decided_are_denied() -> None:
+    wanted = replace(ANN, arguments={"a": ["x"] * (MAX_COMPARED + 1)})
+
+    assert not decided(deny(arguments=conditions_of({"/a": "y"})), wanted=wanted).allowed
+    assert not decided(allow(arguments=conditions_of({"/a": "x"})), wanted=wanted).allowed
+
+
+@pytest.mark.parametrize(
+    ("rule", "kinds"),
+    [
+        (deny(), ["tool", "prompt", "resource"]),
+        (deny(tools=("*",)), ["tool"]),
+        (deny(prompts=("*",), resources=("*",)), ["prompt", "resource"]),
+        (deny(arguments=conditions_of({"/a": "*"})), ["tool", "prompt"]),
+    ],
+)
+def test_a_rule_is_about_what_it_names_or_about_everything(rule: Rule, kinds: list[str]) -> None:
+    wanted = [replace(ANN, kind=kind, arguments={"a": 1}) for kind in (Kind.TOOL, Kind.PROMPT, Kind.RESOURCE)]
+
+    assert [each.kind.value for each in wanted if not decided(rule, wanted=each).allowed] == kinds
+
+
+@pytest.mark.parametrize(
+    ("uri", "denied", "allowed"),
+    [
+        ("file:///etc/passwd", True, True),
+        ("FILE:///etc/passwd", True, False),
+        ("file:///%65tc/passwd", True, False),
+        ("file:///srv/../etc/passwd", True, False),
+        ("file:///etc/../srv/x", True, False),
+        ("file:///srv/x", False, False),
+    ],
+)
+def test_a_uri_is_also_judged_as_servers_understand_it(uri: str, denied: bool, allowed: bool) -> None:
+    wanted = replace(ANN, kind=Kind.RESOURCE, target=uri)
+
+    assert decided(deny(resources=("file:///etc/*",)), wanted=wanted).allowed is not denied
+    assert decided(allow(resources=("file:///etc/*",)), wanted=wanted, default=Effect.DENY).allowed is allowed
 
 
 def test_without_arguments_only_tools_that_can_never_be_called_are_denied() -> None:
     unknown = replace(ANN, arguments=None)
 
-    assert decided(deny(arguments={"path": "*"}), wanted=unknown).allowed
-    assert decided(allow(arguments={"path": "*"}), wanted=unknown).allowed
+    assert decided(deny(arguments=conditions_of({"/path": "*"})), wanted=unknown).allowed
+    assert decided(allow(arguments=conditions_of({"/path": "*"})), wanted=unknown).allowed
     assert not decided(deny(), wanted=unknown).allowed
 
 
@@ -120,7 +166,7 @@ def test_the_default_applies_to_tools_without_a_rule() -> None:
     ("rule", "personal"),
     [
         (deny(tools=("x",)), False),
-        (deny(arguments={"a": "b"}), False),
+        (deny(arguments=conditions_of({"/a": "b"})), False),
         (deny(roles=("x",)), True),
         (allow(tiers=("x",)), True),
     ],
@@ -137,19 +183,22 @@ rules = st.lists(
         Rule,
         name=words,
         effect=st.sampled_from(Effect),
-        tools=patterns,
+        tools=patterns | st.just(()),
+        prompts=patterns | st.just(()),
+        resources=patterns | st.just(()),
         upstreams=patterns,
         principals=patterns,
         roles=patterns,
         tiers=patterns,
-        arguments=st.dictionaries(words, st.sampled_from(["*", "a", "?*"]), max_size=1),
+        arguments=st.dictionaries(words.map("/{}".format), st.sampled_from(["*", "a", "?*"]), max_size=1).map(conditions_of),
     ),
     max_size=5,
 )
 filters = st.builds(Filter, allow=patterns | st.just(()), deny=patterns | st.just(()))
 subjects = st.builds(
     AccessRequest,
-    tool=words,
+    kind=st.sampled_from([Kind.TOOL, Kind.PROMPT, Kind.RESOURCE]),
+    target=words,
     own_name=words,
     upstream=words,
     principal=words,

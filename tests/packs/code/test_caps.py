@@ -175,6 +175,7 @@ CAPS: list[tuple[str, str, Any]] = [
 TEXTS = {"a.py": "def used(): pass\n" + "s " * (MAX_MATCHES + 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.clause("G11")
 @pytest.mark.parametrize(("sentence", "operation", "script"), CAPS)
 def test_one_past_a_cap_of_the_run_is_cap_exceeded(tmp_path: Path, sentence: str, operation: str, script: Any) -> None:

@@ -19,6 +19,8 @@ from tests.packs.code.engines.real import VARIABLES
 from tests.packs.code.engines.test_leash import alive, family, until_gone
 from tests.packs.code.test_files import write
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120.0
 FILES = {"lib.py": "def target():\n    return 1\n", "use.py": "from lib import target\ntarget()\n"}
 

@@ -14,6 +14,8 @@ from tests.packs.code.test_errors import METHODS, valid
 from strictwire.canon.json import render
 from strictwire.transport.memory import CallFailed
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "uri",
     "range",

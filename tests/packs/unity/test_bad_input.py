@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.packs.unity.writer import ProjectBuilder, save_files
-from tests.packs.unity.writer_model import Component, Instance, Node, Prefab, Scene
+from tests.packs.unity.writer_model import Component, Instance, Node, Override, Prefab, Scene
 from tests.packs.unity.writer_random import ODD_NAMES, random_project
 from tests.packs.unity.writer_scene import FileWriter
 from tests.packs.unity.writer_settings import Package
@@ -255,3 +255,70 @@ def test_many_references_to_one_missing_asset_are_bounded(tmp_path: Path) -> Non
 
     assert len(found) == 51
     assert found[-1].message.startswith("450 more places refer to GUID 0a1b2c3d")
+
+
+MANY = 30_000
+"""Faults in one file. With one pass over the file for each of them the tests below would take hours."""
+
+
+@pytest.mark.parametrize(
+    ("path", "start", "row", "rule"),
+    [
+        ("Assets/A.asset", b"  all:\n", b"  - {fileID: %d}\n", "LOCAL_REFERENCE_RESOLVES"),
+        ("Assets/A.asset", b"  all:\n", b"  - {fileID: 11400000, guid: %032x, type: 2}\n", "REFERENCE_RESOLVES"),
+        ("Assets/A.asmdef", b'{"references": [\n', b'"GUID:%032x",\n', "REFERENCE_RESOLVES"),
+        ("Assets/A.png.meta", b"", b"  icon: {fileID: 2800000, guid: %032x, type: 3}\n", "REFERENCE_RESOLVES"),
+    ],
+)
+def test_a_file_with_very_many_faults_is_checked_in_one_pass(
+    tmp_path: Path, path: str, start: bytes, row: bytes, rule: str
+) -> None:
+    builder = ProjectBuilder(seed=1)
+    builder.add_scriptable("Assets/A.asset", "Assets/S.cs", {})
+    builder.add_script("Assets/S.cs")
+    builder.add_texture("Assets/A.png")
+    builder.add_file("Assets/A.asmdef", "")
+    first = (builder.files[path] + start).count(b"\n") + 1
+    base = 2**90 if b"032x" in row else 5000
+    builder.files[path] += start + b"".join(row % (base + number) for number in range(MANY))
+    found = [each for each in check(builder.save(tmp_path)).findings if each.rule == rule]
+
+    assert sorted(each.line for each in found) == list(range(first, first + MANY))
+
+
+def test_very_many_malformed_documents_are_passed_over_in_one_pass() -> None:
+    raw = random_project(2).files[SCENE]
+    raw += b"".join(b"--- !u!114 &%d\nMonoBehaviour:\n  x\n" % (10**12 + number) for number in range(MANY))
+    raw += b"--- !u!114 &5\nMonoBehaviour:\n  x: {fileID: 4242}\n"
+
+    assert scan_file(SCENE, raw).dangling == (4242,)
+
+
+def test_many_overrides_of_one_deleted_object_are_one_finding(tmp_path: Path) -> None:
+    builder = ProjectBuilder(seed=1)
+    root = Node(file_id=11, transform_id=12, name="P")
+    builder.add_prefab(Prefab(path="Assets/P.prefab", root=root))
+    stale = tuple(Override(target=99, path=f"m_Field{number}", value="3") for number in range(13))
+    builder.add_scene(Scene(path=SCENE, roots=(Instance(file_id=7, source="Assets/P.prefab", overrides=stale),)))
+    found = check(builder.save(tmp_path)).findings
+
+    assert [(each.rule, each.message) for each in found] == [
+        (
+            "OVERRIDE_TARGET_EXISTS",
+            (
+                "P: m_Modification.m_Modifications[0].target refers to fileID 99 of Assets/P.prefab, which has no such "
+                "object (12 more overrides of the same object)"
+            ),
+        )
+    ]
+
+
+def test_time_ends_a_check_inside_of_a_file(tmp_path: Path) -> None:
+    builder = ProjectBuilder(seed=1)
+    builder.add_scriptable("Assets/A.asset", "", {"all": [Ref(4242 + each) for each in range(500)]})
+    project = open_project(builder.save(tmp_path))
+    left = iter(range(100))
+    checked = check_project(scan_project(project), CheckPolicy(), stop=lambda: next(left, None) is None)
+
+    assert checked.is_partial
+    assert 50 < len(checked.findings) < 100

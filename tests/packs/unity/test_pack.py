@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import shutil
 import time
 from fnmatch import fnmatchcase
@@ -23,7 +24,7 @@ from strictwire.contract.handler import Handler
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Refused
 from strictwire.packs.pack import EditorFacts, Environment, PackRefused
-from strictwire.packs.unity.pack import UnityPack
+from strictwire.packs.unity.pack import GUARD, GUARDS, UnityPack
 from strictwire.packs.unity.references.index import SETTLED_NS
 from strictwire.packs.unity.tools.wildcard import matches
 from strictwire.packs.unity.watching import ProjectWatch
@@ -52,6 +53,21 @@ def project(tmp_path: Path, name: str = "A") -> Path:
 def test_wrong_settings_are_refused_with_what_to_do(settings: dict[str, object], reason: str) -> None:
     with pytest.raises(PackRefused, match=reason):
         asyncio.run(UnityPack().open(Environment(settings=settings)))  # type: ignore[arg-type]
+
+
+def test_the_contract_page_has_a_row_for_every_tool() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "CONTRACT.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z._]+)` \| (.*?) \| .* \| (\d+) s \|$", page, re.MULTILINE)
+    expected = [
+        (
+            name,
+            ", ".join(f"`{each}`" for each in contracts()[name].input_schema["properties"]) or "-",
+            f"{GUARDS.get(name, GUARD):.0f}",
+        )
+        for name in UnityPack.tools
+    ]
+
+    assert rows == expected
 
 
 def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
@@ -210,6 +226,10 @@ def test_wildcards_match_like_those_of_a_shell(pattern: str, text: str) -> None:
 
 def test_wildcards_take_no_exponential_time() -> None:
     assert not matches("*a" * 120 + "b", "a" * 5_000)
+
+
+def test_wildcards_are_fast_on_names_of_two_million_characters() -> None:
+    assert not matches("*" + "a" * 100 + "b", "a" * 2_000_000)
 
 
 def test_a_watch_sees_changes_below_new_folders(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from tests.packs.unity.writer_random import random_project
 
 from strictwire.canon.json import render
 from strictwire.packs.unity.project.project import Project, open_project
-from strictwire.packs.unity.session import Recent, Session
+from strictwire.packs.unity.recent import Recent
+from strictwire.packs.unity.session import Session
 
 CLIENTS = 8
 

@@ -195,6 +195,27 @@ def prefab_cycle(plant: Plant) -> None:
     plant.expect("PREFAB_ACYCLIC", first)
 
 
+def parent_cycle(plant: Plant) -> None:
+    child = plant.node()
+    root = replace(plant.node(), children=(child,))
+    path = plant.scene(root)
+
+    def turn(each: Document) -> Document:
+        return _set(each, m_Father=Ref(child.transform_id)) if each.file_id == root.transform_id else each
+
+    plant.edit(path, turn)
+    plant.expect("PARENTS_ACYCLIC", path)
+
+
+def plugin_folders(plant: Plant) -> None:
+    """No fault: Unity imports such a folder as one plug-in, so its content has no .meta files."""
+    for folder in ("A.bundle", "B.framework", "C.androidlib", "D.xcframework"):
+        stem, _, extension = folder.partition(".")
+        path = plant.fresh_path(stem, f".{extension}")
+        plant.builder.files[f"{path}/Contents/Info.plist"] = b"<plist/>\n"
+        plant.removed.append(f"{path}/Contents.meta")
+
+
 def duplicate_guid(plant: Plant) -> None:
     first, second = sorted(plant.fresh_path("Copy", ".txt") for _ in range(2))
     plant.builder.guids[second] = plant.builder.add_file(first, "a")
@@ -289,6 +310,12 @@ def truncated_scene(plant: Plant) -> None:
     plant.expect("FILE_WELL_FORMED", path)
 
 
+def scene_without_objects(plant: Plant) -> None:
+    path = plant.scene(plant.node())
+    plant.builder.files[path] = b"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n"
+    plant.expect("FILE_WELL_FORMED", path)
+
+
 def empty_prefab(plant: Plant) -> None:
     path = plant.fresh_path("Empty", ".prefab")
     plant.builder.add_file(path, b"")
@@ -349,11 +376,12 @@ def other_forms(plant: Plant) -> None:
 FAULTS: Final[Mapping[str, Callable[[Plant], None]]] = {
     each.__name__: each
     for each in (
-        deleted_script, script_with_meta_only, empty_script, asset_without_script, missing_asset, missing_object_in_asset,
-        missing_object_in_prefab, missing_local_object, lost_component, empty_component, missing_prefab, stale_override,
-        prefab_cycle, duplicate_guid, placeholder_guid, invalid_guid, orphaned_meta, orphaned_folder_meta, missing_meta,
-        missing_folder_meta, conflict_in_scene, conflict_in_script, conflict_in_meta, lfs_pointer, oversized_asset,
-        truncated_scene, empty_prefab, malformed_line, binary_scene, duplicate_file_id, file_id_out_of_range,
+        deleted_script, script_with_meta_only, empty_script, asset_without_script, missing_asset,
+        missing_object_in_asset, missing_object_in_prefab, missing_local_object, lost_component, empty_component,
+        missing_prefab, stale_override, prefab_cycle, parent_cycle, plugin_folders, duplicate_guid,
+        placeholder_guid, invalid_guid, orphaned_meta, orphaned_folder_meta, missing_meta, missing_folder_meta,
+        conflict_in_scene, conflict_in_script, conflict_in_meta, lfs_pointer, oversized_asset, truncated_scene,
+        scene_without_objects, empty_prefab, malformed_line, binary_scene, duplicate_file_id, file_id_out_of_range,
         missing_build_scene, other_forms,
     )
 }  # fmt: skip

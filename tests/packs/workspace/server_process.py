@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,14 +15,14 @@ from typing import Any, Self
 from tests.packs.workspace.harness import plan_arguments
 
 from strictwire.canon.json import JsonObject, parse_object, render
-from strictwire.packs.workspace.pack import KEY
 from strictwire.packs.workspace.verbs import CommandContext, run_approve
 
 
 class ServerProcess:
     """Use in a `with` block; the process is killed at its end."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, *, prefix: Sequence[str] = (), **environment: str) -> None:
+        """`prefix` is a command that starts the server."""
         self.root = folder / "work"
         self.state = folder / "xdg" / "strictwire"
         (self.root / "src").mkdir(parents=True, exist_ok=True)
@@ -29,7 +30,7 @@ class ServerProcess:
         config.write_text(f'[packs.workspace]\nroots = ["{self.root}"]\ncommands = ["true"]\n[log]\nlevel = "error"\n')
         command = [sys.executable, "-m", "strictwire.cli.main", "serve", "--stdio", "--pack", "workspace"]
         self.process = subprocess.Popen(
-            [*command, "--config", str(config)],
+            [*prefix, *command, "--config", str(config)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"XDG_STATE_HOME": str(folder / "xdg")} | environment,
@@ -65,12 +66,12 @@ class ServerProcess:
         return str(answer["structuredContent"]["session_id"])
 
 
-def approve(folder: Path) -> str:
+def approve(folder: Path, **changes: Any) -> str:
     """Create a plan and approve it as a person at the terminal does."""
     with ServerProcess(folder) as process:
-        made = process.call("create_plan", session_id=process.begin("ANTIGRAVITY"), **plan_arguments())
+        made = process.call("create_plan", session_id=process.begin("ANTIGRAVITY"), **plan_arguments(**changes))
         assert made is not None
         plan_hash = str(made["structuredContent"]["plan_hash"])
-        context = CommandContext(root=process.root, key=process.state / "packs" / KEY, now=time.time)
+        context = CommandContext(root=process.root, state=process.state / "packs", now=time.time)
         assert run_approve(context, plan_hash=plan_hash, approver="terminal:test").exit_code == 0
     return plan_hash

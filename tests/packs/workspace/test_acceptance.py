@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.packs.workspace.harness import BUILDER, ENVELOPE, open_harness, report, run, sha256
 from tests.packs.workspace.project import Project, open_project
+from tests.packs.workspace.sandbox import needs_sandbox
 from tests.stores.trails import remove_folder
 
 from strictwire.audit.event import Call, render_body
@@ -110,7 +111,7 @@ def test_acceptance_2_every_call_is_recorded_in_a_tamper_evident_chain(tmp_path:
             outcomes = [
                 each["error_code"] for each in records if each.get("tool_name") == "write_file" and "outcome" in each
             ]
-            assert outcomes == [None, "INVALID_PARAMS", "PATH_TRAVERSAL_BLOCKED"]
+            assert outcomes == [None, "INVALID_INPUT_VALUE", "PATH_TRAVERSAL_BLOCKED"]
             project.log.write_bytes(raw.replace(b'"principal":"builder"', b'"principal":"planner"', 1))
             finding = project.judge().finding
             assert finding is not None
@@ -162,7 +163,7 @@ async def unlock(project: Project) -> None:
 @pytest.mark.clause("S12", "S14")
 def test_acceptance_4_a_plan_is_checked_by_form_wording_paths_and_hash(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
-    place = CommandContext(root=tmp_path / "work", key=tmp_path / "key", now=lambda: 1_767_225_600.0)
+    place = CommandContext(root=tmp_path / "work", state=tmp_path / "state", now=lambda: 1_767_225_600.0)
     draft = run_new(place, author="ada", draft=None).stdout
     plan_hash = run_new(place, author="ada", draft=draft).stdout.strip()
     text = f"PLAN_HASH: {plan_hash}\n{draft}"
@@ -199,6 +200,7 @@ def test_acceptance_4_a_plan_is_checked_by_form_wording_paths_and_hash(tmp_path:
     run(use())
 
 
+@needs_sandbox
 @pytest.mark.clause("S12", "S14")
 def test_acceptance_5_a_write_passes_every_check_or_leaves_no_trace(tmp_path: Path) -> None:
     phase = {"verification_commands": [["sh", "-c", "! grep -q broken src/* 2>/dev/null"]]}

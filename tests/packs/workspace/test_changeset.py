@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.packs.workspace.harness import run, sha256
+from tests.packs.workspace.sandbox import needs_sandbox
 from tests.packs.workspace.server_process import ServerProcess, approve
 from tests.packs.workspace.test_stress import KILLS
 from tests.packs.workspace.test_writing import open_builder, snapshot
@@ -32,6 +33,7 @@ def fill(root: Path) -> None:
         (root / "src" / name).chmod(0o640)
 
 
+@needs_sandbox
 def test_a_set_is_applied_as_a_whole(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_builder(tmp_path, phase={"verification_commands": [["true"]]}) as builder:

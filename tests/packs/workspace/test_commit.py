@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.packs.workspace.harness import BUILDER, run, sha256
 from tests.packs.workspace.project import Project, open_project
-
-from strictwire.packs.workspace import git as git_module
+from tests.packs.workspace.sandbox import needs_sandbox
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -60,6 +60,7 @@ async def commit(project: Project, **more: Any) -> Any:
     return await project.build("commit_phase", **({"message": "Build the module"} | more))
 
 
+@needs_sandbox
 def test_a_phase_is_committed_with_only_its_files_and_no_hook_runs(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_project(tmp_path, plan={"phase": {"verification_commands": [["true"]]}}) as project:
@@ -195,9 +196,10 @@ def test_each_reason_against_a_commit_has_its_code_and_leaves_the_branch(
     run(use())
 
 
+@needs_sandbox
 @pytest.mark.slow
 @pytest.mark.clause("S12")
-def test_a_phase_whose_gates_fail_is_not_committed_and_missing_git_is_reported(
+def test_a_phase_whose_gates_fail_is_not_committed_and_missing_dulwich_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def use() -> None:
@@ -207,8 +209,9 @@ def test_a_phase_whose_gates_fail_is_not_committed_and_missing_git_is_reported(
             await project.work()
             base = {"session_id": project.builder, "plan_hash": project.plan_hash, "phase_id": "PHASE_1", "message": "m"}
             with monkeypatch.context() as patched:
-                patched.setattr(git_module, "_PATH", str(tmp_path))
-                assert await project.harness.code(BUILDER, "commit_phase", **base) == ("FILE_WRITE_FAILED", "git_missing")
+                patched.setitem(sys.modules, "strictwire.packs.workspace.git.repository", None)
+                answer = await project.harness.code(BUILDER, "commit_phase", **base)
+                assert answer == ("FILE_WRITE_FAILED", "dulwich_missing")
             (project.root / "stop").touch()
             assert await project.harness.code(BUILDER, "commit_phase", **base) == ("PREFLIGHT_FAILED", "exit_code")
             assert not (project.root / ".git/refs/heads/main").exists()

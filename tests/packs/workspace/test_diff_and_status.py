@@ -18,7 +18,7 @@ from tests.packs.workspace.server_process import ServerProcess, approve
 
 from strictwire.packs.workspace.diff import net_changes, render_net
 from strictwire.packs.workspace.ledger import APPLIED, UNDONE, Change, FileRecord
-from strictwire.packs.workspace.pack import CONTENTS, KEY, PRESENCE
+from strictwire.packs.workspace.pack import CONTENTS, PRESENCE
 from strictwire.packs.workspace.presence import read_presence
 from strictwire.packs.workspace.verbs import CommandContext, CommandResult, run_command, run_diff, run_status
 from strictwire.stores.files.view import FileTrailView
@@ -26,9 +26,7 @@ from strictwire.stores.files.view import FileTrailView
 
 def context(project: Project) -> CommandContext:
     state = project.root.parent / "state"
-    return CommandContext(
-        root=project.root, key=state / KEY, now=lambda: START, state=state, trail=FileTrailView(project.trail)
-    )
+    return CommandContext(root=project.root, now=lambda: START, state=state, trail=FileTrailView(project.trail))
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
@@ -130,7 +128,7 @@ def test_the_status_shows_sessions_locks_open_plans_and_the_last_records(tmp_pat
             records = [line for line in lines if line.startswith("record")]
             assert records[0].endswith("read_file PATH_TRAVERSAL_BLOCKED by builder")
             await project.ask("end_session")
-            assert len(read_presence(tmp_path / "state" / PRESENCE, str(project.root)).sessions) == 3
+            assert len(read_presence(tmp_path / "state" / PRESENCE, str(project.root))) == 3
 
     run(use())
     assert list((tmp_path / "state" / PRESENCE).iterdir()) == []
@@ -144,13 +142,13 @@ def test_a_dead_process_has_no_sessions_and_the_stdio_principal_is_the_user(tmp_
     with ServerProcess(tmp_path, USER="somebody", LOGNAME="somebody") as process:
         session = process.begin("WINDSURF")
         roster = process.state / "packs" / PRESENCE
-        told = read_presence(roster, str(process.root)).sessions
+        told = read_presence(roster, str(process.root))
         assert [(each["principal"], each["pid"]) for each in told] == [(user, process.process.pid)]
         page = process.call("read_audit_log", session_id=session)
         assert page is not None
         assert {each["principal"] for each in page["structuredContent"]["items"]} == {user}
 
-    assert read_presence(roster, str(process.root)).sessions == ()
+    assert read_presence(roster, str(process.root)) == []
     assert list(roster.glob("*.json")) != []
 
 

@@ -11,7 +11,7 @@ import pytest
 from strictwire.fault.failure import Failure, Refused
 from strictwire.packs.workspace.path_locks import WAITERS, PathLocks
 
-ROOT = (1, 2)
+ROOT = "/srv/a"
 
 
 def refusal(path_locks: PathLocks, *paths: str) -> Failure:
@@ -30,6 +30,15 @@ def test_a_path_has_one_holder_and_others_wait_for_a_limited_time(tmp_path: Path
         pass
 
     assert (failure.code, failure.details["reason"]) == ("FILE_WRITE_FAILED", "busy")
+
+
+def test_a_file_has_the_same_lock_from_every_root(tmp_path: Path) -> None:
+    seconds = iter(range(100))
+    path_locks = PathLocks(tmp_path, clock=lambda: next(seconds), pause=lambda _: None, wait=3)
+
+    for root, path in ((ROOT, "src/x"), ("/srv", "a/src/x"), (f"{ROOT}/src", "X"), ("/", "srv/a/src/x")):
+        with path_locks.hold(root, path):
+            assert refusal(path_locks, "src/x").details["reason"] == "busy"
 
 
 def test_more_than_the_limit_do_not_wait_and_are_refused_at_once(tmp_path: Path) -> None:

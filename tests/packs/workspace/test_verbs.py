@@ -26,7 +26,7 @@ from strictwire.packs.workspace.verbs import (
 @pytest.fixture
 def context(tmp_path: Path) -> CommandContext:
     (tmp_path / "work").mkdir()
-    return CommandContext(root=tmp_path / "work", key=tmp_path / "state" / "key", now=lambda: START)
+    return CommandContext(root=tmp_path / "work", state=tmp_path / "state", now=lambda: START)
 
 
 def test_a_plan_goes_from_template_to_approval(context: CommandContext) -> None:
@@ -37,12 +37,15 @@ def test_a_plan_goes_from_template_to_approval(context: CommandContext) -> None:
     assert run_list(context) == CommandResult(stdout=line)
     assert run_lint(context, text=None, plan_hash=plan_hash) == CommandResult(stdout=f"{plan_hash}\n")
 
-    approved = run_approve(context, plan_hash=plan_hash, approver="terminal:ada")
+    own = run_command(lambda: run_approve(context, plan_hash=plan_hash, approver="terminal:ada"))
+    approved = run_approve(context, plan_hash=plan_hash, approver="terminal:bob")
 
     shown = run_show(context, plan_hash=plan_hash)
-    assert approved == CommandResult(stderr=f"approved {plan_hash} as terminal:ada\n")
+    error = "error: The author of a plan cannot approve it (INSUFFICIENT_PERMISSIONS)\n"
+    assert own == CommandResult(exit_code=1, stderr=error)
+    assert approved == CommandResult(stderr=f"approved {plan_hash} as terminal:bob\n")
     assert shown.stdout == f"PLAN_HASH: {plan_hash}\n{draft}"
-    assert shown.stderr == "state: approved; author: terminal:ada; approved by: terminal:ada\n"
+    assert shown.stderr == "state: approved; author: terminal:ada; approved by: terminal:bob\n"
     assert "1 approved" in run_status(context).stdout
 
 
@@ -73,7 +76,7 @@ def test_a_refusal_is_an_error_message_with_its_code(context: CommandContext) ->
 def test_approving_without_a_terminal_is_refused_by_the_command_line(
     context: CommandContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(context.key.parent))
+    monkeypatch.setenv("XDG_STATE_HOME", str(context.state))
     command = [sys.executable, "-m", "strictwire.cli.main", "plan", "approve", "0" * 64, "--root", str(context.root)]
 
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)

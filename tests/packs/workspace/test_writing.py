@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.packs.workspace.harness import BUILDER, PLANNER, Harness, open_harness, report, run, sha256
+from tests.packs.workspace.sandbox import needs_sandbox
 
 from strictwire.audit.recorder import Done
 from strictwire.canon.json import parse_object
@@ -187,6 +188,7 @@ def test_no_plan_permits_writing_plans_reports_logs_and_own_files(tmp_path: Path
     run(use())
 
 
+@needs_sandbox
 @pytest.mark.slow
 @pytest.mark.clause("S12")
 @pytest.mark.parametrize(
@@ -225,6 +227,7 @@ def test_a_change_that_fails_its_verification_is_undone_to_the_byte(tmp_path: Pa
     run(use())
 
 
+@needs_sandbox
 def test_successful_commands_are_reported_and_run_in_the_workspace_with_a_minimal_environment(tmp_path: Path) -> None:
     check = ["sh", "-c", 'test -f src/a && test -z "$SECRET" && test "$HOME" != /root']
 

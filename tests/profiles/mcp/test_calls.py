@@ -14,7 +14,8 @@ import pytest
 
 from strictwire import Server
 from strictwire.canon.json import JsonObject, parse_object, render
-from strictwire.contract.tool import Caps, Safety
+from strictwire.contract.safety import Safety
+from strictwire.contract.tool import Caps
 from strictwire.fault.failure import Facts, Refused, fail
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.endpoint import Inbound, Reply, Silent
@@ -239,13 +240,21 @@ TOOLS: Mapping[str, Callable[..., Any]] = {
 def make_server() -> Server:
     server = Server("calls", version="1.0.0")
     for name, function in TOOLS.items():
-        server.tool(name=name, description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS)(function)
+        server.tool(safety="read-only", name=name, description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS)(
+            function
+        )
     for name, function in HINTED.items():
-        server.tool(name=name)(function)
-    server.tool(name="short", description="Says little.", input_schema=INTEGERS, output_schema=INTEGERS, text_json=False)(
-        _double
-    )
+        server.tool(safety="read-only", name=name)(function)
     server.tool(
+        safety="read-only",
+        name="short",
+        description="Says little.",
+        input_schema=INTEGERS,
+        output_schema=INTEGERS,
+        text_json=False,
+    )(_double)
+    server.tool(
+        safety="read-only",
         name="narrow",
         description="Room for little.",
         input_schema=INTEGERS,
@@ -255,14 +264,24 @@ def make_server() -> Server:
     server.tool(name="write", description="Writes.", input_schema=INTEGERS, output_schema=INTEGERS, safety=Safety.MUTATING)(
         _double
     )
-    server.tool(name="roles", description="For one.", input_schema=INTEGERS, output_schema=INTEGERS, roles=["ADMIN"])(
-        _double
-    )
-    server.tool(name="loose", description="No promise.", input_schema=INTEGERS)(_double)
+    server.tool(
+        safety="read-only",
+        name="roles",
+        description="For one.",
+        input_schema=INTEGERS,
+        output_schema=INTEGERS,
+        roles=["ADMIN"],
+    )(_double)
+    server.tool(safety="read-only", name="loose", description="No promise.", input_schema=INTEGERS)(_double)
     for name, function in SLOW.items():
-        server.tool(name=name, description="Slow.", input_schema=INTEGERS, output_schema=INTEGERS, caps=Caps(timeout_ms=20))(
-            function
-        )
+        server.tool(
+            safety="read-only",
+            name=name,
+            description="Slow.",
+            input_schema=INTEGERS,
+            output_schema=INTEGERS,
+            caps=Caps(timeout_ms=20),
+        )(function)
     return server
 
 
@@ -422,7 +441,12 @@ def test_a_fault_of_ours_is_recorded_answered_and_leaves_nothing_behind(monkeypa
     async def main() -> tuple[list[object], list[object]]:
         server = Server("calls", version="1.0.0")
         server.tool(
-            name="one", description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS, caps=Caps(concurrency=1)
+            safety="read-only",
+            name="one",
+            description="A tool.",
+            input_schema=INTEGERS,
+            output_schema=INTEGERS,
+            caps=Caps(concurrency=1),
         )(_double)
         recorder = MemoryRecorder()
         async with asyncio.timeout(20), open_runtime(server, Settings(), recorder=recorder) as runtime:
@@ -453,7 +477,9 @@ def test_a_handler_that_ignores_its_cancellation_keeps_its_place_until_it_ends()
 
         server = Server("calls", version="1.0.0")
         caps = Caps(concurrency=1, timeout_ms=20)
-        server.tool(name="deaf", description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS, caps=caps)(deaf)
+        server.tool(
+            safety="read-only", name="deaf", description="A tool.", input_schema=INTEGERS, output_schema=INTEGERS, caps=caps
+        )(deaf)
         async with asyncio.timeout(20), open_runtime(server, Settings(), recorder=MemoryRecorder()) as runtime:
             endpoint = runtime.endpoint("mcp")
             inbound = Inbound(body=call("deaf", {"n": 1}, meta=MODERN), transport="stdio", caller=Caller())

@@ -8,7 +8,8 @@ import pytest
 
 from strictwire.fault.failure import fail
 from strictwire.profiles.endpoint import Headers
-from strictwire.profiles.mcp.era import META_VERSION, Route, names_version, route_of
+from strictwire.profiles.mcp.era import Route, names_version, route_of
+from strictwire.wire.names import META_VERSION
 from tests.fixtures.live import (
     INITIALIZED,
     HttpProcess,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from strictwire.canon.json import parse, render
+from strictwire.profiles.mcp.context import summarise_capabilities
+from strictwire.profiles.mcp.endpoint import MAX_BATCH
 from tests.fixtures.live import (
     INITIALIZED,
     HttpProcess,
@@ -188,3 +192,50 @@ def test_session_ids_cannot_be_guessed(http: HttpProcess) -> None:
 
     assert len(ids) == 20
     assert all(len(each) >= 32 and each.isascii() and each.isprintable() and " " not in each for each in ids)
+
+
+# What a session remembers of its client.
+
+
+def test_an_initialize_larger_than_any_real_one_is_refused(http: HttpProcess) -> None:
+    answer = http.post(initialize(capabilities={"experimental": {"x": "y" * 20_000}}))
+
+    assert answer.json()["error"]["data"] == {"code": "REQUEST_TOO_LARGE", "details": {"limitBytes": 16384}}
+    assert "Mcp-Session-Id" not in answer.headers
+
+
+def test_a_session_keeps_the_names_of_capabilities_and_nothing_else() -> None:
+    declared = {"elicitation": {"form": {}, "url": {"deep": ["x"]}}, "roots": True, "x" * 100: {}}
+    many = {f"c{number}": {f"m{member}": [[[]]] for member in range(100)} for number in range(100)}
+
+    assert summarise_capabilities(declared) == {"elicitation": {"form": True, "url": True}, "roots": {}}
+    assert sum(len(members) for members in summarise_capabilities(many).values()) == 32 * 32  # type: ignore[arg-type, misc]
+    assert summarise_capabilities(["roots"]) == {}
+
+
+def test_a_thousand_sessions_of_large_capabilities_take_little_memory(http: HttpProcess) -> None:
+    capabilities = {"experimental": {"x": [[]] * 4000}, "elicitation": {}}
+    before = resident(http)
+    for _ in range(1000):
+        assert http.post(initialize(capabilities=capabilities)).status == 200
+
+    assert resident(http) - before < 64 * 1024 * 1024
+
+
+def resident(process: HttpProcess) -> int:
+    return int(Path(f"/proc/{process.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_uri_that_is_longer_than_any_is_not_subscribed_to(stdio: StdioProcess) -> None:
+    stdio.ask(initialize())
+    answer = stdio.ask(legacy(1, "resources/subscribe", {"uri": "hard://" + "x" * 3000}))
+
+    assert answer["error"]["code"] == -32602
+
+
+def test_a_batch_of_more_messages_than_allowed_is_refused(http: HttpProcess) -> None:
+    headers = http.open_session("2025-03-26")
+    pings = [legacy(number, "ping") for number in range(MAX_BATCH + 1)]
+
+    assert http.post(b"[" + b",".join(pings[:-1]) + b"]", headers).body.count(b'"result"') == MAX_BATCH
+    assert http.post(b"[" + b",".join(pings) + b"]", headers).json()["error"]["data"]["details"] == {"reason": "batch"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
 from strictwire.canon.json import parse_object, render
+from strictwire.wire.session import MAX_IN_FLIGHT
 from tests.fixtures.live import META, HttpProcess, StdioProcess, modern, modern_headers, request
 
 SERVER = {"io.modelcontextprotocol/serverInfo": {"name": "hard", "version": "1.0.0"}}
@@ -295,3 +297,20 @@ def test_completion_gives_at_most_a_hundred_values(stdio: StdioProcess) -> None:
     completion = stdio.ask(modern(1, "completion/complete", params))["result"]["completion"]
 
     assert (len(completion["values"]), completion["total"], completion["hasMore"]) == (100, 150, True)
+
+
+@pytest.mark.slow
+def test_past_the_limit_of_requests_in_flight_another_is_refused(fresh: StdioProcess) -> None:
+    listens = [
+        modern(number, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+        for number in range(MAX_IN_FLIGHT + 1)
+    ]
+    sender = threading.Thread(target=fresh.send, args=listens, daemon=True)  # the server pauses its reader meanwhile
+    sender.start()
+    answers = [fresh.receive() for _ in listens]
+    sender.join()
+
+    assert sum("method" in answer for answer in answers) == MAX_IN_FLIGHT
+    assert [(answer["id"], answer["error"]["data"]["code"]) for answer in answers if "error" in answer] == [
+        (MAX_IN_FLIGHT, "OVERLOADED")
+    ]

@@ -15,7 +15,7 @@ OPEN = {"type": "object"}
 
 def result_of(answer: dict[str, Any], *, text_json: bool) -> dict[str, Any]:
     server = Server("s", version="1")
-    server.tool(name="t", description="d", input_schema=OPEN, output_schema=OPEN, text_json=text_json)(
+    server.tool(safety="read-only", name="t", description="d", input_schema=OPEN, output_schema=OPEN, text_json=text_json)(
         lambda _arguments: answer
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strictwire.profiles.mcp.streams import MAX_EVENTS, MAX_STREAMS, RETRY_MS, Streams
+from strictwire.profiles.mcp.streams import MAX_BYTES, MAX_EVENTS, MAX_STREAMS, RETRY_MS, Streams
 
 
 class Recorder:
@@ -82,3 +82,14 @@ def test_closing_ends_every_stream() -> None:
     streams.close()
 
     assert (outlet.closed, stream.ended.is_set(), streams.resume("1.0", Recorder())) == (True, True, None)
+
+
+def test_the_bytes_of_kept_events_are_bounded_and_the_newest_are_kept() -> None:
+    streams, size = Streams(), MAX_BYTES // 10
+    kept = [streams.start(Recorder()) for _ in range(30)]
+    for stream in kept:
+        stream.send(b"x" * size)
+
+    sizes = [sum(len(message) for _, message in stream.events) for stream in kept]
+    assert sum(sizes) <= MAX_BYTES
+    assert sizes[-1] == size

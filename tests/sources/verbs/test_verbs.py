@@ -144,6 +144,7 @@ def test_pins_are_written_checked_and_compared(project: Path) -> None:
     assert rules_in(run_breaking(BreakingOptions(against="strictwire.lock", output=JSON))) == [
         "TOOL_ADDED",
         "HINTS_KEPT",
+        "TERMS_KEPT",
         "DESCRIPTION_KEPT",
     ]
 

@@ -28,16 +28,6 @@ def test_what_is_written_is_read(disk: Disk):
     file.close()
 
 
-def test_one_process_at_a_time_has_a_file_locked(tmp_path: Path):
-    disk = FolderDisk(tmp_path)
-    first, second = disk.open("a", create=True), disk.open("a")
-
-    assert (first.try_lock(), second.try_lock()) == (True, False)
-    first.close()
-    assert second.try_lock()
-    second.close()
-
-
 def test_names_come_and_go(disk: Disk):
     for name in ("a", "b"):
         disk.open(name, create=True).close()

@@ -10,6 +10,7 @@ from strictwire.stores.files.layout import (
     ACTIVE,
     CHECKPOINTS,
     Segment,
+    last_note,
     list_segments,
     open_segment,
     read_first,
@@ -100,12 +101,13 @@ def test_records_are_read_from_any_number_on():
 
 def test_a_note_takes_the_place_of_one_that_a_crash_cut_short():
     disk, first, second = CrashDisk(), KEY.sign(size=1, root=bytes(32)).note, KEY.sign(size=2, root=bytes(32)).note
-    write_note(disk, first)
+    file = disk.open(CHECKPOINTS, create=True)
+    write_note(file, first)
     disk.open(CHECKPOINTS).write(len(first), b"test.local/log\n" + b"x" * 500)
-    write_note(disk, second)
+    write_note(file, second)
 
     assert list(read_notes(disk)) == [first, second]
-    assert read_last_note(disk) == (second, len(first + second))
+    assert (read_last_note(disk), last_note(file)) == (second, (second, len(first + second)))
 
 
 def test_a_folder_without_records():

@@ -10,6 +10,7 @@ from strictwire.audit.merkle import fold_inclusion, leaf_hash
 from strictwire.audit.view import TrailView
 from strictwire.fault.failure import Refused
 from strictwire.stores.files.config import open_writer
+from strictwire.stores.files.keys import load_or_make_key
 from strictwire.stores.files.view import FileTrailView
 from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.stores.memory.view import MemoryTrailView
@@ -20,10 +21,11 @@ COUNT = 11
 
 async def views(folder: Path) -> tuple[TrailView, TrailView]:
     """The same records, in memory and on disk."""
-    recorder = MemoryRecorder()
+    trail = trail_in(folder)
+    key = load_or_make_key(trail.key_path, log_folder=trail.folder)
+    recorder = MemoryRecorder(tag_key=key.tag_key)
     for number in range(COUNT):
         recorder.append([body(f"call {number}")], lambda _failure: None)
-    trail = trail_in(folder)
     log = open_writer(trail)
     log.append([body(f"call {number}") for number in range(COUNT)])
     log.close()

@@ -30,13 +30,13 @@ cancelled: list[str] = []
 began: list[str] = []
 
 
-@server.tool()
+@server.tool(safety="read-only")
 async def add(a: int, b: int) -> int:
     """Adds."""
     return a + b
 
 
-@server.tool()
+@server.tool(safety="read-only")
 async def hold(name: str) -> str:
     """Never returns."""
     try:
@@ -47,7 +47,7 @@ async def hold(name: str) -> str:
     return name
 
 
-@server.tool()
+@server.tool(safety="read-only")
 async def count(to: int, context: Context) -> int:
     """Reports progress without waiting, and then waits, so that the client sees it before the answer."""
     for number in range(to):
@@ -59,7 +59,7 @@ async def count(to: int, context: Context) -> int:
 released = asyncio.Event()
 
 
-@server.tool()
+@server.tool(safety="read-only")
 async def finish() -> str:
     """Returns when it is released."""
     began.append("finish")

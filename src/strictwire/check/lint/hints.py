@@ -8,7 +8,7 @@ from typing import Final
 
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject
-from strictwire.contract.tool import Safety
+from strictwire.contract.safety import Safety, safety_of
 
 DESTRUCTIVE_VERBS: Final = frozenset({"delete", "remove", "drop", "destroy", "erase", "purge", "truncate", "wipe", "kill"})
 CHANGING_VERBS: Final = DESTRUCTIVE_VERBS | {
@@ -77,10 +77,9 @@ def hints_consistent(subject: Subject) -> Iterator[Problem]:
     good='{"safety": "destructive", "annotations": {"readOnlyHint": false, "destructiveHint": true}}',
 )
 def hints_agree_with_safety(subject: Subject) -> Iterator[Problem]:
-    hint = subject.contract.annotations.get("readOnlyHint")
-    is_read_only = subject.contract.safety is Safety.READ_ONLY
-    if hint is True and not is_read_only:
-        message = f"the safety level is {subject.contract.safety.value}, but readOnlyHint is true"
+    level, shown = subject.contract.safety, safety_of(subject.contract.annotations)
+    if shown not in (level, Safety.UNDECLARED):
+        message = f"the safety level is {level.value}, but the hints say {shown.value}"
         yield Problem(subject.entry.under("annotations", "readOnlyHint"), message, subject.contract.name)
 
 

@@ -48,6 +48,7 @@ def entry_well_formed(_tools: ToolSet) -> Iterator[Problem]:
 _REASONS: Final = {
     SchemaProblem.UNKNOWN_DIALECT: "has an unknown dialect in `$schema`",
     SchemaProblem.TOO_LARGE: "exceeds the maximum size of a schema",
+    SchemaProblem.TOO_COMPLEX: "branches so often that checking one value would take too long",
     SchemaProblem.TOO_DEEP: "exceeds the maximum nesting depth of a schema",
     SchemaProblem.INVALID: "is not valid in its dialect, or has a reference that does not resolve",
 }

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from strictwire.check.finding import Finding, Level, Report
-from strictwire.check.render.text import IMPACT_LABELS, evidence_of, printable, shorten
+from strictwire.check.render.text import IMPACT_LABELS, evidence_of, shorten
+from strictwire.fault.escape import for_terminal
 
 _COMMANDS: Final[Mapping[Level, str]] = MappingProxyType(
     {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
@@ -31,7 +32,7 @@ def _command(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    return printable(text).replace("%", "%25")
+    return for_terminal(text).replace("%", "%25")
 
 
 def _property(text: str) -> str:

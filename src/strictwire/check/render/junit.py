@@ -5,7 +5,8 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import IMPACT_LABELS, evidence_of, printable, shorten
+from strictwire.check.render.text import IMPACT_LABELS, evidence_of, shorten
+from strictwire.fault.escape import for_terminal
 
 
 def render_junit(report: Report) -> str:
@@ -24,18 +25,19 @@ def render_junit(report: Report) -> str:
 
 
 def _open(finding: Finding) -> str:
-    name = quoteattr(printable(f"{finding.tool or finding.file}{finding.pointer}"))
+    where = f"{finding.tool}{finding.pointer}" if finding.tool else f"{finding.file} {finding.pointer}".strip()
+    name = quoteattr(for_terminal(where))
     return f'    <testcase classname="strictwire.{finding.rule}" name={name}'
 
 
 def _case(finding: Finding) -> str:
     tier = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
-    message = quoteattr(printable(finding.message) + tier)
+    message = quoteattr(for_terminal(finding.message) + tier)
     lines = [f"{finding.location}: {finding.advice}"]
     lines += [f"{label}: {shorten(text)}" for label, text in evidence_of(finding)]
-    text = escape("\n".join(map(printable, lines)))
+    text = escape("\n".join(map(for_terminal, lines)))
     return f'{_open(finding)}>\n      <failure type="{finding.rule}" message={message}>{text}</failure>\n    </testcase>'
 
 
 def _skipped(finding: Finding, reason: str) -> str:
-    return f"{_open(finding)}>\n      <skipped message={quoteattr(printable(reason))}/>\n    </testcase>"
+    return f"{_open(finding)}>\n      <skipped message={quoteattr(for_terminal(reason))}/>\n    </testcase>"

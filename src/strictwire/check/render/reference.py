@@ -9,31 +9,47 @@ from typing import Any
 import msgspec
 
 from strictwire.canon.json import JsonObject, render
-from strictwire.check.render.markdown import cell
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.tool import ToolContract
+from strictwire.fault.escape import for_markdown
 
 
 def render_reference(tools: Sequence[ToolContract], title: str) -> str:
     """The Markdown page: one section per tool."""
-    lines = [f"# {cell(title)}", ""]
-    lines += [f"- [{tool.name}](#{tool.name.lower()}): {cell(first_line(tool.description))}" for tool in tools]
+    lines = [f"# {for_markdown(title)}", ""]
+    lines += [
+        f"- [{for_markdown(tool.name)}](#{_anchor(tool.name)}): {for_markdown(first_line(tool.description))}"
+        for tool in tools
+    ]
     for tool in tools:
         lines += ["", *_section(tool)]
     return "\n".join(lines) + "\n"
 
 
+def _anchor(name: str) -> str:
+    """The anchor that Markdown renderers make from a heading: lower case, without other characters than these."""
+    return "".join(each for each in name.lower() if each.isalnum() or each in "-_")
+
+
 def _section(tool: ToolContract) -> Iterator[str]:
-    yield f"## {cell(tool.name)}"
+    yield f"## {for_markdown(tool.name)}"
     yield ""
-    yield cell(tool.description)
+    yield for_markdown(tool.description)
     yield ""
-    yield f"Fingerprint `{fingerprint(tool).whole}`. {_facts(tool)}"
+    yield f"Fingerprint `{fingerprint(tool).whole}`. {for_markdown(_facts(tool))}"
     for heading, schema in (("Arguments", tool.input_schema), ("Result", tool.output_schema)):
         if schema is not None:
             yield from ("", f"### {heading}", "", "| name | type | required | description |", "|---|---|---|---|")
             for name, kind, needed, text in members(schema):
-                yield f"| {cell(name)} | {cell(kind)} | {needed} | {cell(text)} |"
+                yield f"| {for_markdown(name)} | {for_markdown(kind)} | {needed} | {for_markdown(text)} |"
+    if tool.failures:
+        yield from ("", "### Failures", "", "| code | meaning | action | retryable |", "|---|---|---|---|")
+        yield from (f"| {' | '.join(map(for_markdown, row))} |" for row in _failure_rows(tool))
+
+
+def _failure_rows(tool: ToolContract) -> Iterator[tuple[str, str, str, str]]:
+    for each in tool.failures:
+        yield each.code, each.meaning, each.action, "yes" if each.retryable else "no"
 
 
 def render_reference_html(tools: Sequence[ToolContract], title: str) -> str:
@@ -68,11 +84,19 @@ def _html_section(tool: ToolContract) -> Iterator[str]:
             f"<h3>{heading}</h3><table><tr><th>name</th><th>type</th><th>required</th><th>description</th></tr>"
             f"{rows}</table><details><summary>Schema</summary><pre>{escape(_pretty(schema))}</pre></details>"
         )
+    if tool.failures:
+        rows = "".join(
+            f"<tr><td><code>{escape(code)}</code></td><td>{escape(meaning)}</td><td>{escape(action)}</td><td>{retry}</td></tr>"
+            for code, meaning, action, retry in _failure_rows(tool)
+        )
+        head = "<tr><th>code</th><th>meaning</th><th>action</th><th>retryable</th></tr>"
+        yield f"<h3>Failures</h3><table>{head}{rows}</table>"
 
 
 def _facts(tool: ToolContract) -> str:
-    hints = [name.removesuffix("Hint") for name, value in sorted(tool.annotations.items()) if value is True]
-    return f"Safety: {tool.safety.value}." + (f" SchemaConstants: {', '.join(hints)}." if hints else "")
+    # The other two hints are the safety level in other words.
+    hints = [name.removesuffix("Hint") for name in ("idempotentHint", "openWorldHint") if tool.annotations.get(name) is True]
+    return f"Safety: {tool.safety.value}." + (f" Hints: {', '.join(hints)}." if hints else "")
 
 
 def members(schema: JsonObject) -> Iterator[tuple[str, str, str, str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from strictwire.check.finding import Report
-from strictwire.check.render.text import IMPACT_LABELS, count, printable
+from strictwire.check.render.text import IMPACT_LABELS, count
+from strictwire.fault.escape import for_terminal
 
 
 def render_statistics(report: Report) -> str:
@@ -18,4 +19,4 @@ def render_statistics(report: Report) -> str:
         for (rule, tier), number in sorted(findings.items(), key=lambda item: (-item[1], item[0]))
     ]
     total = f"{report.check}: {count(len(report.findings), 'finding')} in {count(report.tools, report.unit)}"
-    return "\n".join([*lines, f"{total} of {printable(report.subject)}"]) + "\n"
+    return "\n".join([*lines, f"{total} of {for_terminal(report.subject)}"]) + "\n"

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from strictwire.check.finding import Finding, Impact, Level, Report
+from strictwire.fault.escape import for_terminal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,7 @@ def render_colour(report: Report) -> str:
 
 def _lines(report: Report, ink: _Palette) -> Iterator[str]:
     for file, findings in groupby(report.findings, key=lambda each: each.file or report.subject):
-        yield f"{ink.strong}{printable(file)}{ink.end}"
+        yield f"{ink.strong}{for_terminal(file)}{ink.end}"
         last = ""
         for finding in findings:
             yield from _finding(finding, ink)
@@ -63,20 +64,20 @@ def _lines(report: Report, ink: _Palette) -> Iterator[str]:
             last = finding.advice
         yield ""
     for note in report.notes:
-        yield f"{ink.note}note:{ink.end} {printable(note)}"
+        yield f"{ink.note}note:{ink.end} {for_terminal(note)}"
     yield _summary(report, ink)
 
 
 def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
     colour = ink.bad if finding.level is Level.ERROR else ink.note
-    pointer = printable(finding.pointer) if finding.tool else ""
+    pointer = for_terminal(finding.pointer) if finding.tool else ""
     location = f"{finding.line}:{finding.column}" if finding.line else pointer or "-"
     severity = f"{finding.severity.value} " if finding.severity else ""
-    tool = f"{finding.tool}: " if finding.tool else ""
+    tool = f"{for_terminal(finding.tool)}: " if finding.tool else ""
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
-    yield f"  {location}  {colour}{severity}{finding.rule}{ink.end}  {tool}{printable(finding.message)}{impact}"
+    yield f"  {location}  {colour}{severity}{finding.rule}{ink.end}  {tool}{for_terminal(finding.message)}{impact}"
     for label, text in evidence_of(finding):
-        yield f"      {ink.faint}{label}: {shorten(printable(text))}{ink.end}"
+        yield f"      {ink.faint}{label}: {shorten(for_terminal(text))}{ink.end}"
 
 
 def evidence_of(finding: Finding) -> Iterator[tuple[str, str]]:
@@ -93,21 +94,16 @@ def shorten(text: str) -> str:
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
 
 
-def printable(text: str) -> str:
-    """Escape control characters: text from an untrusted schema must not control the terminal."""
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
-
-
 def _summary(report: Report, ink: _Palette) -> str:
     failing = len(report.failing)
     others = Counter(each.level for each in report.findings if not report.fails(each))
-    against = f" against {report.against}" if report.against else ""
+    against = f" against {for_terminal(report.against)}" if report.against else ""
     colour = ink.bad if failing else ink.strong
     parts = [f"{colour}{count(failing, 'finding')}{ink.end}"]
     parts += [count(others[level], level.value) for level in Level if others[level]]
     parts += [f"{len(report.waived)} waived"] if report.waived else []
     parts += [f"{len(report.known)} in the baseline"] if report.known else []
-    judged = f"{count(report.tools, report.unit)} of {printable(report.subject)}"
+    judged = f"{count(report.tools, report.unit)} of {for_terminal(report.subject)}"
     return f"{report.check}: {', '.join(parts)} in {judged}{against}"
 
 

@@ -57,6 +57,20 @@ CALL_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
         meaning="The handler raised an exception that it does not map to a code.",
     ),
     entry(
+        "CONFLICT",
+        "run caller",
+        text="The state does not allow this",
+        action="Read the current state, then decide again.",
+        meaning="The call does not fit the state: something exists already, is in use, or has changed.",
+    ),
+    entry(
+        "UNAVAILABLE",
+        "run upstream retry",
+        text="A service that the tool needs is not available",
+        action="Try again in a moment.",
+        meaning="Something that the tool depends on does not answer.",
+    ),
+    entry(
         "OUTPUT_INVALID",
         "verify tool",
         text="The result of the tool does not match its output schema",

@@ -87,9 +87,9 @@ DOMAIN_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
     entry(
         "NOT_FOUND",
         "run caller",
-        text="Nothing found at this location",
-        action="Check the document and the position.",
-        meaning="The document cannot be opened, or the position is beyond its end.",
+        text="Not found",
+        action="Check the name or the location.",
+        meaning="What the arguments name does not exist, or is beyond the end of a document.",
     ),
     entry(
         "PROVIDER_UNAVAILABLE",
@@ -102,7 +102,7 @@ DOMAIN_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
         "UNITY_ERROR",
         "run caller",
         text="A part of the Unity project cannot be read",
-        action="Check that the scene or asset exists and is saved as text.",
+        action="See unityError in the details; it names what is missing and what to do.",
         meaning="A scene, asset or setting of the Unity project is missing or cannot be read.",
     ),
     entry(

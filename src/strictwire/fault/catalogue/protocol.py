@@ -68,7 +68,7 @@ PROTOCOL_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
         "decode caller",
         text="Request too large",
         action="Send a smaller message.",
-        meaning="The message exceeds the size limit of the endpoint.",
+        meaning="The message has more bytes, or more values, than the endpoint accepts.",
     ),
     entry(
         "NOT_JSON",

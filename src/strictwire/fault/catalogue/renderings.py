@@ -44,6 +44,8 @@ INVALID_PARAMS                =                 =                 invalid_query 
 TIMEOUT                       =                 CAP_EXCEEDED      internal_error UNKNOWN_TOOL_FAILURE
 CANCELLED                     =                 INTERNAL          internal_error UNKNOWN_TOOL_FAILURE
 TOOL_FAILED                   =                 INTERNAL          internal_error UNKNOWN_TOOL_FAILURE
+CONFLICT                      =                 INVALID_PARAMS    cache_invalid  HASH_MISMATCH
+UNAVAILABLE                   =                 PROVIDER_UNAVAILABLE io_error    UNKNOWN_TOOL_FAILURE
 OUTPUT_INVALID                =                 INTERNAL          internal_error INTERNAL_ERROR
 CAP_EXCEEDED                  =                 =                 internal_error UNKNOWN_TOOL_FAILURE
 AUDIT_UNAVAILABLE             =                 INTERNAL          io_error       AUDIT_LOG_FAILED
@@ -137,6 +139,8 @@ INVALID_PARAMS                -32602 =      INVALID_TOOL_INPUT -32002 422  2
 TIMEOUT                       -32603 =      INTERNAL_ERROR     -32003 504  1
 CANCELLED                     -32603 =      INTERNAL_ERROR     -32000 500  1
 TOOL_FAILED                   -32603 =      INTERNAL_ERROR     -32000 500  1
+CONFLICT                      -32603 =      INTERNAL_ERROR     -32000 409  1
+UNAVAILABLE                   -32603 =      INTERNAL_ERROR     -32000 503  1
 OUTPUT_INVALID                -32603 =      INTERNAL_ERROR     -32603 500  1
 CAP_EXCEEDED                  -32603 =      INTERNAL_ERROR     -32000 500  1
 AUDIT_UNAVAILABLE             -32603 =      INTERNAL_ERROR     -32603 503  1

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from strictwire.canon.json import JsonObject
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
 from strictwire.fault.failure import Facts, Failure
-from strictwire.fault.public import joined, public_details, public_text, tool_name
+from strictwire.fault.public import joined, public_code, public_details, public_text, tool_name
 from strictwire.fault.violations import MISSING, Violation, order_by_severity, read_violations, summarise
 
 STANDARD: Final[Mapping[int, str]] = MappingProxyType(
@@ -72,7 +72,8 @@ def _violations(failure: Failure, _facts: Facts) -> str:
 
 def _execution_details(failure: Failure, _facts: Facts) -> JsonObject:
     """The details of the failure, with its code first unless the code is just TOOL_FAILED."""
-    own = {} if failure.code == "TOOL_FAILED" else {"code": failure.code}
+    code = public_code(failure, failure.code)
+    own = {} if code == "TOOL_FAILED" else {"code": code}
     return public_details(replace(failure, details={**own, **failure.details, **own}))
 
 

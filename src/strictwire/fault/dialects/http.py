@@ -12,7 +12,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS, Stage
-from strictwire.fault.dialects.mcp import is_modern, number_of
+from strictwire.fault.dialects.rpc_numbers import is_modern, number_of
 from strictwire.fault.failure import Facts, Failure
 from strictwire.fault.public import public_details, public_text
 

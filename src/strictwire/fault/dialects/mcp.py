@@ -20,12 +20,10 @@ from strictwire.canon.json import JsonObject
 from strictwire.canon.json import render as render_json
 from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
 from strictwire.fault.dialects import mcp_v1, resolve_v0, system_v1
+from strictwire.fault.dialects.rpc_numbers import number_of
 from strictwire.fault.failure import Facts, Failure
-from strictwire.fault.public import invariant_id, joined, public_details, public_text
+from strictwire.fault.public import invariant_id, joined, public_action, public_code, public_details, public_text
 from strictwire.fault.violations import read_violations, summarise
-
-FIRST_MODERN: Final = "2026-07-28"
-"""The first revision with the new allocation of numbers. Revisions are ISO dates, so they compare as strings."""
 
 HOISTED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -41,9 +39,9 @@ def render(failure: Failure, facts: Facts) -> JsonObject:  # noqa: ARG001 - ever
     """`{"error": {"code", "message", "action", "retryable", "details"?, "invariantId"?}}`."""
     code = RENDERINGS[failure.code].mcp
     error: JsonObject = {
-        "code": code,
+        "code": public_code(failure, code),
         "message": _message(failure, code),
-        "action": CATALOGUE[code].action,
+        "action": public_action(failure, code),
         "retryable": failure.retryable,
     }
     details = public_details(failure)
@@ -67,24 +65,13 @@ def _message(failure: Failure, code: str) -> str:
 def render_error(failure: Failure, facts: Facts) -> JsonObject:
     """`{code, message, data}`; `data.code` is the catalogue code, for programs."""
     details = public_details(failure)
-    data: JsonObject = {"code": failure.code}
+    data: JsonObject = {"code": public_code(failure, failure.code)}
     for name in HOISTED.get(failure.code, ()):
         if name in details:
             data[name] = details.pop(name)
     if details:
         data["details"] = details
     return {"code": number_of(failure, facts), "message": public_text(failure), "data": data}
-
-
-def number_of(failure: Failure, facts: Facts) -> int:
-    """The JSON-RPC code of a protocol error in the revision of the connection."""
-    row = RENDERINGS[failure.code]
-    return row.rpc if is_modern(facts) else row.rpc_legacy
-
-
-def is_modern(facts: Facts) -> bool:
-    """Whether the revision of the connection is 2026-07-28 or later."""
-    return facts.revision >= FIRST_MODERN
 
 
 class ToolFailure(Struct, frozen=True, kw_only=True):

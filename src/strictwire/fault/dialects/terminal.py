@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
-from strictwire.fault.catalogue import CATALOGUE, RENDERINGS
+from strictwire.fault.catalogue import RENDERINGS
+from strictwire.fault.escape import for_terminal
 from strictwire.fault.failure import Facts, Failure
-from strictwire.fault.public import public_text, tool_name
+from strictwire.fault.public import public_action, public_code, public_text, tool_name
 from strictwire.fault.violations import order_by_severity, read_violations
-
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
-"""Control and bidirectional characters: the text of a failure must not control the terminal."""
 
 
 def render_text(failure: Failure, facts: Facts) -> str:
@@ -20,12 +15,12 @@ def render_text(failure: Failure, facts: Facts) -> str:
     violations = [f"  - {each.sentence}" for each in order_by_severity(read_violations(failure))]
     invariant = [f"  invariant: {failure.invariant_id}"] if failure.invariant_id else []
     lines = [
-        f"error {failure.code}{where}: {public_text(failure)}",
+        f"error {public_code(failure, failure.code)}{where}: {public_text(failure)}",
         *violations,
         *invariant,
-        f"  next: {CATALOGUE[failure.code].action}",
+        f"  next: {public_action(failure, failure.code)}",
     ]
-    return "\n".join(_CONTROL.sub(" ", line) for line in lines)
+    return "\n".join(map(for_terminal, lines))
 
 
 def exit_code(failure: Failure) -> int:

@@ -16,9 +16,9 @@ from strictwire.gateway.links.background import BackgroundTasks
 from strictwire.gateway.links.link import Link, NullListener, try_send
 from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND, value_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS, Upstream, handshake
-from strictwire.profiles.mcp.context import LEVELS
 from strictwire.profiles.mcp.listen import WANTS
 from strictwire.wire.envelope import Notification, Request, render_error, render_notification, render_result
+from strictwire.wire.names import LEVELS
 from strictwire.wire.revisions import LATEST_LEGACY, LEGACY_NAMES, MODERN_NAMES
 
 INITIALIZED: Final = render_notification("notifications/initialized", {})

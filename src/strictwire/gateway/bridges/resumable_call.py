@@ -16,12 +16,13 @@ from strictwire.canon.json import JsonObject, JsonValue, join_members, render
 from strictwire.contract.handler import Ask
 from strictwire.gateway.bridges.translation import can_answer
 from strictwire.gateway.links.background import BackgroundTasks
-from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamAnswer, UpstreamRequest, try_send
+from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamRequest, try_send
 from strictwire.gateway.links.raw_message import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     NOTIFIED_TOKEN,
     PROGRESS_TOKEN,
+    UpstreamAnswer,
     replace_at,
     slice_at,
     value_at,

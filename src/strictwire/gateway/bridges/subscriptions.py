@@ -14,12 +14,12 @@ from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.client.message import Era
 from strictwire.gateway.bridges.translation import invalid_param, own_result, to_legacy_answer
 from strictwire.gateway.links.background import retry_delays
-from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamAnswer, UpstreamRequest
-from strictwire.gateway.links.raw_message import value_at
+from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamRequest
+from strictwire.gateway.links.raw_message import UpstreamAnswer, value_at
 from strictwire.gateway.links.upstream import Upstream
-from strictwire.profiles.mcp.era import META_SUBSCRIPTION
 from strictwire.profiles.mcp.listen import WANTS
 from strictwire.wire.envelope import Notification, render_notification
+from strictwire.wire.names import META_SUBSCRIPTION
 
 MAX_RESOURCES: Final = 100
 """Resources that one session may subscribe to: over HTTP each is an open connection."""

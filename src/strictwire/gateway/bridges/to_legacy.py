@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,17 +17,17 @@ from strictwire.gateway.bridges.legacy_session import BridgedSession, as_discove
 from strictwire.gateway.bridges.resumable_call import ResumableCall
 from strictwire.gateway.bridges.subscriptions import ACKNOWLEDGED, LISTEN
 from strictwire.gateway.bridges.translation import invalid_param, own_result, to_legacy_request, to_modern_answer
-from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
 from strictwire.gateway.links.errors import SessionsExhausted, StateExpired
-from strictwire.gateway.links.link import Listener, UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import Listener, UpstreamRequest
 from strictwire.gateway.links.notifications import TOOLS_CHANGED
-from strictwire.gateway.links.raw_message import slice_at, value_at
+from strictwire.gateway.links.raw_message import UpstreamAnswer, slice_at, value_at
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.tool_list import ToolList
-from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SERVER, META_SUBSCRIPTION
 from strictwire.profiles.mcp.listen import WANTS
 from strictwire.profiles.mcp.targets import ASKING, CALLS
 from strictwire.wire.envelope import Notification, render_notification, render_result
+from strictwire.wire.names import META_LOG_LEVEL, META_SERVER, META_SUBSCRIPTION
 
 PARKED_SECONDS: Final = 600.0
 """How long a parked call waits for its client, as long as a call may take in all; then it is cancelled."""
@@ -72,31 +71,30 @@ class LegacyBridge:
     alive = True
     """The session behind it comes and goes."""
 
-    def __init__(self, upstream: Upstream, tools: ToolList, client: JsonObject, make_room: Callable[[], None]) -> None:
-        """`client` are the params of `initialize`. `make_room` is called before a session opens."""
+    def __init__(self, upstream: Upstream, tools: ToolList, client: JsonObject) -> None:
+        """`client` are the params of `initialize`."""
         self.tools = tools
         """The tools as this client sees them."""
         self._upstream = upstream
         self._client = client
-        self._make_room = make_room
         self._session: BridgedSession | None = None
-        self._opening = asyncio.Lock()
+        self._opening: asyncio.Task[BridgedSession] | None = None
         self._parked: dict[str, _ParkedCall] = {}
         self._subscriptions: set[_Subscription] = set()
         self._subscribed: dict[str, int] = {}
         """Resources, with the number of subscriptions to each."""
         self._ending = BackgroundTasks()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has a session now."""
-        return self._session is not None or self._opening.locked()
+        self._is_closed = False
 
     @property
     def is_busy(self) -> bool:
         """Whether a request still needs the session."""
         running = self._session is not None and self._session.calls
-        return bool(running or self._subscriptions or self._ending or self._opening.locked())
+        return bool(running or self._subscriptions or self._ending or self._is_opening)
+
+    @property
+    def _is_opening(self) -> bool:
+        return self._opening is not None and not self._opening.done()
 
     async def request(self, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
         """See Link. Raises ClientError, StateExpired, SessionsExhausted."""
@@ -125,9 +123,13 @@ class LegacyBridge:
 
     async def close(self) -> None:
         """Cancel parked calls and end the session."""
+        self._is_closed = True
         for state in tuple(self._parked):
             self._expire(state)
         await self._ending.join()
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.gather(self._opening, return_exceptions=True)
         session, self._session = self._session, None
         if session is not None:
             await session.link.close()
@@ -136,24 +138,27 @@ class LegacyBridge:
         """The session, opened again if it has ended. Raises ClientError, SessionsExhausted."""
         if self._session is not None and self._session.link.alive:
             return self._session
-        async with self._opening:
-            if self._session is None or not self._session.link.alive:
-                self._session = await self._open(self._session)
-            return self._session
+        if self._opening is None or self._opening.done():
+            if self._is_closed:
+                raise SessionsExhausted
+            self._opening = asyncio.create_task(self._open(self._session))
+            self._opening.add_done_callback(retrieve_exception)
+        # Shielded: a start may take longer than one call has time, and other requests wait for the same one.
+        return await asyncio.shield(self._opening)
 
     async def _open(self, dead: BridgedSession | None) -> BridgedSession:
         self._session = None
-        if dead is None:
-            self._make_room()
-        else:
+        if dead is not None:
             self._upstream.note_end()
             await dead.link.close()
         session = BridgedSession(self._upstream, self._notify_change)
         await session.open(self._client)
         self._upstream.discovery = as_discovery(session.opened)
-        self.tools.forget()
+        if dead is not None:
+            self.tools.forget()
         for uri in tuple(self._subscribed):
             await session.set_subscription(uri, "resources/subscribe")
+        self._session = session
         return session
 
     # Calls.

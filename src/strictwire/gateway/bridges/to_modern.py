@@ -32,14 +32,13 @@ from strictwire.gateway.bridges.translation import (
     without_round,
 )
 from strictwire.gateway.links.errors import EraNotSpoken
-from strictwire.gateway.links.link import Link, Listener, UpstreamAnswer, UpstreamRequest
-from strictwire.gateway.links.raw_message import ID, replace_at, slice_at, value_at
+from strictwire.gateway.links.link import Link, Listener, UpstreamRequest
+from strictwire.gateway.links.raw_message import ID, UpstreamAnswer, replace_at, slice_at, value_at
 from strictwire.gateway.links.upstream import Upstream
-from strictwire.profiles.mcp.context import LEVELS
-from strictwire.profiles.mcp.era import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
 from strictwire.profiles.mcp.legacy import DEFAULT_LEVEL
 from strictwire.profiles.mcp.targets import ASKING, CALLS
 from strictwire.wire.envelope import Notification, Request, Response, read_message, render_error, render_notification
+from strictwire.wire.names import LEVELS, META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
 from strictwire.wire.revisions import MODERN, negotiate_legacy
 
 REFUSES_SESSIONS: Final = frozenset({-32022, -32601, -32600, -32602, -32020})

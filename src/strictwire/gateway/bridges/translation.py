@@ -11,19 +11,20 @@ from typing import Final
 from msgspec.structs import replace
 
 from strictwire.canon.json import JsonObject, JsonValue, join_members, render, slice_items, slice_members
-from strictwire.gateway.links.link import UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import UpstreamRequest
 from strictwire.gateway.links.raw_message import (
     ID,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     PROGRESS_TOKEN,
+    UpstreamAnswer,
     replace_at,
     slice_at,
     value_at,
 )
 from strictwire.profiles.mcp.context import NEEDS
-from strictwire.profiles.mcp.era import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
 from strictwire.wire.envelope import render_error, render_result
+from strictwire.wire.names import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
 
 CLIENT_CAPABILITIES: Final = ("roots", "sampling", "elicitation", "experimental")
 """What a client can offer in both eras. Tasks and extensions have methods of their own, which no bridge carries."""

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, render
 
@@ -68,9 +68,11 @@ class Rewritten:
     """Servers that were not changed, each with the reason."""
 
 
-def install(raw: bytes, client: ClientFile, guard: Sequence[str], *, toml: bool) -> Rewritten:
-    """Put the guard in front of every server that is started by a command. Raises ConfigRefused."""
-    return _rewrite(raw, client.member, toml, lambda name, entry: _guarded(name, entry, guard))
+def install(raw: bytes, client: ClientFile, guard: Sequence[str], *, toml: bool, options: Sequence[str] = ()) -> Rewritten:
+    """Put the guard in front of every server that is started by a command. `guard` are the words that start strictwire,
+    `options` those of `strictwire guard`. Raises ConfigRefused.
+    """
+    return _rewrite(raw, client.member, toml, lambda name, entry: _guarded(name, entry, guard, options))
 
 
 def uninstall(raw: bytes, client: ClientFile, *, toml: bool) -> Rewritten:
@@ -79,7 +81,7 @@ def uninstall(raw: bytes, client: ClientFile, *, toml: bool) -> Rewritten:
 
 
 def _rewrite(raw: bytes, member: str, toml: bool, change: Any) -> Rewritten:
-    read = _read_toml(raw) if toml else _read_json(raw)
+    read = read_config(raw, toml=toml)
     servers = read.get(member, {})
     if not isinstance(servers, dict):
         raise ConfigRefused(f"{member!r} is not a table of servers")
@@ -93,34 +95,64 @@ def _rewrite(raw: bytes, member: str, toml: bool, change: Any) -> Rewritten:
     return Rewritten(text=text, changed=tuple(changed), left=left)
 
 
-def _guarded(name: str, entry: JsonObject, guard: Sequence[str]) -> JsonObject | str:
+def _guarded(name: str, entry: JsonObject, guard: Sequence[str], options: Sequence[str]) -> JsonObject | str:
     command, arguments = entry.get("command"), entry.get("args", [])
     if not isinstance(command, str):
         return "it is not started by a command; run a guard with --upstream-http for it"
     if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
         return "its args are not a list of strings"
-    if _find_split([command, *arguments]) is not None:
+    words = [command, *arguments]
+    found = _find_guard(words)
+    if found is None:
+        guarded = [*guard, "guard", *options, "--name", name, "--", *words]
+    elif words[: found.verb] == list(guard):
         return "it is behind the guard already"
-    program, *first = guard
-    return {**entry, "command": program, "args": [*first, "guard", "--name", name, "--", command, *arguments]}
+    else:
+        # Another installation of strictwire, or a program that only bears its name.
+        guarded = [*guard, *words[found.verb :]]
+    return {**entry, "command": guarded[0], "args": guarded[1:]}
 
 
 def _unguarded(entry: JsonObject) -> JsonObject | str:
     words = [entry.get("command"), *(entry.get("args") or [])]
-    split = _find_split(words)
-    if split is None:
+    found = _find_guard(words)
+    if found is None:
         return "it is not behind the guard"
-    command, *arguments = words[split + 1 :]
+    command, *arguments = words[found.split + 1 :]
     plain = {**entry, "command": command, "args": arguments}
     return plain if arguments else {name: value for name, value in plain.items() if name != "args"}
 
 
-def _find_split(words: list[Any]) -> int | None:
-    """The position of `--` in `strictwire guard ... -- COMMAND`; None for another command line."""
-    if "guard" not in words[:4] or "--" not in words or "strictwire" not in "".join(map(str, words[: words.index("guard")])):
+class _GuardWords(NamedTuple):
+    """Where the parts of `strictwire guard ... -- COMMAND` are."""
+
+    verb: int
+    """The position of `guard`."""
+    split: int
+    """The position of `--`."""
+
+
+_PROGRAM: Final = re.compile(r"(?:.*[/\\])?strictwire(?:\.exe)?", re.IGNORECASE)
+_PYTHON: Final = re.compile(r"(?:.*[/\\])?python[0-9.]*(?:\.exe)?", re.IGNORECASE)
+
+
+def _find_guard(words: list[Any]) -> _GuardWords | None:
+    """The parts of `strictwire guard ... -- COMMAND` or `python -m strictwire guard ...`; None for another command line."""
+    if not all(isinstance(word, str) for word in words):
         return None
-    split = words.index("--")
-    return split if words.index("guard") < split < len(words) - 1 else None
+    if _PROGRAM.fullmatch(words[0]) and words[1:2] == ["guard"]:
+        verb = 1
+    elif _PYTHON.fullmatch(words[0]) and words[1:4] == ["-m", "strictwire", "guard"]:
+        verb = 3
+    else:
+        return None
+    split = words.index("--", verb) if "--" in words[verb:-1] else None
+    return None if split is None else _GuardWords(verb, split)
+
+
+def read_config(raw: bytes, *, toml: bool) -> JsonObject:
+    """Parse a configuration. Raises ConfigRefused."""
+    return _read_toml(raw) if toml else _read_json(raw)
 
 
 def _read_json(raw: bytes) -> JsonObject:

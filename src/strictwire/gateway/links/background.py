@@ -42,3 +42,9 @@ class BackgroundTasks:
         for task in self._tasks:
             task.cancel()
         await self.join()
+
+
+def retrieve_exception(task: asyncio.Task[Any]) -> None:
+    """Mark the exception of a task as seen: every request that waited for it may have been cancelled."""
+    if not task.cancelled():
+        task.exception()

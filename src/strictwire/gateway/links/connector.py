@@ -13,7 +13,7 @@ from strictwire.client.message import Era
 from strictwire.client.stdio import StdioProcess
 from strictwire.gateway.links.background import RETRY_SECONDS
 from strictwire.gateway.links.errors import RestartDelayed
-from strictwire.gateway.links.link import Link, Listener
+from strictwire.gateway.links.link import Listener, WatchedLink
 from strictwire.gateway.links.stdio_link import OnEnd, StdioLink
 
 STEADY_SECONDS: Final = 10.0
@@ -40,7 +40,7 @@ class UpstreamTarget:
 class Connector(Protocol):
     """Opens links to one upstream."""
 
-    async def open(self, era: Era, listener: Listener) -> Link:
+    async def open(self, era: Era, listener: Listener) -> WatchedLink:
         """A link that has sent nothing yet. `listener` gets messages that belong to no request. Raises ClientError."""
 
     def note_end(self) -> None:
@@ -70,7 +70,7 @@ class StdioConnector:
         self._started = 0.0
         self._earliest = 0.0
 
-    async def open(self, era: Era, listener: Listener) -> Link:
+    async def open(self, era: Era, listener: Listener) -> WatchedLink:
         """Start the command. Raises CannotReach, RestartDelayed."""
         now = time.monotonic()
         if now < self._earliest:

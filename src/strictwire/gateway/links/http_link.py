@@ -18,8 +18,16 @@ from strictwire.client.http import HttpClient, HttpStream
 from strictwire.client.message import Era, modern_headers
 from strictwire.client.sse import Event
 from strictwire.gateway.links.background import BackgroundTasks
-from strictwire.gateway.links.link import Link, Listener, UpstreamAnswer, UpstreamRequest, cancellation, try_send
-from strictwire.gateway.links.raw_message import ANSWER_LIMITS, ID, one_line, read_answer, read_upstream, replace_at
+from strictwire.gateway.links.link import Listener, UpstreamRequest, WatchedLink, cancellation, try_send
+from strictwire.gateway.links.raw_message import (
+    ANSWER_LIMITS,
+    ID,
+    UpstreamAnswer,
+    one_line,
+    read_answer,
+    read_upstream,
+    replace_at,
+)
 from strictwire.wire.envelope import Notification, Request, Response
 
 ACCEPT: Final = "application/json, text/event-stream"
@@ -81,7 +89,7 @@ class HttpConnector:
         self._headers = headers
         self._pools: ConnectionPools | None = None
 
-    async def open(self, era: Era, listener: Listener) -> Link:
+    async def open(self, era: Era, listener: Listener) -> WatchedLink:
         """See Connector. Nothing is sent yet, so nothing can fail."""
         if self._pools is None:
             self._pools = ConnectionPools(
@@ -116,6 +124,8 @@ class HttpLink:
         self._tasks = BackgroundTasks()
         self.alive = True
         """False once the upstream does not know the session any more."""
+        self.is_busy = False
+        """Every request has a connection of its own, so a check disturbs none of them."""
 
     async def request(self, request: UpstreamRequest, listener: Listener) -> UpstreamAnswer:
         """See Link. Raises ClientError."""

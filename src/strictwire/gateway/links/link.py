@@ -12,11 +12,17 @@ from typing import Protocol
 
 import msgspec
 
-from strictwire.canon.json import JsonObject
+from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import ClientError
-from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.request_meta import RequestMeta
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.wire.envelope import Notification, Request, RequestId, render_notification
+
+
+class Cancellable(Protocol):
+    """What a link needs to know of the client's exchange."""
+
+    cancel_reason: JsonValue
+    """The reason in the client's cancellation, if there is one."""
 
 
 class UpstreamRequest(msgspec.Struct, kw_only=True, eq=False):
@@ -31,21 +37,8 @@ class UpstreamRequest(msgspec.Struct, kw_only=True, eq=False):
     """Headers that repeat arguments, for an upstream over HTTP."""
     client_name: str | None = None
     """The client's name of the target, where the upstream has another one."""
-    exchange: Exchange | None = None
+    exchange: Cancellable | None = None
     """The client's exchange; None for a request of the guard itself."""
-    meta: RequestMeta | None = None
-    """What a request of the stateless era states about itself."""
-
-
-class UpstreamAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An upstream's answer. Exactly one of `result` and `error` is set."""
-
-    raw: bytes
-    """The whole message, with the client's id."""
-    result: JsonObject | None = None
-    error: JsonObject | None = None
-    status: int | None = None
-    """The HTTP status, for an upstream over HTTP."""
 
 
 class Listener(Protocol):
@@ -79,6 +72,14 @@ class Link(Protocol):
 
     async def close(self) -> None:
         """Close the link and free what it holds. Never raises."""
+
+
+class WatchedLink(Link, Protocol):
+    """A link of a connector. The upstream's health checks use it while it is idle."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request waits for its answer. Such a link is not checked: the request has a time limit."""
 
 
 def cancellation(request: UpstreamRequest, request_id: RequestId) -> bytes:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from strictwire.canon.json import JsonObject
 from strictwire.client.errors import NotUnderstood
 from strictwire.client.message import Era
-from strictwire.gateway.links.link import Link, NullListener
-from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND
-from strictwire.gateway.links.upstream import Upstream
+from strictwire.gateway.links.link import Link, UpstreamRequest
+from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND, UpstreamAnswer
 
 FRESH_SECONDS: Final = 60.0
 """A list is kept at least this long, unless the upstream notifies that it changed."""
@@ -24,8 +23,10 @@ MAX_PAGES: Final = 100
 """Pages of one list: an upstream whose paging never ends must not occupy the guard for ever."""
 
 MAX_ENTRIES: Final = 10_000
+"""Entries of one list: more than any client can show, and a bound for what is kept in memory."""
+
 LIST_SECONDS: Final = 30.0
-"""Time for one page."""
+"""Time for a whole list, where no call waits for it."""
 
 
 class ListShape(NamedTuple):
@@ -48,31 +49,41 @@ LIST_SHAPES: Final[Mapping[str, ListShape]] = MappingProxyType(
 """Every list of the protocol."""
 
 
-async def fetch_list(upstream: Upstream, link: Link, method: str, era: Era) -> tuple[dict[str, JsonObject], float]:
-    """Every entry of a list by its key, and for how many seconds the list may be kept. Raises ClientError."""
-    shape, entries, fresh = LIST_SHAPES[method], dict[str, JsonObject](), float("inf")
+class Askable(Protocol):
+    """Sends requests of the guard itself. Implemented by `upstream.Upstream`."""
+
+    def make_request(self, method: str, params: JsonObject, era: Era) -> UpstreamRequest:
+        """A request of the guard itself."""
+
+    async def ask(self, request: UpstreamRequest, link: Link, era: Era, seconds: float) -> UpstreamAnswer:
+        """Send it and wait for the answer. Raises ClientError, TimedOut among them."""
+
+
+async def fetch_list(
+    upstream: Askable, link: Link, method: str, era: Era, seconds: float = LIST_SECONDS
+) -> dict[str, JsonObject]:
+    """Every entry of a list by its key. `seconds` is the time for all pages together. Raises ClientError."""
+    shape, entries = LIST_SHAPES[method], dict[str, JsonObject]()
     params: JsonObject = {}
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + seconds
     for _ in range(MAX_PAGES):
-        result = await _fetch_page(upstream, link, method, params, era)
+        result = await _fetch_page(upstream, link, method, params, era, ends - loop.time())
         entries |= {entry[shape.key]: entry for entry in entries_of(result, shape)}
         if len(entries) > MAX_ENTRIES:
             raise NotUnderstood(f"more than {MAX_ENTRIES} {shape.member}")
-        ttl = result.get("ttlMs")
-        fresh = min(fresh, ttl / 1000 if isinstance(ttl, int) else 0)
         cursor = result.get("nextCursor")
         if not isinstance(cursor, str):
-            return entries, fresh
+            return entries
         params = {"cursor": cursor}
     raise NotUnderstood(f"more than {MAX_PAGES} pages of {shape.member}")
 
 
-async def _fetch_page(upstream: Upstream, link: Link, method: str, params: JsonObject, era: Era) -> JsonObject:
+async def _fetch_page(
+    upstream: Askable, link: Link, method: str, params: JsonObject, era: Era, seconds: float
+) -> JsonObject:
     """One page. A list that the upstream does not offer is empty."""
-    try:
-        async with asyncio.timeout(LIST_SECONDS):
-            answer = await link.request(upstream.make_request(method, params, era), NullListener())
-    except TimeoutError as exc:
-        raise NotUnderstood(f"{method} is not answered") from exc
+    answer = await upstream.ask(upstream.make_request(method, params, era), link, era, seconds)
     if answer.result is not None:
         return answer.result
     if (answer.error or {}).get("code") == METHOD_NOT_FOUND:

@@ -11,8 +11,8 @@ from strictwire.gateway.links.link import NullListener
 from strictwire.gateway.links.raw_message import value_at
 from strictwire.pipeline.limits import TokenBucket
 from strictwire.profiles.endpoint import Outlet
-from strictwire.profiles.mcp.context import LEVELS
 from strictwire.wire.envelope import Notification, Request
+from strictwire.wire.names import LEVELS
 
 AskClient: TypeAlias = Callable[[bytes, Request, Outlet], None]
 """Puts a request of a legacy upstream to its client, on the given stream."""

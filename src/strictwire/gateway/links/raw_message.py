@@ -9,9 +9,8 @@ import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, is_strict, join_members, slice_members
 from strictwire.client.errors import NotUnderstood
-from strictwire.gateway.links.link import UpstreamAnswer
-from strictwire.profiles.mcp.era import META_SUBSCRIPTION
 from strictwire.wire.envelope import Message, Response, read_message
+from strictwire.wire.names import META_SUBSCRIPTION
 
 ANSWER_LIMITS: Final = Limits(size=8 * 1024 * 1024)
 """Limits of an upstream's message: twice those of a client's, so that an oversized answer can still be attributed."""
@@ -42,6 +41,17 @@ class _Answer(msgspec.Struct, kw_only=True, gc=False):
 
 
 _decode_answer: Final = msgspec.json.Decoder(_Answer).decode
+
+
+class UpstreamAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """An upstream's answer. Exactly one of `result` and `error` is set."""
+
+    raw: bytes
+    """The whole message, with the client's id."""
+    result: JsonObject | None = None
+    error: JsonObject | None = None
+    status: int | None = None
+    """The HTTP status, for an upstream over HTTP."""
 
 
 def read_upstream(raw: bytes) -> Message:

@@ -21,7 +21,7 @@ from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, Tim
 from strictwire.client.message import Era
 from strictwire.client.stdio import StdioProcess
 from strictwire.gateway.links.background import BackgroundTasks
-from strictwire.gateway.links.link import Listener, NullListener, UpstreamAnswer, UpstreamRequest, cancellation, try_send
+from strictwire.gateway.links.link import Listener, NullListener, UpstreamRequest, cancellation, try_send
 from strictwire.gateway.links.raw_message import (
     CANCELLED_ID,
     ENDED_SUBSCRIPTION,
@@ -29,6 +29,7 @@ from strictwire.gateway.links.raw_message import (
     NOTIFIED_SUBSCRIPTION,
     NOTIFIED_TOKEN,
     PROGRESS_TOKEN,
+    UpstreamAnswer,
     one_line,
     read_answer,
     read_upstream,
@@ -37,10 +38,11 @@ from strictwire.gateway.links.raw_message import (
     slice_at,
     value_at,
 )
-from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SUBSCRIPTION
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import Notification, Request, Response, Unreadable
+from strictwire.wire.names import META_LOG_LEVEL, META_SUBSCRIPTION
 
+LISTEN: Final = "subscriptions/listen"
 MAX_UNSENT: Final = 16 * 1024 * 1024
 """Bytes that may wait for a process that does not read, four times the largest message. Beyond it the process hangs."""
 
@@ -96,6 +98,11 @@ class StdioLink:
     def alive(self) -> bool:
         """The process still has its output open."""
         return not self._reader.done()
+
+    @property
+    def is_busy(self) -> bool:
+        """See WatchedLink. A subscription waits for ever, so it says nothing."""
+        return any(each.request.method != LISTEN for each in self._pending.values())
 
     @property
     def is_closed(self) -> bool:

@@ -12,12 +12,13 @@ from strictwire.canon.json import JsonObject, render
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut
 from strictwire.client.message import MODERN_VERSION, Era, Identity, initialize_params, modern_params
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.background import BackgroundTasks
+from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
 from strictwire.gateway.links.connector import UpstreamTarget, connector_for
 from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed, failure_of, timed_out
 from strictwire.gateway.links.health import Health, UpstreamState, reason_of
-from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamRequest, WatchedLink
 from strictwire.gateway.links.notifications import IdleTimeout, StreamListener
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.gateway.links.stdio_link import StdioLink
 from strictwire.gateway.options import RelayOptions
 
@@ -31,12 +32,16 @@ HEALTH_CHECKS: Final = {Era.MODERN: "server/discover", Era.LEGACY: "ping"}
 """A request that every server of the era answers."""
 
 
+NO_OPTIONS: Final = RelayOptions()
+
+
 class Upstream:
     """Opens links: one that all clients of the stateless era share, and one for each legacy session."""
 
-    def __init__(self, target: UpstreamTarget, identity: Identity) -> None:
+    def __init__(self, target: UpstreamTarget, identity: Identity, options: RelayOptions = NO_OPTIONS) -> None:
         """`identity` is the guard's own, for requests that no client made."""
         self.target = target
+        self._options = options
         self.health = Health(target.name)
         self.discovery: JsonObject = {}
         """The last answer to `server/discover`; empty before the first."""
@@ -62,9 +67,7 @@ class Upstream:
             async with idle.timeout:
                 answer = await link.request(request, listener)
         except TimeoutError:
-            # In the background: whether the upstream is slow or hangs matters to the next request, not to this one.
-            check = self.make_request(HEALTH_CHECKS[listener.era], {}, listener.era)
-            self._checks.start(link.check_alive(check, options.liveness_seconds))
+            self._check_later(link, listener.era)
             return timed_out(options.idle_seconds)
         except ClientError as exc:
             if isinstance(exc, CannotReach):
@@ -74,23 +77,36 @@ class Upstream:
             self.health.note_up()
         return answer
 
-    async def shared_link(self) -> Link:
-        """The link of the stateless era. Raises EraNotSpoken, ClientError."""
+    async def ask(self, request: UpstreamRequest, link: Link, era: Era, seconds: float) -> UpstreamAnswer:
+        """Send a request of the guard itself. Raises ClientError, TimedOut among them."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await link.request(request, NullListener())
+        except TimeoutError as exc:
+            self._check_later(link, era)
+            raise TimedOut(request.method, self._options.idle_seconds) from exc
+
+    async def shared_link(self, seconds: float | None = None) -> Link:
+        """The link of the stateless era. If it has to be opened first, waits for at most `seconds`, and the link goes on
+        opening for the next request. Raises EraNotSpoken, ClientError.
+        """
         if self._shared is not None and self._shared.alive:
             return self._shared
         if self._opening is None or self._opening.done():
             self._opening = asyncio.create_task(self._open_shared(self._shared))
             self._opening.add_done_callback(retrieve_exception)
-        # Shielded: other requests wait for the same start, and it may be a slow one.
-        return await asyncio.shield(self._opening)
+        return await wait_for_link(self._opening, seconds)
 
     async def session_link(self, listener: Listener) -> Link:
         """A link for one legacy session, before `initialize`. Raises ClientError."""
         spare, self._spare = self._spare, None
         if spare is not None and spare.alive:
             spare.switch_era(Era.LEGACY, listener)
+            self._checks.start(self._watch(spare, Era.LEGACY))
             return spare
-        return await self._connector.open(Era.LEGACY, listener)
+        link = await self._connector.open(Era.LEGACY, listener)
+        self._checks.start(self._watch(link, Era.LEGACY))
+        return link
 
     @property
     def has_sessions(self) -> bool:
@@ -147,7 +163,45 @@ class Upstream:
             raise
         self._shared = link
         self.health.note_up()
+        self._checks.start(self._watch(link, Era.MODERN))
         return link
+
+    async def _watch(self, link: WatchedLink, era: Era) -> None:
+        """Check a link at intervals for as long as it is open, so that a hung upstream is noticed before a call needs it."""
+        while link.alive:
+            await asyncio.sleep(self._options.health_seconds)
+            if link.alive and not link.is_busy:
+                await self._check(link, era)
+
+    async def _check(self, link: WatchedLink, era: Era) -> None:
+        """Ask an idle upstream for a sign of life. It counts as down if it is late, and its process is ended only if it is
+        silent for as long as a call may be: an upstream may be busy with something of its own.
+        """
+        patience = max(self._options.idle_seconds, self._options.liveness_seconds)
+        check = self.make_request(HEALTH_CHECKS[era], {}, era)
+        late = asyncio.get_running_loop().call_later(self._options.liveness_seconds, self._note_late, link)
+        try:
+            async with asyncio.timeout(patience):
+                await link.request(check, NullListener())
+        except TimeoutError:
+            await link.check_alive(self.make_request(HEALTH_CHECKS[era], {}, era), self._options.liveness_seconds)
+        except ClientError as exc:
+            if isinstance(exc, CannotReach):
+                self._note_down(exc)
+        else:
+            self.health.note_up()
+        finally:
+            late.cancel()
+
+    def _note_late(self, link: WatchedLink) -> None:
+        if link.alive:
+            self._note_down(TimedOut("a health check", self._options.liveness_seconds))
+
+    def _check_later(self, link: Link, era: Era) -> None:
+        """After a timeout, in the background: whether the upstream is slow or hangs matters to the next request, not to
+        this one."""
+        check = self.make_request(HEALTH_CHECKS[era], {}, era)
+        self._checks.start(link.check_alive(check, self._options.liveness_seconds))
 
     async def _discover(self, link: Link) -> JsonObject:
         """Raises EraNotSpoken: refused, not understood, no answer, or only other versions."""
@@ -206,7 +260,13 @@ def _check_version(answer: UpstreamAnswer, versions: Collection[str]) -> JsonObj
     return answer.result
 
 
-def retrieve_exception(task: asyncio.Task[Link]) -> None:
-    """Mark the exception of a task as seen: every request that waited for it may have been cancelled."""
-    if not task.cancelled():
-        task.exception()
+async def wait_for_link(opening: asyncio.Task[Link], seconds: float | None) -> Link:
+    """Wait for a link that is being opened. Shielded: other requests wait for the same start, and it may be a slow one.
+
+    Raises ClientError, TimedOut among them.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.shield(opening)
+    except TimeoutError as exc:
+        raise TimedOut("the start", seconds or 0) from exc

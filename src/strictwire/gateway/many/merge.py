@@ -12,12 +12,15 @@ from typing import Final, NamedTuple
 from strictwire.canon.digest import digest_bytes
 from strictwire.canon.json import JsonObject, JsonValue, join_members, render, slice_items, slice_members
 from strictwire.fault.failure import Failure, fail
+from strictwire.gateway.call_stages import PRIVATE
 from strictwire.gateway.links.listing import ListShape, entries_of
 from strictwire.gateway.links.raw_message import slice_at
-from strictwire.gateway.upstream_calls import PRIVATE
 
 PAGE: Final = 1000
 """Entries on one page. Many clients never ask for a second page."""
+
+MAX_TTL_MS: Final = 24 * 3600 * 1000
+"""The longest time for which an upstream may have an answer cached: one day. A larger number is an error or an attack."""
 
 OFFERED: Final = ("tools", "resources", "prompts", "completions", "logging")
 """Capabilities whose methods can be routed. Methods of an extension name no upstream."""
@@ -67,15 +70,6 @@ def _renamed(item: bytes, member: str, own_name: str, client_name: str) -> ListE
     return ListEntry(key=client_name, raw=raw)
 
 
-def merge_entries(lists: Iterable[Sequence[ListEntry]]) -> list[ListEntry]:
-    """All entries. Of two with the same key, the one of the earlier upstream is kept."""
-    merged: dict[str, ListEntry] = {}
-    for entries in lists:
-        for entry in entries:
-            merged.setdefault(entry.key, entry)
-    return list(merged.values())
-
-
 def merge_hints(hints: Sequence[CacheHints]) -> CacheHints:
     """The shortest time, and private if one of them is."""
     ttl = min((each.ttl for each in hints), default=0)
@@ -85,7 +79,7 @@ def merge_hints(hints: Sequence[CacheHints]) -> CacheHints:
 def read_hints(result: JsonObject) -> CacheHints:
     """The hints of one answer. Missing ones forbid caching."""
     ttl, scope = result.get("ttlMs"), result.get("cacheScope")
-    known = ttl if isinstance(ttl, int) and ttl >= 0 else 0
+    known = min(ttl, MAX_TTL_MS) if type(ttl) is int and ttl >= 0 else 0
     return CacheHints(known, "public" if scope == "public" else PRIVATE)
 
 

@@ -21,7 +21,7 @@ from strictwire.client.errors import NotUnderstood
 from strictwire.fault.failure import Failure, fail
 from strictwire.gateway.links.errors import protocol_broken
 from strictwire.gateway.links.health import UpstreamState
-from strictwire.gateway.links.listing import LIST_SHAPES, MAX_ENTRIES, MAX_PAGES
+from strictwire.gateway.links.listing import LIST_SHAPES, MAX_ENTRIES, MAX_PAGES, entries_of
 from strictwire.gateway.links.raw_message import replace_at, slice_at
 from strictwire.gateway.many.directory import Directory
 from strictwire.gateway.many.merge import (
@@ -30,13 +30,15 @@ from strictwire.gateway.many.merge import (
     ListEntry,
     Listing,
     cut_page,
-    merge_entries,
     merge_hints,
     read_hints,
     read_page,
 )
+from strictwire.gateway.many.owners import GUARD_SCHEME
+from strictwire.gateway.many.topology import Topology
 from strictwire.gateway.many.upstream_view import UpstreamView
 from strictwire.gateway.relayed_call import ClientRequest, Relayed
+from strictwire.pipeline.call import Kind
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.targets import BEHIND, malformed, read_target
 from strictwire.wire.envelope import render_result
@@ -49,7 +51,7 @@ MERGE_SECONDS: Final = 10.0
 MAX_REMEMBERED: Final = 1000
 """Lists that are remembered for when an upstream is down, one for each kind of caller."""
 
-STATUS_URI: Final = "strictwire-guard://upstreams"
+STATUS_URI: Final = f"{GUARD_SCHEME}://upstreams"
 STATUS: Final[JsonObject] = {
     "uri": STATUS_URI,
     "name": "upstreams",
@@ -64,11 +66,12 @@ _T = TypeVar("_T")
 class Router:
     """Serves the requests of clients to several upstreams."""
 
-    def __init__(self, views: Sequence[UpstreamView], *, result_end: bytes, elapsed: Callable[[], float]) -> None:
+    def __init__(self, views: Sequence[UpstreamView], topology: Topology, *, result_end: bytes) -> None:
         """`result_end` closes every result of the guard itself, with what the revision adds to it."""
         self._views = tuple(views)
+        self._policy = topology.policy
         self._end = result_end
-        self.directory = Directory(self._views, elapsed, MERGE_SECONDS)
+        self.directory = Directory(self._views, topology.elapsed, owners=topology.owners, seconds=MERGE_SECONDS)
         self._remembered: OrderedDict[tuple[object, ...], Listing] = OrderedDict()
         self._methods: Mapping[str, Callable[[ClientRequest], Awaitable[Relayed]]] = {
             **dict.fromkeys(LIST_SHAPES, self._list),
@@ -120,7 +123,8 @@ class Router:
         if not isinstance(uri, str) or not uri:
             return malformed("uri")
         if uri == STATUS_URI and request.method == "resources/read":
-            return self._read_status(request)
+            is_hidden = self._policy.hides(Kind.RESOURCE, uri, request.exchange.inbound.caller)
+            return fail("PERMISSION_DENIED") if is_hidden else self._read_status(request)
         return await self._relay_to_owner(request, uri)
 
     def _read_status(self, request: ClientRequest) -> Reply:
@@ -170,8 +174,12 @@ class Router:
             return malformed("cursor")
         views = [view for view in self._views if BEHIND[request.method] in view.client.offered]
         listings = list(await asyncio.gather(*(self._listing(view, request) for view in views)))
-        own = (ListEntry(key=STATUS_URI, raw=render(STATUS)),) if request.method == "resources/list" else ()
-        page = cut_page(merge_entries([*(each.entries for each in listings), own]), cursor)
+        entries = [entry for each in listings for entry in each.entries]
+        if request.method == "resources/list" and not self._policy.hides(
+            Kind.RESOURCE, STATUS_URI, request.exchange.inbound.caller
+        ):
+            entries.append(ListEntry(key=STATUS_URI, raw=render(STATUS)))
+        page = cut_page(entries, cursor)
         if isinstance(page, Failure):
             return page
         items, following = page
@@ -187,7 +195,7 @@ class Router:
         """The entries of one upstream; or those that it listed last to a caller like this one."""
         caller, name = request.exchange.inbound.caller, view.upstream.name
         key = (name, request.method, caller.principal, caller.role, caller.tier)
-        found = await _bounded(_read_pages(view, request))
+        found = await _bounded(self._read_pages(view, request))
         if isinstance(found, Listing):
             self._remembered[key] = replace(found, hints=NOT_CACHED)
             self._remembered.move_to_end(key)
@@ -197,27 +205,31 @@ class Router:
         log.debug("upstream %s is missing from %s", name, request.method)
         return self._remembered.get(key, Listing(upstream=name))
 
-
-async def _read_pages(view: UpstreamView, request: ClientRequest) -> Listing | Failure:
-    shape = LIST_SHAPES[request.method]
-    rename = view.upstream.naming.for_method(request.method).to_client if shape.key == "name" else str
-    entries: list[ListEntry] = []
-    hints: list[CacheHints] = []
-    cursor: object = None
-    for _ in range(MAX_PAGES):
-        answer = await view.list_page(_page_request(request, cursor))
-        if isinstance(answer, Failure):
-            return answer
-        result = answer.result or {}
-        try:
-            entries += read_page(answer.raw, result, shape, rename)
-        except NotUnderstood:
-            return protocol_broken("list")
-        hints.append(read_hints(result))
-        cursor = result.get("nextCursor")
-        if not isinstance(cursor, str) or len(entries) > MAX_ENTRIES:
-            break
-    return Listing(upstream=view.upstream.name, entries=tuple(entries[:MAX_ENTRIES]), hints=merge_hints(hints))
+    async def _read_pages(self, view: UpstreamView, request: ClientRequest) -> Listing | Failure:
+        shape = LIST_SHAPES[request.method]
+        rename = view.upstream.naming.for_method(request.method).to_client if shape.key == "name" else str
+        entries: dict[str, ListEntry] = {}
+        hints: list[CacheHints] = []
+        cursor: object = None
+        for _ in range(MAX_PAGES):
+            answer = await view.list_page(_page_request(request, cursor))
+            if isinstance(answer, Failure):
+                return answer
+            result = answer.result or {}
+            try:
+                shown = read_page(answer.raw, result, shape, rename)
+            except NotUnderstood:
+                return protocol_broken("list")
+            entries |= {
+                entry.key: entry
+                for own, entry in zip(entries_of(result, shape), shown, strict=True)
+                if entry.key not in entries and self.directory.may_offer(view, request.method, own[shape.key], entry.key)
+            }
+            hints.append(read_hints(result))
+            cursor = result.get("nextCursor")
+            if not isinstance(cursor, str) or len(entries) > MAX_ENTRIES:
+                break
+        return Listing(upstream=view.upstream.name, entries=tuple(entries.values())[:MAX_ENTRIES], hints=merge_hints(hints))
 
 
 def _page_request(request: ClientRequest, cursor: object) -> ClientRequest:

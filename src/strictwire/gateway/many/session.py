@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
@@ -20,18 +19,18 @@ from strictwire.gateway.guard_session import GuardSession
 from strictwire.gateway.links.background import BackgroundTasks, retry_delays
 from strictwire.gateway.links.errors import timed_out
 from strictwire.gateway.links.health import UpstreamState
-from strictwire.gateway.links.link import UpstreamAnswer, UpstreamRequest
+from strictwire.gateway.links.link import UpstreamRequest
 from strictwire.gateway.links.notifications import StreamListener
-from strictwire.gateway.links.raw_message import replace_at
+from strictwire.gateway.links.raw_message import UpstreamAnswer, replace_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS
 from strictwire.gateway.many.merge import CHANGING, merged_offers
 from strictwire.gateway.many.router import Router
-from strictwire.gateway.many.upstream_view import NamedUpstream, UpstreamView
+from strictwire.gateway.many.topology import Topology
+from strictwire.gateway.many.upstream_view import UpstreamView
 from strictwire.gateway.session import UpstreamSession
 from strictwire.gateway.upstream_calls import answer_exchange, client_request
 from strictwire.profiles.endpoint import Outlet
 from strictwire.profiles.mcp.exchange import Exchange
-from strictwire.profiles.mcp.identity import Identity
 from strictwire.wire.envelope import Notification, Response, render_notification, render_result
 from strictwire.wire.revisions import LEGACY_NAMES
 
@@ -39,18 +38,9 @@ from strictwire.wire.revisions import LEGACY_NAMES
 class MergedSession(GuardSession):
     """One session to the endpoint, with one UpstreamSession for each upstream."""
 
-    def __init__(
-        self,
-        upstreams: Sequence[NamedUpstream],
-        exchange: Exchange,
-        session_id: str | None,
-        *,
-        identity: Identity,
-        elapsed: Callable[[], float],
-    ) -> None:
-        """`identity` is what the guard calls itself."""
+    def __init__(self, topology: Topology, exchange: Exchange, session_id: str | None) -> None:
         super().__init__(exchange, session_id)
-        self._identity = identity
+        self._identity = topology.identity
         self._initialize: UpstreamRequest = client_request(exchange)
         self._sessions = {
             each.name: UpstreamSession(
@@ -61,10 +51,10 @@ class MergedSession(GuardSession):
                 prefix=f"strictwire-{number}",
                 on_change=partial(self._forget, each.name),
             )
-            for number, each in enumerate(upstreams)
+            for number, each in enumerate(topology.upstreams)
         }
-        views = [UpstreamView(upstream=each, client=self._sessions[each.name]) for each in upstreams]
-        self._router = Router(views, result_end=b"}", elapsed=elapsed)
+        views = [UpstreamView(upstream=each, client=self._sessions[each.name]) for each in topology.upstreams]
+        self._router = Router(views, topology, result_end=b"}")
         self._tasks = BackgroundTasks()
 
     async def open(self, listener: StreamListener) -> UpstreamAnswer | Failure:

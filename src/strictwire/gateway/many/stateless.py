@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -22,15 +22,16 @@ from strictwire.gateway.links.notifications import notification_limit
 from strictwire.gateway.links.raw_message import NOTIFIED_SUBSCRIPTION, replace_at, value_at
 from strictwire.gateway.many.merge import merge_hints, merged_offers, read_hints
 from strictwire.gateway.many.router import Router
-from strictwire.gateway.many.upstream_view import NamedUpstream, UpstreamView
+from strictwire.gateway.many.topology import Topology
+from strictwire.gateway.many.upstream_view import UpstreamView
 from strictwire.gateway.relayed_call import ClientRequest, Relayed
 from strictwire.gateway.stateless import DISCOVER, LISTEN, StatelessUpstream
 from strictwire.profiles.endpoint import Outlet, Reply
-from strictwire.profiles.mcp.era import META_SUBSCRIPTION
-from strictwire.profiles.mcp.identity import Identity, stamp
+from strictwire.profiles.mcp.identity import stamp
 from strictwire.profiles.mcp.listen import WANTS, honour
 from strictwire.profiles.mcp.targets import malformed
 from strictwire.wire.envelope import Notification, RequestId, render_notification, render_result
+from strictwire.wire.names import META_SUBSCRIPTION
 from strictwire.wire.revisions import MODERN_NAMES
 
 MEMBERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -44,12 +45,11 @@ RESOURCE_UPDATED: Final = "notifications/resources/updated"
 class MergedStateless:
     """Relays requests of the stateless era to all upstreams."""
 
-    def __init__(self, upstreams: Sequence[NamedUpstream], identity: Identity, elapsed: Callable[[], float]) -> None:
-        """`identity` is what the guard calls itself."""
-        self._upstreams = {each.name: StatelessUpstream(each.calls) for each in upstreams}
-        self._views = [UpstreamView(upstream=each, client=self._upstreams[each.name]) for each in upstreams]
-        self._end = stamp(identity)
-        self._router = Router(self._views, result_end=self._end, elapsed=elapsed)
+    def __init__(self, topology: Topology) -> None:
+        self._upstreams = {each.name: StatelessUpstream(each.calls) for each in topology.upstreams}
+        self._views = [UpstreamView(upstream=each, client=self._upstreams[each.name]) for each in topology.upstreams]
+        self._end = stamp(topology.identity)
+        self._router = Router(self._views, topology, result_end=self._end)
         self._ended = asyncio.Event()
         self._subscribers: set[Callable[[], None]] = set()
 
@@ -115,9 +115,16 @@ class MergedStateless:
         return Reply(body=render_result(request.id, render({"resultType": "complete", "_meta": meta})))
 
     async def _parts(self, granted: JsonObject, request: ClientRequest) -> list[tuple[UpstreamView, JsonObject]]:
-        """The part of a subscription for each upstream: the lists that it offers, and the resources that it owns."""
-        uris = granted.get("resourceSubscriptions", [])
+        """The part of a subscription for each upstream: the lists that it offers, and the resources that it owns. Resources
+        that the caller may not read are removed from `granted`.
+        """
+        uris, caller = granted.get("resourceSubscriptions", []), request.exchange.inbound.caller
         owners = {uri: await self._router.directory.owner_of_uri(uri, request) for uri in uris}
+        for uri, owner in tuple(owners.items()):
+            if owner is not None and owner.upstream.calls.find_denial(uri, caller) is not None:
+                del owners[uri]
+        if "resourceSubscriptions" in granted:
+            granted["resourceSubscriptions"] = list(owners)
         parts = []
         for view in self._views:
             part: JsonObject = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from strictwire.canon.json import JsonObject
@@ -16,10 +16,11 @@ from strictwire.gateway.links.link import Link, NullListener
 from strictwire.gateway.links.listing import fetch_list
 from strictwire.gateway.links.raw_message import value_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS
-from strictwire.gateway.many.naming import NameClash, find_clashes
+from strictwire.gateway.many.naming import Intrusion, NameClash, Naming, ShownNames, find_clashes
 from strictwire.gateway.many.upstream_view import NamedUpstream
-from strictwire.profiles.mcp.era import META_SERVER
+from strictwire.gateway.policy.references import Offered
 from strictwire.wire.envelope import render_notification
+from strictwire.wire.names import META_SERVER
 
 KINDS: Final = {"tools/list": "tool", "prompts/list": "prompt"}
 INITIALIZED: Final = render_notification("notifications/initialized", {})
@@ -30,6 +31,7 @@ class Surveyed:
     """What one upstream offers; or in `problem`, why it offers nothing."""
 
     upstream: str
+    naming: Naming = field(default_factory=Naming)
     era: Era | None = None
     server: str = ""
     """The name that the server gives itself."""
@@ -37,6 +39,8 @@ class Surveyed:
     """List method to the names that clients would see."""
     quarantined: tuple[str, ...] = ()
     """Tools that differ from their pins."""
+    offered: Offered | None = None
+    """What the policy may refer to; None if the upstream could not be listed."""
     problem: str | None = None
 
 
@@ -45,12 +49,15 @@ async def survey(upstreams: Sequence[NamedUpstream]) -> list[Surveyed]:
     return list(await asyncio.gather(*(_survey(each) for each in upstreams)))
 
 
-def clashes_of(surveyed: Sequence[Surveyed]) -> list[NameClash]:
-    """The names that two upstreams would show."""
+def clashes_of(surveyed: Sequence[Surveyed]) -> list[NameClash | Intrusion]:
+    """The names that two upstreams would show, or that one would show in the namespace of another."""
+    return [clash for method, kind in KINDS.items() for clash in find_clashes(kind, _shown(surveyed, method))]
+
+
+def _shown(surveyed: Sequence[Surveyed], method: str) -> list[ShownNames]:
     return [
-        clash
-        for method, kind in KINDS.items()
-        for clash in find_clashes(kind, ((each.upstream, each.shown.get(method, ())) for each in surveyed))
+        ShownNames(upstream=each.upstream, naming=each.naming.for_method(method), names=each.shown.get(method, ()))
+        for each in surveyed
     ]
 
 
@@ -61,7 +68,7 @@ async def _survey(named: NamedUpstream) -> Surveyed:
     except (TimeoutError, ClientError) as exc:
         reason = reason_of(exc if isinstance(exc, ClientError) else TimedOut("the survey", OPENING_SECONDS))
         named.health.note_down(reason)
-        return Surveyed(upstream=named.name, shown={}, problem=reason)
+        return Surveyed(upstream=named.name, naming=named.naming, shown={}, problem=reason)
 
 
 async def _look_at(named: NamedUpstream) -> Surveyed:
@@ -85,16 +92,28 @@ async def _look_at(named: NamedUpstream) -> Surveyed:
 async def _read(named: NamedUpstream, link: Link, era: Era, opened: JsonObject, server: object) -> Surveyed:
     calls, offered = named.calls, opened.get("capabilities")
     shown: dict[str, tuple[str, ...]] = {}
+    listed: dict[str, dict[str, JsonObject]] = {method: {} for method in KINDS}
     quarantined: tuple[str, ...] = ()
     for method, kind in KINDS.items():
         if not isinstance(offered, dict) or f"{kind}s" not in offered:
             continue
-        entries, _ = await fetch_list(calls.upstream, link, method, era)
+        entries = listed[method] = await fetch_list(calls.upstream, link, method, era)
         names = tuple(entries)
         if kind == "tool":
             quarantined = tuple(name for name, entry in entries.items() if calls.is_quarantined(entry))
             names = tuple(name for name in entries if name not in quarantined and not calls.policy.leaves_out(name))
         shown[method] = tuple(named.naming.for_method(method).to_client(name) for name in names)
     return Surveyed(
-        upstream=named.name, era=era, server=server if isinstance(server, str) else "", shown=shown, quarantined=quarantined
+        upstream=named.name,
+        naming=named.naming,
+        era=era,
+        server=server if isinstance(server, str) else "",
+        shown=shown,
+        quarantined=quarantined,
+        offered=Offered(
+            tools=named.naming.names_of("tools/list", listed["tools/list"]),
+            own_tools=frozenset(listed["tools/list"]),
+            prompts=named.naming.names_of("prompts/list", listed["prompts/list"]),
+            has_resources=isinstance(offered, dict) and "resources" in offered,
+        ),
     )

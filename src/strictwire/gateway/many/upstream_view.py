@@ -9,8 +9,8 @@ from strictwire.canon.json import JsonObject
 from strictwire.client.errors import NotUnderstood
 from strictwire.fault.failure import Failure
 from strictwire.gateway.links.health import Health
-from strictwire.gateway.links.link import UpstreamAnswer
 from strictwire.gateway.links.listing import fetch_list
+from strictwire.gateway.links.raw_message import UpstreamAnswer
 from strictwire.gateway.many.naming import Naming
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed
 from strictwire.gateway.upstream_calls import UpstreamCalls
@@ -70,5 +70,5 @@ class UpstreamView:
         via = await self.client.connect(request)
         if isinstance(via, Failure):
             raise NotUnderstood(via.code)
-        entries, _ = await fetch_list(self.upstream.calls.upstream, via.link, method, via.listener.era)
+        entries = await fetch_list(self.upstream.calls.upstream, via.link, method, via.listener.era)
         return frozenset(entries)

@@ -6,10 +6,10 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Final
 
-from strictwire.gateway.policy.rules import ANY, AccessRequest
+from strictwire.gateway.policy.rules import ANY, AccessRequest, matches_any
+from strictwire.pipeline.call import Kind
 from strictwire.pipeline.limits import TokenBucket
 
 MAX_BUCKETS: Final = 10_000
@@ -25,13 +25,14 @@ class RateLimit:
     seconds: float
     burst: int
     """Calls that may arrive at once after a pause."""
-    tools: tuple[str, ...] = ANY
+    tools: tuple[str, ...] = ()
+    """Patterns of tools. Without one, every call counts: of tools, prompts, resources and completions."""
     principals: tuple[str, ...] = ANY
 
     def covers(self, wanted: AccessRequest) -> bool:
         """Whether the limit counts this call."""
-        pairs = ((self.tools, wanted.tool), (self.principals, wanted.principal))
-        return all(any(fnmatchcase(text, pattern) for pattern in patterns) for patterns, text in pairs)
+        counted = not self.tools or (wanted.kind is Kind.TOOL and matches_any(self.tools, wanted.target))
+        return counted and matches_any(self.principals, wanted.principal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

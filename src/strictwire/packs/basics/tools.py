@@ -18,7 +18,8 @@ from strictwire.packs.kit.text import measure
 _SCHEMA_PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
     {
         SchemaProblem.UNKNOWN_DIALECT: "names an unknown dialect; expected a draft from 4 to 2020-12, or none",
-        SchemaProblem.TOO_LARGE: "is larger than 1 MiB",
+        SchemaProblem.TOO_LARGE: "is larger than 1 MiB, or has more than 30,000 values",
+        SchemaProblem.TOO_COMPLEX: "branches so often that checking one value would take too long",
         SchemaProblem.TOO_DEEP: "is nested deeper than 64 levels",
         SchemaProblem.REMOTE_REF: "refers to another document, which is never fetched; move that schema to $defs",
         SchemaProblem.INVALID: "is not valid in its dialect, or contains a $ref that cannot be resolved",

@@ -111,4 +111,4 @@ def _maybe_spelling(uri: str) -> tuple[str, str] | None:
         path = parse_file_uri(uri)
     except UriRefused:
         return None
-    return path, render_file_uri(Path(path))
+    return path, render_file_uri(path)

@@ -5,6 +5,7 @@ Percent-encoding is decoded once, so `%2e%2e` is `..` and `%252e` is the literal
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from pathlib import Path
@@ -47,6 +48,6 @@ def _unescape(found: re.Match[bytes]) -> bytes:
     return bytes((int(found[1], 16),))
 
 
-def render_file_uri(path: Path) -> str:
-    """The canonical URI of an absolute path: everything but `A-Z a-z 0-9 - . _ ~ /` is percent-encoded."""
-    return "file://" + quote(bytes(path), safe="/")
+def render_file_uri(path: Path | str) -> str:
+    """Return the canonical URI of an absolute path: everything but `A-Z a-z 0-9 - . _ ~ /` is percent-encoded."""
+    return "file://" + quote(os.fsencode(path), safe="/")

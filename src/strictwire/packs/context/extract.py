@@ -197,7 +197,7 @@ def _html(raw: bytes) -> str:
 
 def _notebook(raw: bytes) -> str:
     try:
-        cells = parse_object(raw, Limits(size=MAX_DOCUMENT_BYTES)).get("cells")
+        cells = parse_object(raw, Limits(size=MAX_DOCUMENT_BYTES, values=MAX_DOCUMENT_BYTES)).get("cells")
     except NotStrict as exc:
         raise WrongFormat("not a notebook") from exc
     if not isinstance(cells, list):

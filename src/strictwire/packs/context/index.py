@@ -32,7 +32,7 @@ _CHUNK_WORDS: Final = 4096
 _NO_DOCUMENT: Final = (1 << 64) - 1
 """A cost above every budget."""
 
-_NO_LIMITS: Final = Limits(size=1 << 62)
+_NO_LIMITS: Final = Limits(size=1 << 62, values=1 << 62)
 """Limits for parsing our own JSON; it was checked when the cache was loaded."""
 
 

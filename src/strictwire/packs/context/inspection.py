@@ -134,7 +134,7 @@ def _documents(cache: int) -> Iterator[int | None]:
 
 def _lenient_manifest(cache: int) -> JsonObject:
     try:
-        return parse_object(read_manifest_bytes(cache), Limits(size=MAX_MANIFEST_BYTES))
+        return parse_object(read_manifest_bytes(cache), Limits(size=MAX_MANIFEST_BYTES, values=MAX_MANIFEST_BYTES))
     except NotStrict:
         return {}
     except Unusable as violation:

@@ -43,8 +43,8 @@ _RFC_3339: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](\d\d):(\d\d))", re.ASCII
 )
 _NO_METADATA: Final[Mapping[str, str | int]] = MappingProxyType({})
-_MANIFEST_LIMITS: Final = Limits(size=MAX_MANIFEST_BYTES)
-_DOCUMENT_LIMITS: Final = Limits(size=MAX_DOCUMENT_BYTES)
+_MANIFEST_LIMITS: Final = Limits(size=MAX_MANIFEST_BYTES, values=MAX_MANIFEST_BYTES)
+_DOCUMENT_LIMITS: Final = Limits(size=MAX_DOCUMENT_BYTES, values=MAX_DOCUMENT_BYTES)
 _DOCUMENT_TYPES: Final = (str, str, str, str, dict)
 
 

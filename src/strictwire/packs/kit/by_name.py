@@ -22,11 +22,11 @@ class NameRoot:
     def __init__(self, root: bytes) -> None:
         self._root = os.path.realpath(root, strict=True)
 
-    def open(self, path: JailPath) -> int:
+    def open(self, path: JailPath, links: Links) -> int:
         """See Root.open."""
-        handle = os.open(self._resolve(path, Links.INSIDE), READ)
+        handle = os.open(self._resolve(path, links), READ)
         try:
-            found = os.stat(self._resolve(path, Links.INSIDE), follow_symlinks=False)
+            found = os.stat(self._resolve(path, links), follow_symlinks=False)
             if not os.path.samestat(found, os.fstat(handle)):
                 raise os_error(errno.EXDEV)
         except OSError:

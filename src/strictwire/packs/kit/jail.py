@@ -15,12 +15,13 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.kit import openat2, segmentwise
@@ -78,6 +79,16 @@ class Part:
     """Size of the whole file when it was opened."""
 
 
+class Guard(Protocol):
+    """Decides which changes in a jail are permitted. Asked by the jail itself, so no caller can forget it."""
+
+    def check_folder(self, handle: int, path: JailPath) -> None:
+        """Raises Refused if nothing in this folder may be changed. The folder is open, so it cannot be swapped any more."""
+
+    def check_name(self, name: str) -> None:
+        """Raises Refused if no file of this name may be changed, whatever folder it is in."""
+
+
 class RootProblem(Enum):
     """Why a folder cannot be used as a root."""
 
@@ -111,7 +122,15 @@ class Jail:
     def __init__(self, root: str | Path, resolution: Resolution | None = None) -> None:
         """Open the root. Raises RootRefused."""
         self.resolution: Final = resolution or best_resolution()
-        self._root: Final = _open_root(os.fspath(root), self.resolution)
+        self._root: Root = _open_root(os.fspath(root), self.resolution)
+        self._guard: Guard | None = None
+
+    def guarded(self, guard: Guard) -> Jail:
+        """Return a jail on the same root whose changes are checked by a guard. It needs file descriptors, so it cannot be
+        used with BY_NAME. Closing either jail closes both."""
+        made = copy(self)
+        made._guard = guard  # noqa: SLF001 - an object of the same class
+        return made
 
     def __enter__(self) -> Self:
         return self
@@ -124,13 +143,13 @@ class Jail:
         self._root.close()
 
     @contextmanager
-    def open(self, path: str) -> Iterator[tuple[int, Look]]:
+    def open(self, path: str, links: Links = Links.INSIDE) -> Iterator[tuple[int, Look]]:
         """Open a regular file for reading; yields its descriptor and status. The descriptor is closed on exit.
 
         Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND, FILE_NOT_FOUND, FILE_READ_FAILED.
         """
         with self._mapping_errors(parse_path(path)) as asked:
-            handle = self._root.open(asked)
+            handle = self._root.open(asked, links)
         try:
             look = _look(os.fstat(handle))
             if look.kind is not Kind.FILE:
@@ -141,9 +160,9 @@ class Jail:
         finally:
             os.close(handle)
 
-    def read(self, path: str, *, limit: int) -> bytes:
+    def read(self, path: str, *, limit: int, links: Links = Links.INSIDE) -> bytes:
         """Read the whole file. Raises Refused: the codes of `open`; CAP_EXCEEDED if it is longer than `limit` bytes."""
-        with self.open(path) as (handle, look):
+        with self.open(path, links) as (handle, look):
             data = _read(handle, limit + 1) if look.size <= limit else None
         if data is None or len(data) > limit:
             raise Refused(fail("CAP_EXCEEDED", text="The file is larger than allowed", details={"limitBytes": limit}))
@@ -187,10 +206,7 @@ class Jail:
         asked = parse_path(path)
         if asked.folder or not asked.segments:
             raise kind_refusal(Kind.FOLDER, Aim.WRITE)
-        try:
-            folder = self._root.enter(asked.parent, Links.NEVER)
-        except OSError as exc:
-            raise self._write_refusal(asked, exc) from exc
+        folder = self._enter(asked.parent, asked)
         try:
             return stage(folder, asked.name, data, existing=existing)
         except OSError as exc:
@@ -199,13 +215,10 @@ class Jail:
     def enter(self, path: str) -> OpenFolder:
         """Open a folder in order to change its names. No link is followed. The caller closes it.
 
-        Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND, FILE_WRITE_FAILED.
+        Raises Refused: the codes of `parse_path`, OUTSIDE_WORKSPACE, PATH_NOT_FOUND, FILE_WRITE_FAILED; those of the guard.
         """
         asked = replace(parse_path(path), folder=True)
-        try:
-            return self._root.enter(asked, Links.NEVER)
-        except OSError as exc:
-            raise self._write_refusal(asked, exc) from exc
+        return self._enter(asked, asked)
 
     def write(self, path: str, data: bytes, existing: Existing = Existing.REPLACE) -> None:
         """`stage` and `commit`. Atomic: after a power failure the file has either the old or the new content.
@@ -214,6 +227,21 @@ class Jail:
         """
         with self.stage(path, data, existing) as staged:
             staged.commit()
+
+    def _enter(self, path: JailPath, asked: JailPath) -> OpenFolder:
+        """Open a folder for changes, and let the guard check it. `asked` is the path to report in a failure."""
+        try:
+            folder = self._root.enter(path, Links.NEVER)
+        except OSError as exc:
+            raise self._write_refusal(asked, exc) from exc
+        if self._guard is None:
+            return folder
+        try:
+            self._guard.check_folder(folder.descriptor, path)
+        except BaseException:
+            folder.close()
+            raise
+        return replace(folder, check_name=self._guard.check_name)
 
     @contextmanager
     def _mapping_errors(self, path: JailPath) -> Iterator[JailPath]:

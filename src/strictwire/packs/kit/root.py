@@ -60,6 +60,10 @@ class Resolution(Enum):
     """By name: resolved before opening and compared again after it. `by_name` describes the race this leaves open."""
 
 
+def _permit_any(_name: str) -> None:
+    """Permit every name: the folder has no guard."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenFolder:
     """An open folder. System calls on a file in it take `handle` as `dir_fd` and `at(name)` as the path."""
@@ -68,10 +72,20 @@ class OpenFolder:
     """The folder's descriptor; None on systems where files are addressed by full name."""
     prefix: bytes = b""
     """The folder's full name with a separator at the end; empty if there is a descriptor."""
+    check_name: Callable[[str], None] = _permit_any
+    """Raises Refused if a file of this name may not be changed. See `jail.Guard`."""
 
     def at(self, name: str) -> bytes:
-        """Return the path argument for a file in this folder, to be used with `dir_fd=handle`."""
+        """Return the path argument for a file in this folder, to be used with `dir_fd=handle`. Raises Refused."""
+        self.check_name(name)
         return self.prefix + name.encode()
+
+    @property
+    def descriptor(self) -> int:
+        """The folder's descriptor. Raises RuntimeError on systems where there is none."""
+        if self.handle is None:
+            raise RuntimeError("this system has no folder descriptors")
+        return self.handle
 
     def scan_target(self) -> int | str:
         """Return the argument for `os.scandir`."""
@@ -91,8 +105,8 @@ class OpenFolder:
 class Root(Protocol):
     """One root folder. Every method raises OSError; EXDEV means that the path leads outside."""
 
-    def open(self, path: JailPath) -> int:
-        """Open whatever is at the path for reading and return the descriptor. Follows links that stay inside."""
+    def open(self, path: JailPath, links: Links) -> int:
+        """Open whatever is at the path for reading and return the descriptor."""
 
     def stat(self, path: JailPath, links: Links) -> os.stat_result:
         """Return the status of whatever is at the path."""
@@ -116,9 +130,9 @@ class DescriptorRoot:
         self._root = os.open(root, TRAVERSE)
         self._open = open_beneath
 
-    def open(self, path: JailPath) -> int:
+    def open(self, path: JailPath, links: Links) -> int:
         """See Root.open."""
-        return self._open(self._root, path, READ, Links.INSIDE)
+        return self._open(self._root, path, READ, links)
 
     def stat(self, path: JailPath, links: Links) -> os.stat_result:
         """See Root.stat."""

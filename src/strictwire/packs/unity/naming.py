@@ -24,8 +24,11 @@ MAX_DEPTH: Final = 256
 MAX_NESTING: Final = 64
 """Prefabs inside prefabs."""
 
+MAX_PATH: Final = 4_096
+"""Characters of a path. Names of a damaged file may have a million each, and every finding shows one path."""
+
 CUT: Final = "…"
-"""At the start of a path that is deeper than MAX_DEPTH."""
+"""At the start of a path that is longer or deeper."""
 
 MAX_LOOKUPS: Final = 200_000
 """Searches for nested ids in one file. Each takes microseconds, and prefabs that nest doubly need one for every copy."""
@@ -77,16 +80,23 @@ class Names:
         self._chain = chain
         self._budget = budget or _Budget()
         self._inner: dict[str, Names | None] = {}
+        self._paths: dict[int, str] = {}
+        self._parts: dict[Address, str] = {}
+        self._parents: dict[Address, Address] = {}
 
     def path(self, file_id: int) -> str:
         """The hierarchy path of the object that a document is or belongs to; empty if it belongs to none."""
-        owner = self.owner(self.decode(file_id))
-        return self.path_at(owner) if owner else ""
+        # One document may have 100,000 findings, and an instance as many overrides to look through for its name.
+        if file_id not in self._paths:
+            owner = self.owner(self.decode(file_id))
+            self._paths[file_id] = self.path_at(owner) if owner else ""
+        return self._paths[file_id]
 
     def path_at(self, address: Address) -> str:
         """The hierarchy path of the object at an address."""
-        names = [self.name(each) for each in islice(self._upwards(address), MAX_DEPTH + 1)]
-        return "/".join(reversed(names if len(names) <= MAX_DEPTH else [*names[:MAX_DEPTH], CUT]))
+        names = [self._name_of(each) for each in islice(self._upwards(address), MAX_DEPTH + 1)]
+        path = "/".join(reversed(names if len(names) <= MAX_DEPTH else [*names[:MAX_DEPTH], CUT]))
+        return path if len(path) <= MAX_PATH else CUT + path[-MAX_PATH:]
 
     def name(self, address: Address) -> str:
         """The name of the object at an address, overrides applied. The outermost override wins."""
@@ -199,7 +209,15 @@ class Names:
     def _upwards(self, address: Address) -> Iterator[Address]:
         while address:
             yield address
-            address = self.parent(address)
+            if address not in self._parents:
+                self._parents[address] = self.parent(address)
+            address = self._parents[address]
+
+    def _name_of(self, address: Address) -> str:
+        """The name of an object as a part of paths. Objects of a deep tree are a part of many."""
+        if address not in self._parts:
+            self._parts[address] = self.name(address)[:MAX_PATH]
+        return self._parts[address]
 
     def _scope(self, address: Address) -> Names | None:
         """The names of the innermost prefab of an address; None if its source cannot be read."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, render_sorted
-from strictwire.contract.handler import Answer, CallContext, Handler
+from strictwire.contract.handler import Answer, CallContext, Handler, Memo
 from strictwire.packs.pack import Environment, PackRefused
 from strictwire.packs.unity.binary.documents import maybe_binary_reader
 from strictwire.packs.unity.project.find import NotAProject
@@ -34,7 +34,7 @@ from strictwire.packs.unity.tools import (
 )
 from strictwire.packs.unity.tools.higher_tiers import higher_tier_tools, refuse
 from strictwire.packs.unity.tools.platform import Platform, editor_facts
-from strictwire.packs.unity.tools.reply import Guard, Replies, Reply, Request, Tool
+from strictwire.packs.unity.tools.reply import Guard, KnownReply, Replies, Reply, Request, Tool
 from strictwire.packs.unity.watching import ProjectWatch
 
 _SETTINGS: Final = ("root", "boundary")
@@ -120,15 +120,16 @@ class UnityPack:
         def handle(arguments: JsonObject, context: CallContext) -> Answer:
             snapshot, tier = session.snapshot(), context.facts.get("tier") or "core"
             replies, key = self._replies.of(snapshot), (name, render_sorted([tier, arguments]))
-            reply = replies.get(key)
-            if reply is None:
+            known = replies.get(key)
+            if known is None:
                 guard = Guard(self._clock, GUARDS.get(name, GUARD))
                 reply = tool(Request(arguments=arguments, session=session, snapshot=snapshot, guard=guard, tier=tier))
+                known = KnownReply(answer=answer(reply), notes=reply.notes)
                 if reply.is_final:
-                    replies.put(key, reply)
-            for note in reply.notes:
+                    replies.put(key, known)
+            for note in known.notes:
                 context.diagnose(note)
-            return answer(reply)
+            return known.answer
 
         return handle
 
@@ -136,7 +137,8 @@ class UnityPack:
 def answer(reply: Reply) -> Answer:
     """A reply as MCP shows it. Notes are part of the text, because MCP has no member for them."""
     text = "\n".join([reply.text, *(f"Note: {note}" for note in reply.notes)])
-    return Answer(structured=reply.output, content=({"type": "text", "text": text},))
+    # Checking and rendering a whole hierarchy takes longer than all the rest of a call that finds nothing changed.
+    return Answer(structured=reply.output, content=({"type": "text", "text": text},), memo=Memo())
 
 
 def _open_session(environment: Environment) -> Session:

@@ -11,9 +11,9 @@ from strictwire.packs.unity.hierarchy.sources import Obstacle
 from strictwire.packs.unity.project.kinds import Form, form_of
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.yaml.decoded import structure_of
-from strictwire.packs.unity.yaml.document import Document, read_document
+from strictwire.packs.unity.yaml.document import Document, DocumentReader
 from strictwire.packs.unity.yaml.faults import Fault, Malformed
-from strictwire.packs.unity.yaml.index import index_documents
+from strictwire.packs.unity.yaml.index import has_documents, index_documents
 from strictwire.packs.unity.yaml.objects import Structure
 from strictwire.packs.unity.yaml.structure import read_structure
 
@@ -85,6 +85,8 @@ def load_structure(project: Project, path: str, read_binary: ReadBinary | None =
         return structure_of(read_binary(raw))
     if form is not Form.YAML:
         raise Unreadable(*_FORMS[form])
+    if not has_documents(raw):
+        raise Unreadable(Obstacle.UNREADABLE, "ends before its first object; restore it from version control")
     try:
         structure = read_structure(raw)
     except Malformed as exc:
@@ -103,10 +105,11 @@ def load_documents(project: Project, path: str, read_binary: ReadBinary | None =
     if form is not Form.YAML:
         raise Unreadable(*_FORMS[form])
     headers = {each.file_id: each for each in reversed(index_documents(raw))}
+    reader = DocumentReader(raw)
 
     def read(file_id: int) -> Document | None:
         try:
-            return read_document(raw, headers[file_id]) if file_id in headers else None
+            return reader.read(headers[file_id]) if file_id in headers else None
         except Malformed as exc:
             raise damaged(exc) from exc
 

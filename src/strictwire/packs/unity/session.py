@@ -7,11 +7,10 @@ call.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import PurePosixPath
 from threading import Lock
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 from strictwire.packs.unity.hierarchy.expand import Limits, build_tree
 from strictwire.packs.unity.hierarchy.sources import Obstacle, Source
@@ -20,6 +19,7 @@ from strictwire.packs.unity.project.kinds import type_of
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.project.walk import Stamp
 from strictwire.packs.unity.reading import FileDocuments, ReadBinary, Unreadable, load_documents, load_structure
+from strictwire.packs.unity.recent import Recent
 from strictwire.packs.unity.references.index import SETTLED_NS, ProjectIndex
 from strictwire.packs.unity.scripts.names import TypeNames
 from strictwire.packs.unity.watching import ProjectWatch
@@ -30,42 +30,6 @@ MAX_RECORDS: Final = 1_000_000
 
 MAX_OBJECTS: Final = 300_000
 """Objects of all trees that are kept: about 1 kB each."""
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
-
-class Recent(Generic[Key, Value]):
-    """A cache of the values used last, within a total weight.
-
-    Any thread may call; a value that two threads make at once is made twice.
-    """
-
-    def __init__(self, limit: int, weigh: Callable[[Value], int]) -> None:
-        self._limit = limit
-        self._weigh = weigh
-        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
-        self._weight = 0
-        self._lock = Lock()
-
-    def get(self, key: Key) -> Value | None:
-        """The value of a key, if it is kept."""
-        with self._lock:
-            if key not in self._kept:
-                return None
-            self._kept.move_to_end(key)
-            return self._kept[key][0]
-
-    def put(self, key: Key, value: Value) -> Value:
-        """Keep a value; those unused longest make room. One that is too heavy by itself is not kept."""
-        weight = self._weigh(value)
-        with self._lock:
-            self._weight -= self._kept.pop(key, (value, 0))[1]
-            self._kept[key] = (value, weight)
-            self._weight += weight
-            while self._weight > self._limit:
-                self._weight -= self._kept.popitem(last=False)[1][1]
-        return value
 
 
 class Session:

@@ -11,7 +11,7 @@ from strictwire.packs.unity.hierarchy.sources import Obstacle, Source
 from strictwire.packs.unity.naming import Names
 from strictwire.packs.unity.project.kinds import Form, form_of, type_of
 from strictwire.packs.unity.project.project import Project
-from strictwire.packs.unity.yaml.document import read_document
+from strictwire.packs.unity.yaml.document import DocumentReader
 from strictwire.packs.unity.yaml.faults import Malformed
 from strictwire.packs.unity.yaml.index import Header, index_documents
 from strictwire.packs.unity.yaml.objects import Structure
@@ -39,7 +39,7 @@ class Sources:
         self._path_of = path_of
         self._read = read
         self._opened: dict[str, Source] = {}
-        self._texts: dict[str, tuple[bytes, dict[int, Header]]] = {}
+        self._texts: dict[str, tuple[DocumentReader, dict[int, Header]]] = {}
 
     def __call__(self, guid: str) -> Source:
         """What an instance of this GUID is made from."""
@@ -56,10 +56,10 @@ class Sources:
         if guid not in self._texts:
             path = self._path_of(guid) or ""
             raw = self._read_or_nothing(path) if path.endswith(".prefab") else b""
-            self._texts[guid] = (raw, {each.file_id: each for each in index_documents(raw)})
-        raw, headers = self._texts[guid]
+            self._texts[guid] = (DocumentReader(raw), {each.file_id: each for each in index_documents(raw)})
+        reader, headers = self._texts[guid]
         try:
-            return read_document(raw, headers[file_id]).fields if file_id in headers else {}
+            return reader.read(headers[file_id]).fields if file_id in headers else {}
         except Malformed:
             return {}
 

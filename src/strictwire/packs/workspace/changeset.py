@@ -92,7 +92,7 @@ class ChangeSets:
         if len({fold(path.text) for path in paths}) != len(paths):
             raise refuse("INVALID_INPUT_VALUE", "Two changes of the set name the same path", "twice")
         commands = tuple(dict.fromkeys(each for change in changes for each in self._permit(session, arguments, change)))
-        with self.path_locks.hold(session.identity, *(path.text for path in paths)):
+        with self.path_locks.hold(session.root, *(path.text for path in paths)):
             path_changes = [each for change in changes for each in _prepare(session.jail, change)]
             if self.policy_workers is not None:
                 self.policy_workers.check(*(draft for each in path_changes for draft in each.drafts()))
@@ -122,7 +122,7 @@ class ChangeSets:
             with self.journals.writing(session, [each.step() for each in changes]):
                 for each in changes:
                     each.apply(jail)
-                checked = self.preflight.check(commands, folder=session.root)
+                checked = self.preflight.check(commands, folder=session)
         except BaseException:
             remove_folders(jail, made)
             raise

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from strictwire.canon.json import JsonObject
 from strictwire.packs.workspace.content import MAX_FILE, sha256_of
-from strictwire.packs.workspace.git import Author, Blob, Repository, clean_name
+from strictwire.packs.workspace.git.content import Author, Blob, clean_name
 from strictwire.packs.workspace.journal import maybe_hash
 from strictwire.packs.workspace.ledger import APPLIED, Change, Ledger, resolve_unfinished
 from strictwire.packs.workspace.path_locks import PathLocks
@@ -17,6 +18,9 @@ from strictwire.packs.workspace.plans.scope import workspace_id
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.session_store import Session
+
+if TYPE_CHECKING:
+    from strictwire.packs.workspace.git.repository import Repository
 
 _MAX_SUBJECT = 200
 """Longest subject line, in characters."""
@@ -36,16 +40,17 @@ class Commits:
         """Run the commands of the phase and commit its files.
 
         Raises Refused: INVALID_INPUT_VALUE for the message; the codes of Permits; PATH_NOT_FOUND if there is no repository;
-        HASH_MISMATCH if a file was changed by someone else; PREFLIGHT_FAILED; FILE_WRITE_FAILED if git fails.
+        HASH_MISMATCH if a file was changed by someone else; PREFLIGHT_FAILED; FILE_WRITE_FAILED if the
+        repository cannot be used.
         """
         plan_hash, phase_id = arguments["plan_hash"], arguments["phase_id"]
         subject = _subject(arguments["message"])
         gates, approval = self.permits.gates(session, plan_hash, phase_id)
-        repository = Repository(session.root, session.jail)
+        repository = _open_repository(session)
         recorded = self.ledger.read(workspace_id(session.root), plan_hash)
         expected = _expected_files(resolve_unfinished(recorded, lambda path: maybe_hash(session.jail, path)), phase_id)
-        with self.path_locks.hold(session.identity, *expected):
-            checked = self.preflight.check(gates, folder=session.root)
+        with self.path_locks.hold(session.root, *expected):
+            checked = self.preflight.check(gates, folder=session)
             blobs = [_blob(session, path, sha256) for path, sha256 in expected.items()]
             message = _message(subject, arguments, approval)
             author = Author(name=clean_name(session.principal), seconds=self.now())
@@ -57,6 +62,17 @@ class Commits:
             "files": [{"path": path, "sha256": sha256} for path, sha256 in expected.items()] if made else [],
             "preflight": checked,
         }
+
+
+def _open_repository(session: Session) -> Repository:
+    """Raises Refused: PATH_NOT_FOUND, FILE_WRITE_FAILED."""
+    # Loads dulwich, which is an extra.
+    try:
+        from strictwire.packs.workspace.git.repository import Repository
+    except ImportError as exc:
+        text = "dulwich is not installed on the server: pip install 'strictwire[workspace]'"
+        raise refuse("FILE_WRITE_FAILED", text, "dulwich_missing") from exc
+    return Repository(session.own)
 
 
 def _expected_files(changes: tuple[Change, ...], phase_id: str) -> dict[str, str | None]:

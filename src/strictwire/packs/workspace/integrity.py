@@ -112,6 +112,9 @@ class Integrity:
             invariant = exc.failure.invariant_id or "PLAN_IMMUTABLE"
             yield _violation("plans", invariant, plan_hash, exc.failure.text)
             return
+        if self._plan_files.maybe_creation(session, plan_hash) is None:
+            text = "This server has no record of who created the plan; it cannot be approved"
+            yield IntegrityFinding(severity=NOTICE, check="plans", invariant_id=None, subject=plan_hash, message=text)
         has_file = self._plan_files.maybe_approval_file(session, plan_hash) is not None
         if has_file and self._plan_files.maybe_approval(session, plan_hash) is None:
             text = "The approval file of the plan is not a valid signature of this server for it"

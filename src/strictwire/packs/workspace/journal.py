@@ -101,7 +101,7 @@ class Journals:
             root, identity, steps = _read_journal(file.read())
             if only not in (None, identity):
                 return 0
-            with path_locks.hold(identity, *(step.path for step in steps)):
+            with path_locks.hold(root, *(step.path for step in steps)):
                 is_done = _undo_by_name(root, identity, steps)
             if is_done:
                 self._remove(path)

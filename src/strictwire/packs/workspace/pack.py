@@ -22,10 +22,12 @@ from strictwire.packs.workspace.grants import Grants, GrantsRefused, read_grants
 from strictwire.packs.workspace.integrity import Integrity
 from strictwire.packs.workspace.journal import Journals
 from strictwire.packs.workspace.ledger import Ledger
+from strictwire.packs.workspace.lock_files import LockFiles
 from strictwire.packs.workspace.path_locks import PathLocks
 from strictwire.packs.workspace.permit import Permits
 from strictwire.packs.workspace.planning import Planning
 from strictwire.packs.workspace.plans.approval import KeyRefused, Signer, open_signer
+from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.plan_files import PlanFiles
 from strictwire.packs.workspace.policy.worker_pool import WorkerPool
 from strictwire.packs.workspace.preflight import Preflight
@@ -45,11 +47,15 @@ KEY: Final = Path("workspace") / "keys" / "approval.key"
 
 LOCKS: Final = Path("workspace") / "locks"
 
+SESSION_LOCKS: Final = Path("workspace") / "session-locks"
+
 JOURNALS: Final = Path("workspace") / "journals"
 
 CHANGES: Final = Path("workspace") / "changes"
 
 CONTENTS: Final = Path("workspace") / "contents"
+
+CREATIONS: Final = Path("workspace") / "creations"
 
 PRESENCE: Final = Path("workspace") / "roster"
 """Files of `presence`. The folder name is kept for existing installations."""
@@ -120,9 +126,17 @@ class WorkspacePack:
 
     def _handlers(self, grants: Grants, state: Path, trail: TrailView | None) -> Mapping[str, Handler]:
         presence = self._presence = PresenceFile(state / PRESENCE)
-        store = self._store = SessionStore(grants, now=self._now, on_change=presence.write)
+        locks = LockFiles(state / SESSION_LOCKS)
+        locks.check()
+        store = self._store = SessionStore(
+            grants,
+            state=_server_state(state),
+            locks=locks,
+            now=self._now,
+            on_change=presence.write,
+        )
         signer = open_signer(state / KEY)
-        plan_files = PlanFiles(signer, now=self._now)
+        plan_files = PlanFiles(signer, Creations(state / CREATIONS, signer), now=self._now)
         ledger = Ledger(state / CHANGES, Archive(state / CONTENTS, limit=grants.history_bytes), now=self._now)
         sessions = Sessions(store)
         session_tools = {
@@ -145,9 +159,7 @@ class WorkspacePack:
     ) -> Mapping[str, SessionTool]:
         journals = Journals(state / JOURNALS)
         permits, path_locks = Permits(plan_files), PathLocks(state / LOCKS)
-        # The state folder of the whole server, with its keys and logs, if the pack's folder is inside it.
-        hidden = str(state.parent if state.name == "packs" else state)
-        preflight = Preflight(programs=grants.commands, hidden=(hidden,))
+        preflight = Preflight(programs=grants.commands, hidden=(str(_server_state(state)),))
         # Before any client can see an interrupted change set.
         journals.recover(path_locks)
         policy_workers = self._policy_workers = WorkerPool(grants.severities) if grants.policy else None
@@ -175,6 +187,11 @@ class WorkspacePack:
             "apply_changes": sets.apply,
             "commit_phase": commits.commit,
         }
+
+
+def _server_state(state: Path) -> Path:
+    """Return the state folder of the whole server, with its keys and logs, if the pack's folder is inside it."""
+    return state.parent if state.name == "packs" else state
 
 
 def _reading() -> Mapping[str, SessionTool]:

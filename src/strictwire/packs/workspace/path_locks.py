@@ -52,11 +52,13 @@ class PathLocks:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @contextmanager
-    def hold(self, identity: tuple[int, int], *paths: str) -> Iterator[None]:
-        """Lock these paths of one root. Raises Refused: FILE_WRITE_FAILED if one stays locked for too long, or if too many
-        writers wait."""
+    def hold(self, root: str, *paths: str) -> Iterator[None]:
+        """Lock these paths below a root. A file has the same lock from every root above it.
+
+        Raises Refused: FILE_WRITE_FAILED if a path stays locked for too long, or if too many writers wait.
+        """
         # Always in the same order, so that two writers cannot deadlock.
-        stripes = sorted({_stripe(identity, path) for path in paths})
+        stripes = sorted({_stripe(f"{root.rstrip('/')}/{path}") for path in paths})
         with ExitStack() as stack:
             for stripe in stripes:
                 stack.callback(os.close, self._take(stripe))
@@ -99,5 +101,5 @@ def fold(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
-def _stripe(identity: tuple[int, int], path: str) -> int:
-    return hashlib.sha256(f"{identity}\n{fold(path)}".encode()).digest()[0] % STRIPES
+def _stripe(path: str) -> int:
+    return hashlib.sha256(fold(path).encode("utf-8", "surrogateescape")).digest()[0] % STRIPES

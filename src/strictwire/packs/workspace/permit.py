@@ -13,7 +13,7 @@ from strictwire.packs.workspace.plans.approval import Approval
 from strictwire.packs.workspace.plans.model import Command, Operation, Plan
 from strictwire.packs.workspace.plans.plan_files import PlanFiles
 from strictwire.packs.workspace.plans.scope import Action, Outside, find_outside, find_phase
-from strictwire.packs.workspace.protected_paths import is_protected
+from strictwire.packs.workspace.protection import protected
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.session_store import Session
 
@@ -53,10 +53,8 @@ class Permits:
         4. PLAN_NOT_APPROVED: it has no valid approval;
         5. PLAN_SCOPE_VIOLATION: the phase, operation or path is outside the plan, or a required artifact is missing.
         """
-        if any(map(is_protected, request.paths)):
-            raise refuse(
-                "PLAN_SCOPE_VIOLATION", "Plans, reports, logs and strictwire's own files cannot be written", "guarded"
-            )
+        for path in request.paths:
+            _check_protected(session, path)
         plan, _ = self._approved_plan(session, request.plan_hash)
         return _within(plan, session, request)
 
@@ -77,6 +75,27 @@ class Permits:
             text = "The plan is not approved; ask an approver to call approve_plan or to run strictwire plan approve"
             raise refuse("PLAN_NOT_APPROVED", text)
         return plan, approval
+
+
+def _check_protected(session: Session, path: JailPath) -> None:
+    """Raises Refused: PLAN_SCOPE_VIOLATION for a protected path. The jail checks every change again when it is made; here
+    the check comes before all others, and also covers folders that do not exist yet."""
+    if path.segments and session.protection.covers(path):
+        raise protected()
+    folder = path.parent
+    while _is_absent(session, folder) and folder.segments:
+        folder = folder.parent
+
+
+def _is_absent(session: Session, folder: JailPath) -> bool:
+    """Return whether a folder is absent. Raises Refused: PLAN_SCOPE_VIOLATION if it exists and is protected."""
+    try:
+        session.jail.enter(folder.text).close()
+    except Refused as exc:
+        if exc.failure.code == "PLAN_SCOPE_VIOLATION":
+            raise
+        return exc.failure.code == "PATH_NOT_FOUND"
+    return False
 
 
 def _within(plan: Plan, session: Session, request: ChangeRequest) -> tuple[Command, ...]:

@@ -46,7 +46,7 @@ class Planning:
             )
         if findings:
             raise refuse("INVALID_INPUT_VALUE", f"The plan is invalid: {findings[0].message}", findings[0].code)
-        plan_hash = self._plan_files.save(session, text)
+        plan_hash = self._plan_files.save(session, text, author=session.principal)
         return {"plan_hash": plan_hash, "path": plan_path(plan_hash), "expires_at": plan.expires, "content": text}
 
     def lint(self, session: Session, arguments: JsonObject) -> JsonObject:
@@ -63,9 +63,6 @@ class Planning:
         the codes of PlanFiles."""
         if session.principal not in self._grants.approvers:
             raise refuse("INSUFFICIENT_PERMISSIONS", "This caller may not approve plans", "not_an_approver")
-        plan = self._plan_files.read_usable(session, arguments["plan_hash"])
-        if plan.author == session.principal:
-            raise refuse("INSUFFICIENT_PERMISSIONS", "The author of a plan cannot approve it", "own_plan")
         return asdict(self._plan_files.approve(session, arguments["plan_hash"], approver=session.principal))
 
     def list(self, session: Session, _arguments: JsonObject) -> JsonObject:

@@ -1,30 +1,34 @@
-"""Runs the verification commands of a plan: no shell, limits on time, output and memory, and confined by the kernel.
+"""Runs the verification commands of a plan: no shell, limits on time, output, processes and memory, confined by the kernel.
 
 Only programs that the settings list are started, whatever a plan says. They run in the workspace with a minimal environment
-and no input, started through `confine`: the kernel restricts which files they change, which hosts they reach, and which
-processes survive them. docs/WORKSPACE.md describes what remains possible where a kernel feature is missing.
+and no input, started through `confined`. Protected files are read-only for them; what is protected is compared before and
+after. Where the kernel cannot confine a command, it is not run, and the change is refused.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import islice
 from types import MappingProxyType
-from typing import IO, Final
+from typing import IO, Final, Protocol
 
-from strictwire.canon.json import JsonObject, render
+from strictwire.canon.json import JsonObject
+from strictwire.fault.failure import Refused
+from strictwire.packs.kit.jail import Jail
+from strictwire.packs.kit.path import parse_path
 from strictwire.packs.kit.text import cut_characters
+from strictwire.packs.workspace.confine.order import Folder, Order, folder_at
+from strictwire.packs.workspace.confined import Ended, remedy, run_confined
+from strictwire.packs.workspace.file_operations import make_folders
 from strictwire.packs.workspace.plans.model import Command
-from strictwire.packs.workspace.protected_paths import PROTECTED_FOLDERS
+from strictwire.packs.workspace.protected_paths import RESERVED, is_own_name
+from strictwire.packs.workspace.protection import Protected, Protection, set_aside
 from strictwire.packs.workspace.refusal import refuse
 
 SECONDS: Final = 120.0
@@ -38,14 +42,51 @@ MAX_MEMORY: Final = 4 * 1024**3
 """Memory limit of one process (RLIMIT_DATA). Compilers need a few hundred megabytes; a leak must not exhaust the machine."""
 
 LIMITS: Final[Mapping[str, int]] = MappingProxyType({"CORE": 0, "FSIZE": MAX_OUTPUT, "DATA": MAX_MEMORY, "NOFILE": 4096})
-"""Resource limits of a command, by name."""
+"""Resource limits of each process of a command, by name."""
+
+PROCESSES: Final = 2048
+"""Most processes and threads of a command at once: a parallel build on a large machine, but no fork bomb."""
+
+_MEMORY_SHARE: Final = 0.75
+"""Part of the memory of the machine that the processes of a command may use together."""
+
+_MAX_PATHS: Final = 20
+"""Protected paths that a failure names."""
 
 _MAX_SHOWN: Final = 2000
 """Characters of output in a failure, from the end of the output."""
 
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
-_CONFINE: Final = Path(__file__).with_name("confine.py")
+_STOPPED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "unconfined": "This system cannot confine verification commands, so none was run and the change was undone",
+        "root_changed": "The workspace root was moved or replaced; begin a new session",
+        "memory": "The verification command used too much memory and was stopped; the change was undone",
+        "processes": "The verification command started too many processes and was stopped; the change was undone",
+    }
+)
+"""Reason why a command was not started or was stopped, to the message."""
+
+
+class VerifiedFolder(Protocol):
+    """The workspace that commands run in: a session."""
+
+    @property
+    def root(self) -> str:
+        """Absolute path with links resolved."""
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode of the folder."""
+
+    @property
+    def own(self) -> Jail:
+        """The jail on this folder for strictwire's own files."""
+
+    @property
+    def protection(self) -> Protection:
+        """Which files a command must not change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,67 +101,80 @@ class Preflight:
     """Search path for programs."""
     seconds: float = SECONDS
     limits: Mapping[str, int] = field(default_factory=lambda: LIMITS)
+    processes: int = PROCESSES
     clock: Callable[[], float] = time.monotonic
 
-    def check(self, commands: tuple[Command, ...], *, folder: str) -> list[JsonObject]:
-        """Run the commands in order and report each. Raises Refused: PREFLIGHT_FAILED for the first that fails."""
+    def check(self, commands: tuple[Command, ...], *, folder: VerifiedFolder) -> list[JsonObject]:
+        """Run the commands in order and report each. Raises Refused: PREFLIGHT_FAILED for the first that fails, and if a
+        command has changed a protected file."""
+        if not commands:
+            return []
         until = self.clock() + self.seconds
+        for reserved in RESERVED:
+            make_folders(folder.own, parse_path("/".join((*reserved, "x"))))
+        before = folder.protection.scan()
         try:
-            return [self._run(command, folder, until) for command in commands]
+            return [self._run(command, folder, before, until) for command in commands]
         except OSError as exc:
             raise refuse("PREFLIGHT_FAILED", "A verification command could not be started", "not_started") from exc
+        finally:
+            # Also if a command failed: it may have planted something before.
+            _check_unchanged(folder, before)
 
-    def _run(self, command: Command, folder: str, until: float) -> JsonObject:
+    def _run(self, command: Command, folder: VerifiedFolder, protected: Protected, until: float) -> JsonObject:
         program = shutil.which(command[0], path=self.path) if command[0] in self.programs else None
         if program is None:
             text = f"The program {command[0]!r} is not in the setting `commands`, or is not installed"
             raise refuse("PREFLIGHT_FAILED", text, "not_allowed", command=list(command))
         with tempfile.TemporaryDirectory(prefix="strictwire-") as home, tempfile.TemporaryFile() as output:
-            process = self._start((program, *command[1:]), folder=folder, home=home, output=output)
-            exit_code = _wait(process, max(0.0, until - self.clock()))
-            if exit_code == 0:
+            order = Order(
+                program=(program, *command[1:]),
+                writable=(Folder(path=folder.root, identity=folder.identity), folder_at(os.path.realpath(home))),
+                hidden=self.hidden,
+                pinned=protected.pins,
+                limits=dict(self.limits),
+                processes=self.processes,
+                memory=int(_MEMORY_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")),
+            )
+            environment = {"PATH": self.path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
+            ended = run_confined(
+                order,
+                environment=environment | {"PYTHONDONTWRITEBYTECODE": "1"},
+                output=output,
+                seconds=max(0.0, until - self.clock()),
+            )
+            if ended == Ended(exit_code=0):
                 return {"command": list(command), "exit_code": 0}
-            shown = _tail(output)
-        reason = "timeout" if exit_code is None else "exit_code"
-        text = f"The verification command {command[0]!r} failed; the change was undone"
-        raise refuse("PREFLIGHT_FAILED", text, reason, command=list(command), exit_code=exit_code, output=shown)
-
-    def _start(self, command: Command, *, folder: str, home: str, output: IO[bytes]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*self._confined(folder, home), *command],
-            cwd=folder,
-            env={"PATH": self.path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-
-    def _confined(self, folder: str, home: str) -> list[str]:
-        """Return the arguments that start a command through `confine`. Only Linux supports this."""
-        if sys.platform != "linux":
-            return []
-        frozen = [str(Path(folder, *segments)) for segments in PROTECTED_FOLDERS]
-        order: JsonObject = {
-            "writable": [folder, home],
-            "hidden": list(self.hidden),
-            "frozen": [*frozen, str(Path(folder, ".git"))],
-            "limits": dict(self.limits),
-        }
-        # -I -S: nothing is imported from the workspace, although it is the working directory.
-        return [sys.executable, "-I", "-S", str(_CONFINE), render(order).decode()]
+            raise _failure(command, ended, _tail(output))
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Return the exit code; None if the time limit was exceeded. In both cases its whole process group is killed."""
-    try:
-        return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def _failure(command: Command, ended: Ended, output: str) -> Refused:
+    if ended.stopped is not None:
+        reason = str(ended.stopped["reason"])
+        missing = ended.stopped.get("missing")
+        if missing is None:
+            return refuse("PREFLIGHT_FAILED", _STOPPED[reason], reason, command=list(command))
+        text = f"{_STOPPED[reason]}. {remedy(str(missing))}"
+        return refuse("PREFLIGHT_FAILED", text, reason, command=list(command), missing=missing)
+    reason = "timeout" if ended.exit_code is None else "exit_code"
+    text = f"The verification command {command[0]!r} failed; the change was undone"
+    return refuse("PREFLIGHT_FAILED", text, reason, command=list(command), exit_code=ended.exit_code, output=output)
+
+
+def _check_unchanged(folder: VerifiedFolder, before: Protected) -> None:
+    """Raises Refused: PREFLIGHT_FAILED if protected paths were created or changed since. What was created is renamed, so
+    that neither git nor strictwire uses it; a person can still look at it."""
+    after = folder.protection.scan()
+    changed = sorted(path for path, mark in before.marks.items() if after.marks.get(path) != mark)
+    # Only names that are protected anywhere: a new `.git` turns the folder `docs/plans` beside it into a protected one.
+    created = sorted(path for path in after.marks.keys() - before.marks.keys() if is_own_name(os.path.basename(path)))
+    if not changed and not created:
+        return
+    with closing(folder.own.enter(".")) as root:
+        renamed = {ascii(path)[1:-1]: set_aside(root.descriptor, path) for path in created}
+    text = "A verification command changed protected files; the change was undone, and what it created was renamed"
+    shown = [ascii(path)[1:-1] for path in changed[:_MAX_PATHS]]
+    raise refuse("PREFLIGHT_FAILED", text, "protected", changed=shown, renamed=dict(islice(renamed.items(), _MAX_PATHS)))
 
 
 def _tail(output: IO[bytes]) -> str:

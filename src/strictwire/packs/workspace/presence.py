@@ -1,4 +1,4 @@
-"""Open sessions and locks, written to the state folder for `strictwire workspace status`. Each server process has one file.
+"""Open sessions, written to the state folder for `strictwire workspace status`. Each server process has one file.
 
 A process holds a lock on its file while it runs, so a file that can be locked is left over from a dead process. Session ids
 are shortened: a reader of the folder sees who works, but cannot use their sessions.
@@ -11,12 +11,11 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
-from strictwire.packs.workspace.session_store import BoundLock, Session, SessionSnapshot
+from strictwire.packs.workspace.session_store import Session
 from strictwire.packs.workspace.timestamps import render_timestamp
 
 _SHORT: Final = 8
@@ -32,11 +31,11 @@ class PresenceFile:
         self._lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
-    def write(self, snapshot: SessionSnapshot) -> None:
-        """Write the current sessions and locks. A full disk is ignored: it must not stop the server."""
+    def write(self, sessions: tuple[Session, ...]) -> None:
+        """Write the open sessions. A full disk is ignored: it must not stop the server."""
         draft = self._path.with_suffix(".draft")
         with suppress(OSError):
-            draft.write_bytes(render(_as_json(snapshot)))
+            draft.write_bytes(render({"sessions": list(map(_as_json, sessions))}))
             draft.rename(self._path)
 
     def close(self) -> None:
@@ -46,20 +45,9 @@ class PresenceFile:
         os.close(self._lock)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Present:
-    """Sessions and locks of all server processes in one workspace."""
-
-    sessions: tuple[JsonObject, ...]
-    locks: tuple[JsonObject, ...]
-
-
-def read_presence(folder: Path, root: str) -> Present:
-    """Read the sessions and locks in a workspace. Raises OSError."""
-    files = list(_live_files(folder))
-    sessions = [each for file in files for each in file["sessions"] if each["root"] == root]
-    locks = [each for file in files for each in file["locks"] if each["root"] == root]
-    return Present(sessions=tuple(sessions), locks=tuple(locks))
+def read_presence(folder: Path, root: str) -> list[JsonObject]:
+    """Read the sessions of all server processes in a workspace. Raises OSError."""
+    return [each for file in _live_files(folder) for each in file["sessions"] if each["root"] == root]
 
 
 def _live_files(folder: Path) -> Iterator[JsonObject]:
@@ -83,11 +71,7 @@ def _is_alive(lock: Path) -> bool:
     return False
 
 
-def _as_json(snapshot: SessionSnapshot) -> JsonObject:
-    return {"sessions": list(map(_session, snapshot.sessions)), "locks": list(map(_lock, snapshot.locks))}
-
-
-def _session(session: Session) -> JsonObject:
+def _as_json(session: Session) -> JsonObject:
     return {
         "session": session.id[:_SHORT],
         "pid": os.getpid(),
@@ -96,8 +80,3 @@ def _session(session: Session) -> JsonObject:
         "root": session.root,
         "expires_at": render_timestamp(session.expires),
     }
-
-
-def _lock(bound: BoundLock) -> JsonObject:
-    owner = {"principal": bound.principal, "role": bound.role.value, "root": bound.root}
-    return owner | {"code": bound.lock.code, "tool": bound.lock.tool, "at": bound.lock.at}

@@ -107,7 +107,7 @@ class Replay:
 
     def _changes(self, folder: WorkspaceFolder, plan_hash: str) -> Iterable[Change]:
         recorded = self._ledger.read(workspace_id(folder.root), plan_hash)
-        return resolve_unfinished(recorded, lambda path: maybe_hash(folder.jail, path))
+        return resolve_unfinished(recorded, lambda path: maybe_hash(folder.own, path))
 
     def _maybe_plan(self, folder: WorkspaceFolder, plan_hash: str) -> Plan | None:
         try:
@@ -135,6 +135,6 @@ def _is_of(change: Change, phase_id: str | None, of_session: str | None) -> bool
 
 
 def _file(folder: WorkspaceFolder, path: str, recorded: str | None) -> JsonObject:
-    now = maybe_hash(folder.jail, path)
+    now = maybe_hash(folder.own, path)
     state = "same" if now == recorded else "gone" if now is None else "changed"
     return {"path": path, "recorded": recorded, "now": now, "state": state}

@@ -16,9 +16,10 @@ from strictwire.contract.handler import CallContext
 from strictwire.fault.dialects.system_v1 import GovernedError, code_of
 from strictwire.fault.failure import Facts, Failure, Refused
 from strictwire.packs.pack import LOCAL
+from strictwire.packs.workspace.lock_files import Lock
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import INVARIANTS_OF, RULES, find_refusal, requires_report
-from strictwire.packs.workspace.session_store import Lock, Session, SessionStore
+from strictwire.packs.workspace.session_store import Session, SessionStore
 
 SessionTool: TypeAlias = Callable[[Session, JsonObject], JsonObject]
 """A tool that needs a session. Raises Refused, or OSError if the system failed in a way that has no failure code."""

@@ -1,7 +1,7 @@
 """The open sessions, each with its root held by a descriptor, and the locks that outlive sessions.
 
 A lock belongs to a principal, a role and a folder, not to a session id: a client cannot get rid of it by ending the session
-and beginning another. Everything is kept in the memory of this process. Safe to call from any thread.
+and beginning another. Sessions are kept in the memory of this process, locks in files. Safe to call from any thread.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, TypeAlias
 
-from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootProblem, RootRefused
 from strictwire.packs.workspace.grants import Grants
+from strictwire.packs.workspace.lock_files import Lock, LockFiles, Owner
+from strictwire.packs.workspace.protection import Protection
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import Role
 from strictwire.packs.workspace.timestamps import render_timestamp
@@ -39,24 +42,6 @@ _PROBLEMS: Final = {
     RootProblem.DENIED: "workspace_root cannot be opened",
 }
 
-_Owner: TypeAlias = tuple[str, Role, tuple[int, int]]
-"""Principal, role, and device and inode of the root."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
-    """Why a session is locked until a failure report is written."""
-
-    code: str
-    tool: str
-    session_id: str
-    """The session in which it happened; the report must name it."""
-    at: str
-
-    def as_json(self) -> JsonObject:
-        """Return the member `lock` of an answer."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False)
 class Session:
@@ -74,11 +59,15 @@ class Session:
     pins: Mapping[str, str | None]
     """Hashes of OWN_FILES when the session began; None if a file was absent."""
     jail: Jail = field(repr=False)
+    """For files that tools read and change. Refuses changes to protected files."""
+    own: Jail = field(repr=False)
+    """The same without a guard, for plans, reports and commits."""
+    protection: Protection = field(repr=False)
 
     @property
-    def owner(self) -> _Owner:
+    def owner(self) -> Owner:
         """To whom a lock of this session belongs."""
-        return self.principal, self.role, self.identity
+        return Owner(principal=self.principal, role=self.role.value, root=self.root, identity=self.identity)
 
     def is_root_unchanged(self) -> bool:
         """Return whether the path of the root still leads to the folder that was opened."""
@@ -89,40 +78,29 @@ class Session:
         return (found.st_dev, found.st_ino) == self.identity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundLock:
-    """A lock, to whom it belongs, and where."""
-
-    principal: str
-    role: Role
-    root: str
-    lock: Lock
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSnapshot:
-    """All sessions and locks at one point in time."""
-
-    sessions: tuple[Session, ...]
-    locks: tuple[BoundLock, ...]
+OnChange: TypeAlias = Callable[[tuple[Session, ...]], None]
+"""Called with the open sessions after every change."""
 
 
 class SessionStore:
-    """See the module docstring. `now` returns seconds since 1970; `on_change` is called after every change."""
+    """See the module docstring. `state` is the server's folder of keys and logs; `now` returns seconds since 1970."""
 
     def __init__(
         self,
         grants: Grants,
         *,
+        state: Path,
+        locks: LockFiles,
         now: Callable[[], float],
-        on_change: Callable[[SessionSnapshot], None] = lambda _snapshot: None,
+        on_change: OnChange = lambda _sessions: None,
     ) -> None:
         self._grants = grants
+        self._state = state
+        self._locks = locks
         self._now = now
         self._on_change = on_change
         self._prompted: set[str] = set()
         self._sessions: dict[str, Session] = {}
-        self._locks: dict[_Owner, BoundLock] = {}
         self._mutex = threading.Lock()
 
     def begin(self, principal: str, *, role: Role, root: str) -> Session:
@@ -134,7 +112,7 @@ class SessionStore:
             self._drop_expired()
             if len(self._sessions) < MAX_SESSIONS:
                 self._sessions[made.id] = made
-                self._on_change(self._snapshot())
+                self._on_change(tuple(self._sessions.values()))
                 return made
         raise refuse("SESSION_INITIALIZATION_FAILED", "Too many sessions are open; end one first", "too_many")
 
@@ -151,27 +129,20 @@ class SessionStore:
         with self._mutex:
             self._sessions.pop(session.id, None)
             self._prompted.discard(session.id)
-            self._on_change(self._snapshot())
+            self._on_change(tuple(self._sessions.values()))
 
     def lock(self, session: Session, *, code: str, tool: str) -> None:
-        """Lock a session. If it is locked already, the first failure stays the one to report."""
+        """Lock a session. If it is locked already, the first failure stays the one to report. Raises OSError."""
         made = Lock(code=code, tool=tool, session_id=session.id, at=render_timestamp(self._now()))
-        with self._mutex:
-            bound = BoundLock(principal=session.principal, role=session.role, root=session.root, lock=made)
-            self._locks.setdefault(session.owner, bound)
-            self._on_change(self._snapshot())
+        self._locks.add(session.owner, made)
 
     def unlock(self, session: Session) -> None:
-        """Remove the lock."""
-        with self._mutex:
-            self._locks.pop(session.owner, None)
-            self._on_change(self._snapshot())
+        """Remove the lock. Raises OSError."""
+        self._locks.remove(session.owner)
 
     def maybe_lock(self, session: Session) -> Lock | None:
-        """Return the lock of a session, or None."""
-        with self._mutex:
-            bound = self._locks.get(session.owner)
-        return None if bound is None else bound.lock
+        """Return the lock of a session, or None. Raises OSError."""
+        return self._locks.maybe_find(session.owner)
 
     def mark_prompt_read(self, session: Session) -> None:
         """Record that the session has read its prompt."""
@@ -186,18 +157,15 @@ class SessionStore:
             return session.id not in self._prompted
 
     def close(self) -> None:
-        """Remove all sessions and locks."""
+        """Remove all sessions. Locks stay."""
         with self._mutex:
             self._sessions.clear()
-            self._locks.clear()
             self._prompted.clear()
 
-    def _snapshot(self) -> SessionSnapshot:
-        return SessionSnapshot(sessions=tuple(self._sessions.values()), locks=tuple(self._locks.values()))
-
     def _open(self, principal: str, *, role: Role, root: str) -> Session:
-        real, jail = _open_root(root)
-        status = jail.stat(".")
+        real, own = _open_root(root)
+        protection = Protection(real)
+        status = own.stat(".")
         session = Session(
             id=str(uuid.uuid4()),
             principal=principal,
@@ -205,15 +173,21 @@ class SessionStore:
             root=real,
             identity=status.identity,
             expires=self._now() + self._grants.session_seconds,
-            pins={name: hash_file(jail, name) for name in OWN_FILES},
-            jail=jail,
+            pins={name: hash_file(own, name) for name in OWN_FILES},
+            jail=own.guarded(protection),
+            own=own,
+            protection=protection,
         )
         # A running call may still use the session after its end. The descriptor is closed with the last reference.
-        weakref.finalize(session, jail.close)
+        weakref.finalize(session, own.close)
         # Checked after the root is open: if the folder was swapped in between, its path no longer leads to it.
-        if self._grants.covers(real) and session.is_root_unchanged():
-            return session
-        raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
+        if not self._grants.covers(real) or not session.is_root_unchanged():
+            raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
+        with closing(own.enter(".")) as folder:
+            problem = protection.find_root_problem(folder.descriptor, state=self._state)
+        if problem is not None:
+            raise refuse("SESSION_INITIALIZATION_FAILED", problem, "protected")
+        return session
 
     def _drop_expired(self) -> None:
         now = self._now()

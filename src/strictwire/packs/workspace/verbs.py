@@ -21,13 +21,16 @@ from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.staging import TEMPORARY
 from strictwire.packs.workspace.archive import Archive
 from strictwire.packs.workspace.attest.check import TrustedKeys, check_bundle
+from strictwire.packs.workspace.confined import find_missing_measure, remedy
 from strictwire.packs.workspace.content import MAX_FILE
 from strictwire.packs.workspace.diff import FindBytes, render_each, render_net
 from strictwire.packs.workspace.journal import maybe_hash
 from strictwire.packs.workspace.ledger import Change, Ledger
-from strictwire.packs.workspace.pack import CHANGES, CONTENTS, PRESENCE
+from strictwire.packs.workspace.lock_files import LockFiles
+from strictwire.packs.workspace.pack import CHANGES, CONTENTS, CREATIONS, KEY, PRESENCE, SESSION_LOCKS
 from strictwire.packs.workspace.planning import HOURS
 from strictwire.packs.workspace.plans.approval import KeyRefused, open_signer
+from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.lint import Linted, lint
 from strictwire.packs.workspace.plans.model import Operation, Phase, Plan
 from strictwire.packs.workspace.plans.plan_files import PlanFiles, plan_path
@@ -64,18 +67,17 @@ class OpenedWorkspace:
     """A workspace folder that was opened for a command."""
 
     root: str
-    jail: Jail
+    own: Jail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
-    """What a command works with: the workspace, the signing key of the server, and a clock."""
+    """What a command works with: the workspace, the state of the server, and a clock."""
 
     root: Path
-    key: Path
+    state: Path
+    """State folder of the server's packs, with the signing key."""
     now: Callable[[], float]
-    state: Path | None = None
-    """State folder of the server's packs. Without it, changes and sessions are unknown."""
     trail: TrailView | None = None
 
 
@@ -88,7 +90,7 @@ def run_new(context: CommandContext, *, author: str, draft: str | None) -> Comma
     if not linted.passed:
         return _findings(linted)
     with _opened(context) as (plan_files, folder):
-        plan_hash = plan_files.save(folder, text)
+        plan_hash = plan_files.save(folder, text, author=author)
         return CommandResult(
             stdout=f"{plan_hash}\n", stderr=f"wrote {plan_path(plan_hash)}; have it approved by someone else\n"
         )
@@ -144,8 +146,7 @@ def run_diff(
 
 def _ledger(context: CommandContext) -> Ledger:
     """Return the ledger of the server, for reading."""
-    state = context.state or context.key.parent
-    return Ledger(state / CHANGES, Archive(state / CONTENTS, limit=0), now=context.now)
+    return Ledger(context.state / CHANGES, Archive(context.state / CONTENTS, limit=0), now=context.now)
 
 
 def _finder(ledger: Ledger, folder: OpenedWorkspace, changes: list[Change]) -> FindBytes:
@@ -154,9 +155,9 @@ def _finder(ledger: Ledger, folder: OpenedWorkspace, changes: list[Change]) -> F
 
     def find(sha256: str) -> bytes | None:
         kept = ledger.archive.maybe_get(sha256)
-        if kept is not None or sha256 not in paths or maybe_hash(folder.jail, paths[sha256]) != sha256:
+        if kept is not None or sha256 not in paths or maybe_hash(folder.own, paths[sha256]) != sha256:
             return kept
-        return folder.jail.read(paths[sha256], limit=MAX_FILE)
+        return folder.own.read(paths[sha256], limit=MAX_FILE)
 
     return find
 
@@ -181,22 +182,26 @@ def run_status(context: CommandContext) -> CommandResult:
     reports = len(list(root.glob("docs/reports/*.md")))
     lines = [f"root     {root}", f"id       {workspace_id(str(root))}", *keys, f"plans    {counts}", f"reports  {reports}"]
     lines += [f"open     {_line(each).rstrip()}" for each in plans if each["state"] in _OPEN]
-    lines += [*_present(context, str(root)), *_last_records(context, str(root))]
+    lines += [_sandbox(), *_present(context, str(root)), *_last_records(context, str(root))]
     lines += [f"left     {path} (left by an interrupted write; compare it and remove it)" for path in left]
     return CommandResult(exit_code=FINDINGS if left else 0, stdout="".join(f"{line}\n" for line in lines))
 
 
+def _sandbox() -> str:
+    missing = find_missing_measure()
+    return (
+        "sandbox  ok" if missing is None else f"sandbox  {missing} missing: no verification command runs. {remedy(missing)}"
+    )
+
+
 def _present(context: CommandContext, root: str) -> list[str]:
-    if context.state is None:
-        return []
-    present = read_presence(context.state / PRESENCE, root)
     sessions = [
         f"session  {each['session']}… {each['role']:<11} {each['principal']}, until {each['expires_at']}, pid {each['pid']}"
-        for each in present.sessions
+        for each in read_presence(context.state / PRESENCE, root)
     ]
     locks = [
-        f"lock     {each['role']:<11} {each['principal']}: {each['tool']} failed with {each['code']} at {each['at']}"
-        for each in present.locks
+        f"lock     {owner.role:<11} {owner.principal}: {lock.tool} failed with {lock.code} at {lock.at}"
+        for owner, lock in LockFiles(context.state / SESSION_LOCKS).in_folder(root)
     ]
     return [*(sessions or ["session  none"]), *locks]
 
@@ -252,8 +257,10 @@ def is_hash(text: str) -> bool:
 @contextmanager
 def _opened(context: CommandContext) -> Iterator[tuple[PlanFiles, OpenedWorkspace]]:
     root = str(context.root.resolve())
+    signer = open_signer(context.state / KEY)
+    plan_files = PlanFiles(signer, Creations(context.state / CREATIONS, signer), now=context.now)
     with Jail(root) as jail:
-        yield PlanFiles(open_signer(context.key), now=context.now), OpenedWorkspace(root=root, jail=jail)
+        yield plan_files, OpenedWorkspace(root=root, own=jail)
 
 
 def _findings(linted: Linted) -> CommandResult:

@@ -68,7 +68,7 @@ class Writing:
         operation = Operation.CREATE if previous is None else Operation.MODIFY
         make = make_content(arguments)
         commands = self._permit(session, arguments, operation, path)
-        with self._path_locks.hold(session.identity, path.text):
+        with self._path_locks.hold(session.root, path.text):
             old = None if previous is None else read_expected(session.jail, path, previous)
             new = make(old)
             warnings = self._check_policy(path, old, new)
@@ -85,7 +85,7 @@ class Writing:
         """The tool move_file. Raises Refused: the codes of write_file."""
         old, new = parse_path(arguments["path"]), parse_path(arguments["new_path"])
         commands = self._permit(session, arguments, Operation.MOVE, old, new)
-        with self._path_locks.hold(session.identity, old.text, new.text):
+        with self._path_locks.hold(session.root, old.text, new.text):
             data = read_expected(session.jail, old, arguments["previousHash"])
             check_case(session.jail, new, besides=old)
             changes = [
@@ -102,7 +102,7 @@ class Writing:
         """The tool delete_file. Raises Refused: the codes of write_file."""
         path = parse_path(arguments["path"])
         commands = self._permit(session, arguments, Operation.DELETE, path)
-        with self._path_locks.hold(session.identity, path.text):
+        with self._path_locks.hold(session.root, path.text):
             data = read_expected(session.jail, path, arguments["previousHash"])
             change = FileChange(path=path.text, operation=Operation.DELETE, old=data, new=None)
             with self._ledger.record(session, arguments, "delete_file", [change]) as entry:
@@ -120,7 +120,7 @@ class Writing:
 
     def _verify(self, session: Session, commands: tuple[Command, ...], undo: Callable[[], None]) -> list[JsonObject]:
         try:
-            return self._preflight.check(commands, folder=session.root)
+            return self._preflight.check(commands, folder=session)
         except BaseException:
             # BaseException: a change must not stay unverified, whatever ended the verification.
             restore(undo)
@@ -140,8 +140,8 @@ class Writing:
             problem = f"a report has at most {MAX_REPORT} bytes"
         if problem is not None:
             raise refuse("INVALID_INPUT_VALUE", f"Not a valid failure report: {problem}", "report")
-        with self._path_locks.hold(session.identity, path.text):
-            _create(session.jail, path, text.encode(), {"make_folders": True})
+        with self._path_locks.hold(session.root, path.text):
+            _create(session.own, path, text.encode(), {"make_folders": True})
         self._store.unlock(session)
         answer = change_answer(arguments, Operation.CREATE, path)
         return answer | {"sha256": sha256_of(text.encode()), "size": len(text.encode()), "preflight": [], "warnings": []}

@@ -6,6 +6,7 @@ import asyncio
 import math
 import threading
 from collections.abc import Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -18,15 +19,8 @@ from strictwire.pipeline.call import AnswersNeeded, Caller
 from strictwire.pipeline.deadline import Deadline
 from strictwire.profiles.endpoint import Outlet
 from strictwire.wire.envelope import render_notification
+from strictwire.wire.names import LEVELS
 from strictwire.wire.session import Progress
-
-LEVELS: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        name: rank
-        for rank, name in enumerate(("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"))
-    }
-)
-"""Log levels, least severe first."""
 
 NEEDS: Final[Mapping[str, str]] = MappingProxyType(
     {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
@@ -147,6 +141,25 @@ class ModernContext(McpContext):
         if missing:
             raise AnswersNeeded(missing)
         return {key: self.answers[key] for key in questions}
+
+
+MAX_CAPABILITIES: Final = 32
+"""Capabilities of one client, and members of one capability, that a session remembers. The specification has seven."""
+
+_MAX_CAPABILITY_NAME: Final = 64
+
+
+def summarise_capabilities(declared: object) -> Mapping[str, JsonValue]:
+    """The names of the capabilities that a client declared, and of their members: all that is ever asked about.
+
+    A session lives for hours, and there may be thousands, so none may keep whatever a client sent.
+    """
+    return {name: dict.fromkeys(_short_names(members), True) for name, members in _short_names(declared).items()}
+
+
+def _short_names(value: object) -> dict[str, JsonValue]:
+    found = islice(value.items(), MAX_CAPABILITIES) if isinstance(value, dict) else ()
+    return {name: member for name, member in found if len(name) <= _MAX_CAPABILITY_NAME}
 
 
 def check_capabilities(questions: Mapping[str, Ask], capabilities: Mapping[str, JsonValue]) -> None:

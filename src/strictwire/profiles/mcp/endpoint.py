@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
 from typing import Final
@@ -16,7 +15,7 @@ from strictwire.canon.json import JsonObject, JsonValue, Limits, parse, render
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.profiles.endpoint import Deliver, Headers, Inbound, Outlet, Reply
-from strictwire.profiles.mcp.era import SESSION_HEADER, Route, route_of
+from strictwire.profiles.mcp.era import Route, route_of
 from strictwire.profiles.mcp.exchange import Backend, Exchange, Session
 from strictwire.profiles.mcp.http_rules import (
     ACCEPTED,
@@ -27,6 +26,7 @@ from strictwire.profiles.mcp.http_rules import (
     revision_of,
     sessionless,
 )
+from strictwire.profiles.mcp.quota import SessionQuota
 from strictwire.profiles.mcp.results import write_failure
 from strictwire.profiles.mcp.streams import deliver_on_stream
 from strictwire.profiles.mcp.targets import malformed
@@ -41,8 +41,12 @@ from strictwire.wire.envelope import (
     read_message,
     render_result,
 )
+from strictwire.wire.names import SESSION_HEADER
 from strictwire.wire.revisions import MODERN, REVISIONS, Revision
 from strictwire.wire.session import MAX_IN_FLIGHT, InFlight
+
+MAX_OPENING: Final = 16 * 1024
+"""Bytes of an `initialize`; real ones have less than 2 KB. A session may keep what its client says about itself."""
 
 MAX_BATCH: Final = 100
 """Messages in one batch of a 2025-03-26 session."""
@@ -70,7 +74,9 @@ class McpEndpoint:
         """The session of a connection without headers."""
         self._opening: asyncio.Future[None] | None = None
         """Set while that session is being opened: what follows `initialize` waits for it."""
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: SessionQuota[Session] = SessionQuota(
+            backend.session_limits, is_busy=lambda session: session.in_flight, end=self._end
+        )
         self._closing: set[asyncio.Task[None]] = set()
 
     def cancels_on_disconnect(self, inbound: Inbound) -> bool:
@@ -101,8 +107,7 @@ class McpEndpoint:
 
     async def close(self) -> None:
         """End sessions, then the backend."""
-        sessions = (*self._sessions.values(), *([self._own] if self._own else []))
-        self._sessions.clear()
+        sessions = (*self._sessions.clear(), *([self._own] if self._own else []))
         self._own = None
         await asyncio.gather(*(session.close() for session in sessions), *self._closing, return_exceptions=True)
         await self.backend.close()
@@ -205,26 +210,33 @@ class McpEndpoint:
         if session is None:
             return self._refuse_unreadable(Unreadable(sessionless(headers)), inbound, None)
         if inbound.verb == "DELETE":
-            self._sessions.pop(str(session.id), None)
+            self._sessions.remove(str(session.id))
             self._end(session)
             return Reply(status=204)
         refused = find_stream_fault(headers)
         if refused is not None:
             return self._refuse_unreadable(Unreadable(refused), inbound, None)
-        return await hold_stream(session, headers, outlet)
+        with self._sessions.using(str(session.id)):
+            return await hold_stream(session, headers, outlet)
 
     async def _open(self, exchange: Exchange) -> None:
         """Begin a legacy session. On stdio a second `initialize` begins it anew."""
         fault = find_opening_fault(exchange.request.params or {})
+        if len(exchange.raw) > MAX_OPENING:
+            fault = fail("REQUEST_TOO_LARGE", details={"limitBytes": MAX_OPENING})
         if fault is not None:
             exchange.refuse(fault)
             return
-        over_http = exchange.inbound.headers is not None
+        over_http, principal = exchange.inbound.headers is not None, exchange.inbound.caller.principal
+        if over_http and not self._sessions.make_room(principal):
+            exchange.refuse(fail("OVERLOADED", details={"reason": "sessions"}))
+            return
         session_id = self._prefix + secrets.token_urlsafe(24) if over_http else None
         opening = None if over_http else asyncio.get_running_loop().create_future()
         self._opening = opening or self._opening
         try:
-            opened = await self.backend.open_session(exchange, session_id)
+            with self._sessions.opening(principal):
+                opened = await self.backend.open_session(exchange, session_id)
         finally:
             if opening is not None:
                 self._opening = None
@@ -245,10 +257,7 @@ class McpEndpoint:
             self._own = session
             session.attach(outlet)
             return
-        self._sessions[session.id] = session
-        while len(self._sessions) > self.backend.max_sessions:
-            _, oldest = self._sessions.popitem(last=False)
-            self._end(oldest)
+        self._sessions.add(session.id, session.principal, session)
 
     def _end(self, session: Session) -> None:
         task = asyncio.create_task(session.close())
@@ -260,11 +269,8 @@ class McpEndpoint:
         if headers is None:
             return self._own
         session_id = headers.get(SESSION_HEADER)
-        session = self._sessions.get(session_id) if session_id else None
-        if session is None or session.id is None or session.principal != inbound.caller.principal:
-            return None
-        self._sessions.move_to_end(session.id)
-        return session
+        principal = inbound.caller.principal
+        return self._sessions.find(session_id, principal) if session_id else None
 
     def _hear(self, message: Notification, raw: bytes, session: Session | None, inbound: Inbound) -> Reply:
         """Take a notification. Over HTTP one without a session is refused: its sender has lost the session."""

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Failure, fail
 from strictwire.profiles.endpoint import Headers
+from strictwire.wire.names import META_VERSION, VERSION_HEADER
 from strictwire.wire.revisions import LEGACY_NAMES
-
-META_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
-META_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
-META_CLIENT: Final = "io.modelcontextprotocol/clientInfo"
-META_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
-META_SERVER: Final = "io.modelcontextprotocol/serverInfo"
-META_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
-
-VERSION_HEADER: Final = "mcp-protocol-version"
-SESSION_HEADER: Final = "mcp-session-id"
 
 
 class Route(StrEnum):

@@ -11,6 +11,7 @@ from strictwire.canon.json import JsonValue
 from strictwire.fault.failure import Facts, Failure
 from strictwire.pipeline.record import Journal
 from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
+from strictwire.profiles.mcp.quota import SessionLimits
 from strictwire.profiles.mcp.results import write_failure
 from strictwire.profiles.mcp.streams import Streams
 from strictwire.wire.envelope import Notification, Request, Response
@@ -64,7 +65,7 @@ class Exchange(msgspec.Struct, eq=False):
             transport=self.inbound.transport,
             profile=PROFILE,
             method=self.request.method,
-            principal=self.inbound.caller.principal,
+            caller=self.inbound.caller,
             answer=self._answer_failure,
         )
 
@@ -116,8 +117,8 @@ class Backend(Protocol):
     """What one endpoint serves: our own catalogue, or the guard's upstreams."""
 
     journal: Journal
-    max_sessions: int
-    """Legacy sessions kept at once; the one that was idle longest is ended first."""
+    session_limits: SessionLimits
+    """Legacy sessions that are kept over HTTP."""
 
     async def open_session(self, exchange: Exchange, session_id: str | None) -> Session | Reply | Failure:
         """A new legacy session for an `initialize`; or the error to answer it with."""

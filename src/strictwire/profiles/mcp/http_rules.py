@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from strictwire.fault.failure import Failure, fail
 from strictwire.profiles.endpoint import Headers, Inbound, Outlet, Reply
-from strictwire.profiles.mcp.era import SESSION_HEADER, VERSION_HEADER
 from strictwire.profiles.mcp.streams import Streams
+from strictwire.wire.names import SESSION_HEADER, VERSION_HEADER
 from strictwire.wire.revisions import LEGACY_NAMES, MODERN, REVISIONS, Revision
 
 ACCEPTED: Final = Reply(status=202)

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
-from strictwire.canon.json import JsonObject, JsonValue, render
+from strictwire.canon.json import JsonObject, render
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Failure, Refused, fail
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
-from strictwire.profiles.mcp.context import LEVELS, Home, McpContext, check_capabilities
+from strictwire.profiles.mcp.context import Home, McpContext, check_capabilities, summarise_capabilities
 from strictwire.profiles.mcp.core import Core
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.listen import WANTS
@@ -29,6 +29,7 @@ from strictwire.wire.envelope import (
     render_request,
     render_result,
 )
+from strictwire.wire.names import LEVELS
 from strictwire.wire.revisions import REVISIONS, Revision
 from strictwire.wire.session import InFlight
 
@@ -37,6 +38,9 @@ ASK_SECONDS: Final = 600.0
 
 MAX_SUBSCRIPTIONS: Final = 1000
 """Resources that one session may subscribe to."""
+
+MAX_URI: Final = 2048
+"""Longest URI, in characters, that a session remembers; what browsers and proxies accept."""
 
 DEFAULT_LEVEL: Final = "info"
 """Log messages sent before the client sets a level."""
@@ -57,8 +61,7 @@ class LegacySession:
         self.streams = Streams()
         self.closed = asyncio.Event()
         self.level = DEFAULT_LEVEL
-        capabilities = (exchange.request.params or {}).get("capabilities")
-        self.capabilities: Mapping[str, JsonValue] = capabilities if isinstance(capabilities, dict) else {}
+        self.capabilities = summarise_capabilities((exchange.request.params or {}).get("capabilities"))
         self.opening = render_result(exchange.request.id, _opening(core, revision))
         self._core = core
         self._home = Home.here()
@@ -202,7 +205,7 @@ class LegacySession:
 
     def _subscribe(self, params: JsonObject) -> bytes | Failure:
         uri = params.get("uri")
-        if not isinstance(uri, str):
+        if not isinstance(uri, str) or len(uri) > MAX_URI:
             return malformed("uri")
         if len(self._subscribed) >= MAX_SUBSCRIPTIONS:
             return fail("OVERLOADED")

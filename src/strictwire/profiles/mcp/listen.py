@@ -10,9 +10,9 @@ from typing import Final
 from strictwire.canon.json import JsonObject, render
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.core import Core
-from strictwire.profiles.mcp.era import META_SUBSCRIPTION
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.wire.envelope import render_notification, render_result
+from strictwire.wire.names import META_SUBSCRIPTION
 from strictwire.wire.revisions import MODERN, REVISIONS
 
 WANTS: Final[Mapping[str, str]] = MappingProxyType(

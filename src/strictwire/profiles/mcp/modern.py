@@ -15,7 +15,6 @@ from strictwire.pipeline.call import Asking, Kind
 from strictwire.profiles.endpoint import Inbound, Reply
 from strictwire.profiles.mcp.context import Home, ModernContext
 from strictwire.profiles.mcp.core import Core
-from strictwire.profiles.mcp.era import META_LOG_LEVEL, META_SERVER
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.header_echo import find_argument_mismatch
 from strictwire.profiles.mcp.identity import stamp
@@ -24,6 +23,7 @@ from strictwire.profiles.mcp.listing import LISTS
 from strictwire.profiles.mcp.request_meta import RequestMeta, find_meta_fault, find_stated_fault, read_meta
 from strictwire.profiles.mcp.targets import ASKING, CALLS, Target, malformed, read_target
 from strictwire.wire.envelope import render_result
+from strictwire.wire.names import META_LOG_LEVEL, META_SERVER
 from strictwire.wire.revisions import MODERN, MODERN_NAMES, REVISIONS
 
 REVISION: Final = REVISIONS[MODERN]

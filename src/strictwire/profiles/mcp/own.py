@@ -10,6 +10,7 @@ from strictwire.profiles.mcp.core import Core
 from strictwire.profiles.mcp.exchange import Exchange, Session
 from strictwire.profiles.mcp.legacy import LegacySession
 from strictwire.profiles.mcp.modern import Modern
+from strictwire.profiles.mcp.quota import fair_limits
 from strictwire.wire.revisions import negotiate_legacy
 
 MAX_SESSIONS: Final = 10_000
@@ -19,7 +20,7 @@ MAX_SESSIONS: Final = 10_000
 class OwnBackend:
     """See Backend."""
 
-    max_sessions = MAX_SESSIONS
+    session_limits = fair_limits(MAX_SESSIONS)
 
     def __init__(self, core: Core) -> None:
         self.journal = core.pipeline.journal

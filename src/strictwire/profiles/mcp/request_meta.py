@@ -9,11 +9,10 @@ import msgspec
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.fault.failure import Failure, fail
 from strictwire.profiles.endpoint import Headers
-from strictwire.profiles.mcp.context import LEVELS
-from strictwire.profiles.mcp.era import META_CAPABILITIES, META_LOG_LEVEL, META_VERSION
 from strictwire.profiles.mcp.header_echo import find_mismatch
 from strictwire.profiles.mcp.targets import malformed
 from strictwire.wire.envelope import Request, is_request_id
+from strictwire.wire.names import LEVELS, META_CAPABILITIES, META_LOG_LEVEL, META_VERSION
 from strictwire.wire.revisions import MODERN_NAMES
 
 

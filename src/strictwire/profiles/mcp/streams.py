@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -18,6 +19,9 @@ MAX_STREAMS: Final = 64
 
 MAX_EVENTS: Final = 256
 """Events of one stream that are kept."""
+
+MAX_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of the events that one session keeps: the largest answer, and as much again before it."""
 
 RETRY_MS: Final = 500
 """How soon a client should come back to a stream that we closed."""
@@ -31,6 +35,8 @@ class Stream:
 
     name: str
     outlet: Outlet | None
+    make_room: Callable[[int], None]
+    """Called before an event of that many bytes is kept."""
     events: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
     count: int = 0
     opened: bool = False
@@ -48,6 +54,7 @@ class Stream:
         """Keep the message, and send it if a client listens."""
         self.open()
         self.count += 1
+        self.make_room(len(message))
         self.events.append((self.count, message))
         return self.outlet is not None and self.outlet.send(message, event_id=f"{self.name}.{self.count}")
 
@@ -71,15 +78,28 @@ class Streams:
     def __init__(self) -> None:
         self._streams: OrderedDict[str, Stream] = OrderedDict()
         self._counter = 0
+        self._most_kept = 0
+        """At most so many bytes are kept: events that their stream dropped since the last count are still in it."""
 
     def start(self, outlet: Outlet) -> Stream:
         """A stream for a request; the oldest that ended is forgotten when there are too many."""
         self._counter += 1
-        stream = Stream(name=str(self._counter), outlet=outlet)
+        stream = Stream(name=str(self._counter), outlet=outlet, make_room=self._make_room)
         self._streams[stream.name] = stream
         while len(self._streams) > MAX_STREAMS:
             self._streams.popitem(last=False)
         return stream
+
+    def _make_room(self, size: int) -> None:
+        """Forget the oldest events if there are too many bytes. A client that resumes later has lost them."""
+        self._most_kept += size
+        if self._most_kept <= MAX_BYTES:
+            return
+        kept = size + sum(len(message) for stream in self._streams.values() for _, message in stream.events)
+        for stream in self._streams.values():
+            while kept > MAX_BYTES // 2 and stream.events:  # half, so that the sum is not needed for every event
+                kept -= len(stream.events.popleft()[1])
+        self._most_kept = kept
 
     def forget(self, stream: Stream) -> None:
         """A stream that was never opened has nothing to come back to."""

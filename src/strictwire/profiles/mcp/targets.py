@@ -9,8 +9,7 @@ import msgspec
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Failure, fail
-from strictwire.pipeline.call import Kind
-from strictwire.pipeline.catalog import COMPLETION
+from strictwire.pipeline.call import COMPLETION, Kind
 from strictwire.wire.envelope import is_request_id
 
 MAX_COMPLETIONS: Final = 100

@@ -8,6 +8,7 @@ from strictwire.check.breaking import RULES
 from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.engine import Progress, choose_rules, no_progress
 from strictwire.check.policy import LintPolicy
+from strictwire.check.subject import ToolSet
 from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
 from strictwire.sources.verbs.lint import choose_ruleset
 from strictwire.sources.verbs.result import Output, VerbResult, report_result, verb
@@ -19,7 +20,7 @@ class BreakingOptions:
 
     against: str
     """The source of the old contracts, which callers rely on."""
-    source: str = DEFAULT_SOURCE
+    source: str | ToolSet = DEFAULT_SOURCE
     policy: LintPolicy = field(default_factory=LintPolicy)
     output: Output = field(default_factory=Output)
     live: LiveOptions = NO_OPTIONS

@@ -71,7 +71,7 @@ def _maybe_read(path: Path) -> bytes | None:
 class FreezeOptions:
     """The source of the contracts and the folder for the files."""
 
-    source: str
+    source: str | ToolSet
     """A running server, a dump or a lock file. For code-first servers, the CLI calls `freeze_contracts`."""
     out: str = "schemas/tools"
     live: LiveOptions = NO_OPTIONS
@@ -87,7 +87,7 @@ def run_freeze(options: FreezeOptions) -> VerbResult:
     )
 
 
-def _read_fully(source: str, live: LiveOptions = NO_OPTIONS) -> ToolSet:
+def _read_fully(source: str | ToolSet, live: LiveOptions = NO_OPTIONS) -> ToolSet:
     """The tools of a source. Raises SourceRefused if any part cannot be read: partial output would look complete."""
     tools = read_source(source, live=live)
     if tools.read_problems:
@@ -100,7 +100,7 @@ def _read_fully(source: str, live: LiveOptions = NO_OPTIONS) -> ToolSet:
 class BundleOptions:
     """The folder of schema files and the folder for the bundled files."""
 
-    source: str = DEFAULT_SOURCE
+    source: str | ToolSet = DEFAULT_SOURCE
     out: str = "build/schemas/tools"
 
 
@@ -127,7 +127,7 @@ def run_bundle(options: BundleOptions) -> VerbResult:
 class DocsOptions:
     """What to document. Without `out`, the page is the text of the result."""
 
-    source: str = DEFAULT_SOURCE
+    source: str | ToolSet = DEFAULT_SOURCE
     output_format: str = "markdown"
     """`markdown` or `html`."""
     title: str = "Tools"

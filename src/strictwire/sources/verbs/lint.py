@@ -23,7 +23,7 @@ from strictwire.sources.verbs.result import Output, VerbResult, report_result, v
 class LintOptions:
     """What to check, and how to report."""
 
-    source: str = DEFAULT_SOURCE
+    source: str | ToolSet = DEFAULT_SOURCE
     policy: LintPolicy = field(default_factory=LintPolicy)
     output: Output = field(default_factory=Output)
     live: LiveOptions = NO_OPTIONS
@@ -50,9 +50,9 @@ def choose_ruleset(policy: LintPolicy) -> Ruleset:
     return RULESETS[policy.ruleset]
 
 
-def _change_findings(tools: ToolSet, ref: str, source: str) -> tuple[Finding, ...]:
+def _change_findings(tools: ToolSet, ref: str, source: str | ToolSet) -> tuple[Finding, ...]:
     """The findings of the change rules. The user asked for them with a ref, so they run in every category."""
-    root = Path(source) if Path(source).is_dir() else Path()
+    root = Path(source) if isinstance(source, str) and Path(source).is_dir() else Path()
     change = _change(tools, ref, source, changed_files(ref, root))
     return tuple(
         make_finding(rule, problem, {problem.origin: (1, 1)})
@@ -61,7 +61,7 @@ def _change_findings(tools: ToolSet, ref: str, source: str) -> tuple[Finding, ..
     )
 
 
-def _change(tools: ToolSet, ref: str, source: str, touched: frozenset[str]) -> Change:
+def _change(tools: ToolSet, ref: str, source: str | ToolSet, touched: frozenset[str]) -> Change:
     try:
         before = read_source(f"git:{ref}", git_path=source).by_name()
     except NoSchemaFiles:

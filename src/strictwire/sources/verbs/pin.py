@@ -7,6 +7,7 @@ from pathlib import Path
 
 from strictwire.check.pin import check_pins
 from strictwire.check.render.text import count
+from strictwire.check.subject import ToolSet
 from strictwire.sources.lock import LOCK_NAME, read_lock, read_pins, write_lock
 from strictwire.sources.refused import SourceRefused
 from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
@@ -17,7 +18,7 @@ from strictwire.sources.verbs.result import CLEAN, Output, VerbResult, report_re
 class PinOptions:
     """The source to pin, the lock file, and how to report."""
 
-    source: str = DEFAULT_SOURCE
+    source: str | ToolSet = DEFAULT_SOURCE
     lock: str = LOCK_NAME
     output: Output = field(default_factory=Output)
     live: LiveOptions = NO_OPTIONS

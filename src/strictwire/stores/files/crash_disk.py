@@ -111,9 +111,6 @@ class _CrashFile:
     def sync(self) -> None:
         self._disk.step("sync", self._inode.sync)
 
-    def try_lock(self) -> bool:
-        return True
-
     def close(self) -> None:
         """Nothing to release."""
 
@@ -160,6 +157,10 @@ class CrashDisk:
     def names(self) -> list[str]:
         self._check_exists()
         return list(self._names)
+
+    def is_file(self, name: str) -> bool:
+        """See Disk."""
+        return name in self.names()
 
     def rename(self, old: str, new: str) -> None:
         self._check_exists()

@@ -6,8 +6,10 @@ OSError; callers map them with `stores.fault.mapped_errors`.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -15,6 +17,10 @@ from typing import Final, NamedTuple, Protocol
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 """The trail says who did what, so only its owner may read it."""
+
+
+_SAFELY: Final = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""A link that was planted in the folder must not lead elsewhere, and a pipe must not block."""
 
 
 class FileInfo(NamedTuple):
@@ -44,9 +50,6 @@ class OpenFile(Protocol):
     def sync(self) -> None:
         """Return when everything written so far survives a power cut."""
 
-    def try_lock(self) -> bool:
-        """Lock the file until it is closed; False if another process has it locked."""
-
     def close(self) -> None:
         """Close the file."""
 
@@ -62,6 +65,9 @@ class Disk(Protocol):
 
     def names(self) -> list[str]:
         """Every name in the folder."""
+
+    def is_file(self, name: str) -> bool:
+        """Whether the name is that of a plain file: no link, folder or pipe."""
 
     def rename(self, old: str, new: str) -> None:
         """Rename, replacing a file that has the new name."""
@@ -81,6 +87,9 @@ class _FolderFile:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(fd)
+            raise OSError(errno.EACCES, "not a plain file")
         self.ident = (found.st_dev, found.st_ino)
 
     def size(self) -> int:
@@ -104,13 +113,6 @@ class _FolderFile:
         else:
             os.fdatasync(self._fd)
 
-    def try_lock(self) -> bool:
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
     def close(self) -> None:
         os.close(self._fd)
 
@@ -123,8 +125,7 @@ class FolderDisk:
         self._base = f"{folder}{os.sep}"
 
     def open(self, name: str, *, create: bool = False) -> OpenFile:
-        # A link planted in the folder must not redirect writes to another file.
-        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
+        flags = os.O_RDWR | _SAFELY | (os.O_CREAT if create else 0)
         return _FolderFile(os.open(self._base + name, flags, FILE_MODE))
 
     def stat(self, name: str) -> FileInfo | None:
@@ -136,6 +137,9 @@ class FolderDisk:
 
     def names(self) -> list[str]:
         return [path.name for path in self._folder.iterdir()]
+
+    def is_file(self, name: str) -> bool:
+        return stat.S_ISREG((self._folder / name).lstat().st_mode)
 
     def rename(self, old: str, new: str) -> None:
         (self._folder / old).rename(self._folder / new)
@@ -157,7 +161,7 @@ class ReadingDisk(FolderDisk):
     def open(self, name: str, *, create: bool = False) -> OpenFile:
         if create:
             raise PermissionError(f"{name}: opened for reading")
-        return _FolderFile(os.open(self._base + name, os.O_RDONLY | os.O_CLOEXEC))
+        return _FolderFile(os.open(self._base + name, os.O_RDONLY | _SAFELY))
 
 
 def make_folder(folder: Path) -> None:

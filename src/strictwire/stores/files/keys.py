@@ -9,11 +9,23 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from strictwire.audit.checkpoint import KeyRefused, PublicKey, SigningKey, parse_public_key, parse_signing_key
+from strictwire.audit.checkpoint import (
+    COSIGNATURE,
+    ED25519,
+    KeyRefused,
+    PublicKey,
+    SigningKey,
+    parse_public_key,
+    parse_signing_key,
+)
 from strictwire.stores.files.disk import FILE_MODE, FolderDisk, make_folder
 
 ORIGIN: Final = "strictwire.local/audit/"
 """A log is named after its key: two logs never share a name by accident, and the name reveals nothing about the machine."""
+
+WITNESS_ORIGIN: Final = "strictwire.local/witness/"
+
+ANCHOR_SUFFIX: Final = ".checkpoint"
 
 MAX_KEY_BYTES: Final = 4096
 """A key has about 150 bytes."""
@@ -40,13 +52,16 @@ def load_or_make_key(path: Path, *, log_folder: Path) -> SigningKey:
         raise KeyUnsafe("inside_the_log", path)
     make_folder(path.parent)
     if not path.exists():
-        _make(path)
-    if path.stat().st_mode & 0o077:
-        raise KeyUnsafe("readable_by_others", path)
-    try:
-        return parse_signing_key(_read(path))
-    except KeyRefused:
-        raise KeyUnsafe("not_a_key", path) from None
+        _make(path, ORIGIN, ED25519)
+    return _read_signing_key(path)
+
+
+def load_or_make_witness_key(path: Path) -> SigningKey:
+    """The signing key of a witness at `path`; if there is none, a new one. Raises KeyUnsafe, OSError."""
+    make_folder(path.parent)
+    if not path.exists():
+        _make(path, WITNESS_ORIGIN, COSIGNATURE)
+    return _read_signing_key(path)
 
 
 def read_public_key(path: Path) -> PublicKey:
@@ -63,15 +78,30 @@ def public_path(path: Path) -> Path:
     return path.with_name(path.name + ".pub")
 
 
-def anchor_name(key_path: Path, log_folder: Path) -> str:
-    """The name of the file beside the key that holds the newest checkpoint of one log."""
-    return f"{key_path.name}.{hashlib.sha256(os.fsencode(log_folder.resolve())).hexdigest()[:16]}.checkpoint"
+def anchor_names(key_path: Path, log_folder: Path, log: str = "") -> tuple[str, ...]:
+    """The names of the files beside the key that hold the newest checkpoint of one log.
+
+    The name comes from the configured path, so that a symbolic link to another folder does not lead to another anchor.
+    If the path has links, there is a second file for the folder that they lead to.
+    """
+    places = dict.fromkeys((os.path.abspath(log_folder), os.path.realpath(log_folder)))  # noqa: PTH100 - links are kept
+    digests = [hashlib.sha256(os.fsencode(place)).hexdigest()[:16] for place in places]
+    return tuple(f"{key_path.name}.{digest}{'.' if log else ''}{log}{ANCHOR_SUFFIX}" for digest in digests)
 
 
-def _make(path: Path) -> None:
+def _read_signing_key(path: Path) -> SigningKey:
+    if path.stat().st_mode & 0o077:
+        raise KeyUnsafe("readable_by_others", path)
+    try:
+        return parse_signing_key(_read(path))
+    except KeyRefused:
+        raise KeyUnsafe("not_a_key", path) from None
+
+
+def _make(path: Path, origin: str, algorithm: bytes) -> None:
     seed = secrets.token_bytes(32)
-    name = ORIGIN + hashlib.sha256(SigningKey(name="x", seed=seed).public.raw).hexdigest()[:16]
-    key = SigningKey(name=name, seed=seed)
+    name = origin + hashlib.sha256(SigningKey(name="x", seed=seed).public.raw).hexdigest()[:16]
+    key = SigningKey(name=name, seed=seed, algorithm=algorithm)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     _write(draft, key.render())
     # `link` fails if the name is taken: of two processes that create a key at once, both use the first one's.

@@ -32,6 +32,7 @@ MAX_LINE_BYTES: Final = 32 << 20
 """Far above a record with the largest arguments and result. A longer line is split; no piece of it is a record."""
 
 _OLDER: Final = re.compile(r"audit-log-([0-9]{12})\.jsonl")
+_TORN: Final = re.compile(r"audit-log\.torn-([0-9]{12})")
 
 _MAX_MOVES: Final = 100
 """How often in a row a file may be renamed between listing and opening. A rotation happens once in minutes."""
@@ -65,6 +66,11 @@ def list_segments(disk: Disk) -> list[Segment]:
     older = sorted((int(match[1]), name) for name in names if (match := _OLDER.fullmatch(name)))
     segments = [Segment(name, first) for first, name in older]
     return [*segments, Segment(ACTIVE, read_first(disk, ACTIVE))] if ACTIVE in names else segments
+
+
+def list_torn(disk: Disk) -> list[tuple[int, str]]:
+    """The incomplete lines that were set aside, by the record in whose place they were."""
+    return sorted((int(match[1]), name) for name in disk.names() if (match := _TORN.fullmatch(name)))
 
 
 def first_record(disk: Disk) -> int:
@@ -182,30 +188,31 @@ def read_notes(disk: Disk) -> Iterator[bytes]:
         yield from split_notes(read_lines(file, 0, file.size()))
 
 
-def read_last_note(disk: Disk) -> tuple[bytes | None, int]:
-    """The last complete note and its end offset; (None, 0) if there is none."""
+def read_last_note(disk: Disk) -> bytes | None:
+    """The last complete note; None if there is none."""
     try:
         file = disk.open(CHECKPOINTS)
     except FileNotFoundError:
-        return None, 0
+        return None
     with closing(file):
-        base = max(0, file.size() - 2 * MAX_NOTE_BYTES)
-        tail = file.read(base, 2 * MAX_NOTE_BYTES)
+        return last_note(file)[0]
+
+
+def last_note(file: OpenFile) -> tuple[bytes | None, int]:
+    """The last complete note of the checkpoints and its end offset; (None, 0) if there is none."""
+    base = max(0, file.size() - 2 * MAX_NOTE_BYTES)
+    tail = file.read(base, 2 * MAX_NOTE_BYTES)
     place = find_last_note(tail)
     return (None, 0) if place is None else (tail[slice(*place)], base + place[1])
 
 
-def write_note(disk: Disk, note: bytes) -> None:
+def write_note(file: OpenFile, note: bytes) -> None:
     """Append a note durably, replacing an incomplete one that a crash left."""
-    _, end = read_last_note(disk)
-    is_new = disk.stat(CHECKPOINTS) is None
-    with closing(disk.open(CHECKPOINTS, create=True)) as file:
-        if file.size() > end:
-            file.truncate(end)
-        file.write(end, note)
-        file.sync()
-    if is_new:
-        disk.sync()
+    _, end = last_note(file)
+    if file.size() > end:
+        file.truncate(end)
+    file.write(end, note)
+    file.sync()
 
 
 def read_hash(file: OpenFile, level: int, index: int) -> bytes:

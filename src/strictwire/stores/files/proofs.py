@@ -27,7 +27,7 @@ def prove_record(folder: Path, key: PublicKey, index: int) -> bytes:
     Raises NoProof: the record is absent or pruned, no checkpoint covers it yet, or the trail is damaged.
     """
     disk = ReadingDisk(folder)
-    note, _ = read_last_note(disk)
+    note = read_last_note(disk)
     checkpoint = None if note is None else _open(note, key)
     if checkpoint is None or index >= checkpoint.size:
         raise NoProof("not_signed_yet")

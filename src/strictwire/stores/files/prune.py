@@ -1,24 +1,24 @@
 """Retention: removes old records so that the rest can still be proved.
 
-The hashes of removed records stay, so the tree, its checkpoints and every proof about later records hold. A prune record,
-signed before the first file goes, says what was removed; verification reports records that are missing without one. Files
-are removed oldest first, so a crash in between leaves more records than asked for, never fewer.
+The hashes of removed records stay, so the tree, its checkpoints and every proof about later records hold. A checkpoint that
+is signed before the first file goes says which records may be missing from now on, and a prune record says why. Verification
+reports any other missing record. Files are removed oldest first, so a crash in between leaves more records than asked for,
+never fewer; the next start removes the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 
 from strictwire.audit.event import Prune, render_body
 from strictwire.canon.json import parse_object
 from strictwire.stores.fault import mapped_errors
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.disk import Disk, FolderDisk
-from strictwire.stores.files.layout import BLOCK, first_record, list_segments, older_name, read_lines, read_records
+from strictwire.stores.files.layout import first_record, read_records
 from strictwire.stores.files.progress import Progress, ProgressMeter
+from strictwire.stores.files.removal import remove_before
 from strictwire.stores.files.writer import TrailWriter
 from strictwire.stores.schedule import SYSTEM_CLOCK, Clock
 
@@ -54,12 +54,10 @@ def _prune(writer: TrailWriter, disk: Disk, wanted: Prune, meter: ProgressMeter)
         if first > state.first:
             writer.rotate(state)
         event = Prune(timestamp=wanted.timestamp, before=wanted.before, first=first)
+        # The checkpoint says what may be missing from now on, so it is signed before anything is removed.
+        state.base = first
         writer.append_signed(state, [render_body(event)])
-        _split(disk, first)
-        for segment in list_segments(disk):
-            if segment.first is not None and segment.first < first:
-                disk.remove(segment.name)
-        disk.sync()
+        remove_before(disk, first)
     return Pruned(first=first, removed=first - start)
 
 
@@ -72,29 +70,3 @@ def _find_first(disk: Disk, start: int, before: str, meter: ProgressMeter) -> in
         first += 1
     meter.report()
     return first
-
-
-def _split(disk: Disk, first: int) -> None:
-    """Make a file that starts with record `first`: the rest of the file that holds it, byte for byte."""
-    older = [segment for segment in list_segments(disk) if segment.first is not None and segment.first <= first]
-    if not older or older[-1].first == first:
-        return
-    draft = f"{older_name(first)}.new"
-    with closing(disk.open(draft, create=True)) as target:
-        target.truncate(0)
-        offset = 0
-        for block in _blocks(disk, older[-1].name, first - (older[-1].first or 0)):
-            target.write(offset, block)
-            offset += len(block)
-        target.sync()
-    disk.rename(draft, older_name(first))
-    disk.sync()
-
-
-def _blocks(disk: Disk, name: str, skip: int) -> Iterator[bytes]:
-    """A file without its first `skip` lines."""
-    with closing(disk.open(name)) as file:
-        offset = sum(len(line) for line in islice(read_lines(file), skip))
-        while block := file.read(offset, BLOCK):
-            offset += len(block)
-            yield block

@@ -1,77 +1,107 @@
 """Finds the end of a log after a clean stop, a crash, or writes by another process.
 
-A start trusts what is signed. The newest checkpoint (in the log or in the anchor beside the key) gives size and root of
-the records before it; the stored hashes lead on from there, and only later lines are read. Hashes that do not match the
-signature are rebuilt from the records.
+A start trusts the anchor beside the key (`anchor`), and what the key has signed since. The newest checkpoint gives size and
+root of the records before it; the stored hashes lead on from there. Only later lines are read, and each must have the tag
+of a writer with the key, so that nothing is signed that was not verified. Hashes that do not match the signature are rebuilt
+from the records. A log without an anchor is verified from its first record.
 
 A crash leaves an incomplete last line. It is moved to a file of its own and recorded. Anything else that does not fit was
-not done by a crash: LogFault `damaged`; `strictwire audit verify` says more.
+not done by a crash: LogFault `damaged`; `strictwire audit verify` says more, and `strictwire audit repair` is the way on.
 """
 
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from itertools import takewhile
 
-from strictwire.audit.chain import GENESIS, maybe_leaf, maybe_link
-from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
+from strictwire.audit.chain import GENESIS, is_authentic, maybe_leaf, maybe_link
+from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import Recovery
 from strictwire.audit.merkle import HASH_BYTES, Frontier, read_frontier, stored_count
 from strictwire.canon.digest import digest_bytes
 from strictwire.stores.fault import DAMAGED, LogFault
+from strictwire.stores.files.anchor import Evidence
 from strictwire.stores.files.disk import Disk, FileInfo, OpenFile, replace_file
+from strictwire.stores.files.inventory import find_gap, find_stray
 from strictwire.stores.files.layout import (
     ACTIVE,
     BLOCK,
+    CHECKPOINTS,
     HASHES,
     Segment,
     list_segments,
     read_hash,
-    read_last_note,
     read_lines,
     torn_name,
 )
 from strictwire.stores.files.location import TrailLocation
-from strictwire.stores.files.old_mirror import MIRROR, read_mirrored, remove_mirror
+from strictwire.stores.files.removal import remove_before
 from strictwire.stores.files.search import lines_back
 from strictwire.stores.files.state import LogEnd, TrailState
+from strictwire.stores.files.trust import (
+    count_checkpoints,
+    make_anchor,
+    newest_checkpoint,
+    refuse_cut,
+    refuse_finding,
+    refuse_pruned,
+)
+from strictwire.stores.files.verify import verify_disk
 
 
-def load_state(location: TrailLocation, key: PublicKey) -> TrailState:
+def load_state(location: TrailLocation, key: SigningKey) -> TrailState:
     """Find the end of the log and repair what a crash left, creating missing files. Raises LogFault, OSError."""
     disk = location.disk
-    segments = list_segments(disk)
-    checkpoint = newest_checkpoint(location, key)
+    refuse_finding(find_stray(disk))
+    anchor = location.read_anchor(key.public)
     with ExitStack() as opened:
         hashes = opened.enter_context(closing(disk.open(HASHES, create=True)))
-        replay = _signed_start(hashes, checkpoint) or _bare_start(hashes, segments, checkpoint)
+        notes = opened.enter_context(closing(disk.open(CHECKPOINTS, create=True)))
+        mark = opened.enter_context(closing(location.anchors.open(location.mark_name, create=True)))
+        checkpoint = newest_checkpoint(notes, anchor, key.public)
+        if anchor is None and list_segments(disk):
+            refuse_finding(verify_disk(disk, key.public, Evidence(tag_key=key.tag_key)).finding)
+        remove_before(disk, checkpoint.first)
+        refuse_finding(find_gap(disk, checkpoint.first))
+        segments = list_segments(disk)
+        refuse_pruned(segments, checkpoint)
+        replay = _signed_start(hashes, checkpoint, key) or _bare_start(hashes, segments, checkpoint, key)
         for segment in segments:
             if segment.name != ACTIVE:
                 _replay_older(disk, segment, replay)
         file = opened.enter_context(closing(disk.open(ACTIVE, create=True)))
         # Always: a rotation that failed may have left names that a power cut would take back.
         disk.sync()
-        first, size, rest = _replay_active(disk, file, replay)
-        has_mirror = disk.stat(MIRROR) is not None
-        if has_mirror:
-            size, rest = _replay_mirror(disk, file, replay, size, rest)
+        first, size, rest = _replay_active(disk, file, replay, checkpoint.first)
         replay.finish()
-        end = LogEnd(size, replay.tree, replay.head)
-        signed = 0 if checkpoint is None else checkpoint.size
-        state = TrailState(file=file, hashes=hashes, first=first, end=end, signed=signed)
+        refuse_cut(mark, location.boot, replay.tree.size)
+        state = TrailState(
+            file=file,
+            hashes=hashes,
+            notes=notes,
+            mark=mark,
+            boot=location.boot.encode(),
+            first=first,
+            end=LogEnd(size, replay.tree, replay.head),
+            signed=checkpoint.size,
+            number=checkpoint.number or count_checkpoints(disk, key.public),
+            base=checkpoint.first,
+            durable_records=checkpoint.size,
+        )
+        if anchor is None:
+            make_anchor(location, state, key, checkpoint)
         _settle_torn(location, state, rest)
-        if has_mirror:
-            remove_mirror(disk)
         opened.pop_all()
     return state
 
 
-def catch_up(location: TrailLocation, state: TrailState, found: FileInfo | None) -> bool:
+def catch_up(location: TrailLocation, state: TrailState, found: FileInfo | None, key: SigningKey) -> bool:
     """Take in what another process appended. False if the active file is another one, or shorter than known."""
     if found is None or found.ident != state.file.ident or found.size < state.end.size:
         return False
     state.store_hashes()
-    replay = _Replay(tree=state.end.tree.copy(), head=state.end.head, hashes=state.hashes, checkpoint=None)
+    replay = _Replay(
+        tree=state.end.tree.copy(), head=state.end.head, hashes=state.hashes, checkpoint=None, tag_key=key.tag_key
+    )
     size, rest = replay.take_lines(state.file, state.end.size)
     replay.finish()
     state.end = LogEnd(size, replay.tree, replay.head)
@@ -79,37 +109,28 @@ def catch_up(location: TrailLocation, state: TrailState, found: FileInfo | None)
     return True
 
 
-def newest_checkpoint(location: TrailLocation, key: PublicKey) -> Checkpoint | None:
-    """The newest signed checkpoint, in the log or in the anchor. Raises LogFault for one that is not signed by the key."""
-    note, _ = read_last_note(location.disk)
-    found = [read_checkpoint(text, key) for text in (note, location.read_anchor()) if text]
-    return max(found, key=lambda checkpoint: checkpoint.size, default=None)
-
-
-def read_checkpoint(note: bytes, key: PublicKey) -> Checkpoint:
-    """Read a note. Raises LogFault if it is not signed by the key."""
-    try:
-        return open_checkpoint(note, key)
-    except NoteRefused as refused:
-        raise LogFault(f"checkpoint_{refused.fault}") from None
-
-
 class _Replay:
     """Takes in records one by one and stores their hashes."""
 
-    def __init__(self, *, tree: Frontier, head: bytes, hashes: OpenFile, checkpoint: Checkpoint | None) -> None:
+    def __init__(
+        self, *, tree: Frontier, head: bytes, hashes: OpenFile, checkpoint: Checkpoint | None, tag_key: bytes
+    ) -> None:
         self.tree = tree
         self.head = head
         self._hashes = hashes
         self._offset = stored_count(tree.size) * HASH_BYTES
         self._unstored: list[bytes] = []
         self._checkpoint = checkpoint
+        self._signed = 0 if checkpoint is None else checkpoint.size
+        self._tag_key = tag_key
 
     def take(self, line: bytes) -> bool:
         """Take in a line if it is the next record. Raises LogFault if the tree does not have its signed root."""
         leaf = maybe_leaf(line, seq=self.tree.size, prev=self.head)
         if leaf is None:
             return False
+        if self.tree.size >= self._signed and not is_authentic(line[:-1], prev=self.head, tag_key=self._tag_key):
+            raise LogFault(DAMAGED, record=self.tree.size, detail="it was not written by a server with the key")
         self.head = leaf
         self._unstored += self.tree.push(leaf)
         if len(self._unstored) * HASH_BYTES >= BLOCK:
@@ -141,25 +162,25 @@ class _Replay:
             self._offset += len(data)
 
 
-def _signed_start(hashes: OpenFile, checkpoint: Checkpoint | None) -> _Replay | None:
+def _signed_start(hashes: OpenFile, checkpoint: Checkpoint, key: SigningKey) -> _Replay | None:
     """Start at the checkpoint, if the stored hashes lead to its root."""
-    if checkpoint is None:
+    if not checkpoint.size:
         return None
     tree = read_frontier(checkpoint.size, lambda level, index: read_hash(hashes, level, index))
     head = read_hash(hashes, 0, checkpoint.size - 1)
     if tree.root() != checkpoint.root or len(head) != HASH_BYTES:
         return None
-    return _Replay(tree=tree, head=head, hashes=hashes, checkpoint=checkpoint)
+    return _Replay(tree=tree, head=head, hashes=hashes, checkpoint=checkpoint, tag_key=key.tag_key)
 
 
-def _bare_start(hashes: OpenFile, segments: list[Segment], checkpoint: Checkpoint | None) -> _Replay:
+def _bare_start(hashes: OpenFile, segments: list[Segment], checkpoint: Checkpoint, key: SigningKey) -> _Replay:
     """Start at the first record that is left. After a prune, the stored hashes must cover what was removed."""
     first = next((segment.first for segment in segments if segment.first is not None), 0)
     tree = read_frontier(first, lambda level, index: read_hash(hashes, level, index))
     head = read_hash(hashes, 0, first - 1) if first else GENESIS
     if len(head) != HASH_BYTES or any(len(peak) != HASH_BYTES for peak in tree.peaks):
         raise LogFault(DAMAGED, record=0)
-    return _Replay(tree=tree, head=head, hashes=hashes, checkpoint=checkpoint)
+    return _Replay(tree=tree, head=head, hashes=hashes, checkpoint=checkpoint, tag_key=key.tag_key)
 
 
 def _replay_older(disk: Disk, segment: Segment, replay: _Replay) -> None:
@@ -172,13 +193,14 @@ def _replay_older(disk: Disk, segment: Segment, replay: _Replay) -> None:
         raise LogFault(DAMAGED, record=replay.tree.size)
 
 
-def _replay_active(disk: Disk, file: OpenFile, replay: _Replay) -> tuple[int, int, bytes]:
+def _replay_active(disk: Disk, file: OpenFile, replay: _Replay, base: int) -> tuple[int, int, bytes]:
     """Take in the active file: its first record, where its records end, and what a crash left after them."""
     lines = read_lines(file)
     first_line = next(lines, b"")
     first = _seq_of(first_line)
     if first is None or first >= replay.tree.size:
-        _check_older_files(disk, replay.tree.size)
+        if replay.tree.size > base:
+            _check_older_files(disk, replay.tree.size)
         start = replay.tree.size
         return start, *replay.take_lines(file, 0)
     # The records before the checkpoint are covered by its signature; here only their number matters.
@@ -189,18 +211,6 @@ def _replay_active(disk: Disk, file: OpenFile, replay: _Replay) -> tuple[int, in
             raise LogFault(DAMAGED, record=record)
         offset += len(line)
     return first, *replay.take_lines(file, offset)
-
-
-def _replay_mirror(disk: Disk, file: OpenFile, replay: _Replay, size: int, rest: bytes) -> tuple[int, bytes]:
-    """Put back records that only the mirror of an earlier version holds, so that it can be deleted."""
-    lines: list[bytes] = list(takewhile(replay.take, read_mirrored(disk, replay.head)))
-    if lines:
-        file.write(size, b"".join(lines))
-        size += sum(map(len, lines))
-        rest = _read_torn(file, size, replay.tree.size)
-    # Also without new lines: what the log holds may have been synced in the mirror only.
-    file.sync()
-    return size, rest
 
 
 def _check_older_files(disk: Disk, size: int) -> None:

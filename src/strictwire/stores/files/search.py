@@ -66,7 +66,7 @@ def find_line(file: OpenFile, seq: int) -> int:
 
 def prove_line(disk: Disk, index: int, checkpoint: Checkpoint) -> Proof:
     """A record with its path to a signed root. Raises LogFault: `no_such_record`, or `damaged` if they do not match."""
-    line = _read_line(disk, index)
+    line = read_line(disk, index)
     with stored_hashes(disk) as read:
         hashes = tuple(prove_inclusion(index, checkpoint.size, read))
     if fold_inclusion(leaf_hash(line), index=index, size=checkpoint.size, proof=hashes) != checkpoint.root:
@@ -74,7 +74,8 @@ def prove_line(disk: Disk, index: int, checkpoint: Checkpoint) -> Proof:
     return Proof(index=index, line=line, hashes=hashes)
 
 
-def _read_line(disk: Disk, index: int) -> bytes:
+def read_line(disk: Disk, index: int) -> bytes:
+    """A record, without its line break. Raises LogFault: `no_such_record`."""
     holding = [segment for segment in list_segments(disk) if segment.first is not None and segment.first <= index][-1:]
     for segment in holding:
         file = open_listed(disk, segment)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from strictwire.audit.event import Recovery
 from strictwire.audit.merkle import HASH_BYTES, Frontier, stored_count
+from strictwire.stores.files.anchor import render_mark
 from strictwire.stores.files.disk import FileInfo, OpenFile
 
 
@@ -28,13 +29,23 @@ class TrailState:
     file: OpenFile
     """The active file."""
     hashes: OpenFile
+    notes: OpenFile
+    """The checkpoints. Open, so that they can be put back if their file is deleted."""
+    mark: OpenFile
+    """Beside the key: how many records there are. See anchor.Mark."""
+    boot: bytes
     first: int
     """The first record of the active file."""
     end: LogEnd
     signed: int
     """Records covered by a checkpoint."""
+    number: int = 0
+    """How many checkpoints were signed."""
+    base: int = 0
+    """Records before this one were pruned. Each checkpoint says so; nothing but a prune or a repair changes it."""
     pending: list[bytes] = field(default_factory=list)
     """Hashes that the hashes file lacks, in stored order. They are stored before a signature needs them."""
+    durable_records: int = 0
     durable_size: int = 0
     """Bytes of the active file that a sync of ours covered."""
     fsync_failed: bool = False
@@ -73,6 +84,10 @@ class TrailState:
             self.hashes.write(offset * HASH_BYTES, b"".join(self.pending))
             self.pending.clear()
 
+    def write_mark(self) -> None:
+        """Note beside the key how many records there are. Raises OSError."""
+        self.mark.write(0, render_mark(self.boot, self.end.tree.size, self.durable_records))
+
     def cut_back(self, end: LogEnd) -> None:
         """Undo a failed commit. If that fails too, the next commit tries again before anything else. Raises OSError."""
         self.undo = FileInfo(self.file.ident, self.file.size()), end
@@ -84,5 +99,5 @@ class TrailState:
 
     def close(self) -> None:
         """Close the files."""
-        self.file.close()
-        self.hashes.close()
+        for file in (self.file, self.hashes, self.notes, self.mark):
+            file.close()

@@ -7,20 +7,21 @@ log is long. No file stays open between calls.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from itertools import islice
 from typing import Final
 
 from msgspec import structs
 
-from strictwire.audit.chain import GENESIS
+from strictwire.audit.chain import GENESIS, maybe_link
 from strictwire.audit.checkpoint import Checkpoint, NoteRefused, PublicKey, open_checkpoint
 from strictwire.audit.merkle import HASH_BYTES, Frontier, leaf_hash, read_frontier, stored_size
 from strictwire.audit.verify import Finding, Reason, Verifier
 from strictwire.audit.view import Judged, Proven
 from strictwire.fault.failure import Refused
 from strictwire.stores.fault import DAMAGED, LogFault, mapped_errors
+from strictwire.stores.files.anchor import parse_anchor
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.disk import Disk, ReadingDisk
 from strictwire.stores.files.keys import KeyUnsafe, public_path, read_public_key
@@ -33,7 +34,7 @@ from strictwire.stores.files.layout import (
     read_records,
     stored_hashes,
 )
-from strictwire.stores.files.search import find_line, lines_back, open_listed, prove_line
+from strictwire.stores.files.search import find_line, lines_back, open_listed, prove_line, read_line
 
 _AT_END: Final = frozenset({Reason.TRUNCATED, Reason.CHECKPOINT_MISSING})
 """Findings about the end of a log, which a verification that stops earlier has not seen."""
@@ -50,21 +51,37 @@ class FileTrailView:
         """See TrailView."""
         with _refusing():
             try:
-                return read_public_key(public_path(self._config.key_path))
+                return read_public_key(public_path(self._config.key_path)).for_log(self._config.log)
             except KeyUnsafe as unsafe:
                 raise LogFault(f"key_{unsafe.reason}") from unsafe
 
     def lines_back(self, before: int | None = None) -> Iterator[bytes]:
-        """See TrailView."""
+        """See TrailView. Follows the hash chain: Refused with `damaged` where a line is not the one that the next names."""
         with _refusing():
-            disk = ReadingDisk(self._config.folder)
-            for segment in reversed(list_segments(disk)):
-                if segment.first is None or (before is not None and segment.first >= before):
-                    continue
-                file = open_listed(disk, segment)
-                if file is not None:
-                    with closing(file):
-                        yield from lines_back(file, file.size() if before is None else find_line(file, before))
+            expected = None if before is None else self._hash_before(before)
+            for line in self._lines_back(before):
+                link = maybe_link(line)
+                if link is None or (expected is not None and leaf_hash(line) != expected):
+                    raise LogFault(DAMAGED)
+                expected = link.prev
+                yield line
+
+    def _lines_back(self, before: int | None) -> Iterator[bytes]:
+        disk = ReadingDisk(self._config.folder)
+        for segment in reversed(list_segments(disk)):
+            if segment.first is None or (before is not None and segment.first >= before):
+                continue
+            file = open_listed(disk, segment)
+            if file is not None:
+                with closing(file):
+                    yield from lines_back(file, file.size() if before is None else find_line(file, before))
+
+    def _hash_before(self, record: int) -> bytes | None:
+        """The hash that a record names as that of the one before it; None if there is no such record yet."""
+        with suppress(LogFault):
+            link = maybe_link(read_line(ReadingDisk(self._config.folder), record))
+            return None if link is None else link.prev
+        return None
 
     def judge(self, after: Judged | None = None, *, limit: int) -> Judged:
         """See TrailView."""
@@ -104,12 +121,17 @@ class FileTrailView:
         return checkpoint
 
     def _read_last(self, disk: Disk) -> Checkpoint | None:
-        note, _ = read_last_note(disk)
+        note = read_last_note(disk)
         return None if note is None else self._read_checkpoint(note)
 
     def _read_anchor(self) -> Checkpoint | None:
         path = self._config.anchor_path
-        return self._read_checkpoint(path.read_bytes()) if path.is_file() else None
+        if not path.is_file():
+            return None
+        try:
+            return parse_anchor(path.read_bytes()).checkpoint(self.key)
+        except NoteRefused as refused:
+            raise LogFault(DAMAGED) from refused
 
     def _read_checkpoint(self, note: bytes) -> Checkpoint:
         try:

@@ -17,12 +17,14 @@ from strictwire.audit.chain import seal_batch
 from strictwire.audit.checkpoint import Checkpoint, SigningKey
 from strictwire.audit.event import render_body
 from strictwire.stores.fault import as_fault, mapped_errors
-from strictwire.stores.files.disk import FileInfo, replace_file
+from strictwire.stores.files.anchor import anchor_of
+from strictwire.stores.files.disk import FileInfo
 from strictwire.stores.files.layout import ACTIVE, BLOCK, older_name, write_note
 from strictwire.stores.files.location import TrailLocation
 from strictwire.stores.files.recovery import catch_up, load_state
-from strictwire.stores.files.restore import restore_files, restore_hashes, was_deleted
+from strictwire.stores.files.restore import restore_files, restore_hashes, restore_notes, was_deleted
 from strictwire.stores.files.state import LogEnd, TrailState
+from strictwire.stores.files.trust import follow_notes
 
 MAX_PENDING: Final = 1 << 15
 """Hashes kept in memory, 1 MiB. Reached only if no checkpoint can be signed: one is due after 10,000 records."""
@@ -61,7 +63,7 @@ class TrailWriter:
     def append_unsynced(self, bodies: Sequence[bytes]) -> None:
         """Write records; a power cut before `sync` may lose them. LogFault: none of them is kept."""
         with self._locked():
-            self._write(self._current(), bodies)
+            self._append_unsynced(self._current(), bodies)
             self._maybe_rotate()
 
     def try_append_unsynced(self, bodies: Sequence[bytes]) -> bool:
@@ -79,7 +81,7 @@ class TrailWriter:
                 found = self._disk.stat(ACTIVE)
                 if not state.matches(found) and not self._catch_up_quickly(state, found):
                     return False
-                self._write(state, bodies)
+                self._append_unsynced(state, bodies)
             finally:
                 lock.release()
         except OSError as exc:
@@ -155,10 +157,11 @@ class TrailWriter:
     def _find_end(self, known: TrailState | None, found: FileInfo | None) -> TrailState:
         if known is not None and not known.must_reload and self._follow(known, found):
             return known
-        state = load_state(self._location, self._key.public)
+        state = load_state(self._location, self._key)
         if known is not None:
             if known.file.ident == state.file.ident:
                 state.durable_size = min(known.durable_size, state.end.size)
+                state.durable_records = min(known.durable_records, state.records)
                 state.fsync_failed = known.fsync_failed
             known.close()
         self._state = state
@@ -169,19 +172,20 @@ class TrailWriter:
         if found is None and was_deleted(self._location, self._key.public, state):
             restore_files(self._location, state)
             return True
-        return catch_up(self._location, state, found)
+        return catch_up(self._location, state, found, self._key)
 
     def _catch_up_quickly(self, state: TrailState, found: FileInfo | None) -> bool:
         """Take in the few records that another process wrote; False if there is more to do."""
         if found is None or found.size - state.end.size > BLOCK:
             return False
-        return catch_up(self._location, state, found) and not state.recoveries
+        return catch_up(self._location, state, found, self._key) and not state.recoveries
 
     def _append(self, state: TrailState, bodies: Sequence[bytes]) -> None:
         before = state.end
         self._write(state, bodies)
         try:
             _sync(state)
+            state.write_mark()
         except OSError:
             # Unsynced records must not stay: their callers are told that they were not kept.
             state.cut_back(before)
@@ -189,11 +193,20 @@ class TrailWriter:
                 state.file.sync()
             raise
 
+    def _append_unsynced(self, state: TrailState, bodies: Sequence[bytes]) -> None:
+        before = state.end
+        self._write(state, bodies)
+        try:
+            state.write_mark()
+        except OSError:
+            state.cut_back(before)
+            raise
+
     def _write(self, state: TrailState, bodies: Sequence[bytes]) -> None:
         if len(state.pending) >= MAX_PENDING:
             state.store_hashes()
         end = state.end
-        sealed = seal_batch(bodies, first=end.tree.size, head=end.head)
+        sealed = seal_batch(bodies, first=end.tree.size, head=end.head, tag_key=self._key.tag_key)
         try:
             state.file.write(end.size, sealed.lines)
         except OSError:
@@ -210,21 +223,24 @@ class TrailWriter:
                 self.rotate(self._state)
 
     def _sign(self, state: TrailState) -> Checkpoint | None:
+        restore_notes(self._location, state)
+        follow_notes(state, self._key.public)
         if state.records == state.signed:
             return None
         _sync(state)
         state.store_hashes()
         restore_hashes(self._disk, state)
         state.hashes.sync()
-        checkpoint = self._key.sign(size=state.records, root=state.end.tree.root())
-        write_note(self._disk, checkpoint.note)
-        replace_file(self._location.anchors, self._location.anchor_name, checkpoint.note)
-        state.signed = checkpoint.size
+        tree = state.end.tree
+        checkpoint = self._key.sign(size=tree.size, root=tree.root(), number=state.number + 1, first=state.base)
+        write_note(state.notes, checkpoint.note)
+        self._location.write_anchor(anchor_of(checkpoint, tree=tree, head=state.end.head, note_end=state.notes.size()))
+        state.signed, state.number = checkpoint.size, checkpoint.number
         return checkpoint
 
 
 def _sync(state: TrailState) -> None:
-    size = state.end.size
+    size, records = state.end.size, state.records
     if state.fsync_failed:
         for offset in range(state.durable_size, size, BLOCK):
             state.file.write(offset, state.file.read(offset, min(BLOCK, size - offset)))
@@ -233,4 +249,4 @@ def _sync(state: TrailState) -> None:
     except OSError:
         state.fsync_failed = True
         raise
-    state.durable_size, state.fsync_failed = size, False
+    state.durable_size, state.durable_records, state.fsync_failed = size, records, False

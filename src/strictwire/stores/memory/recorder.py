@@ -16,8 +16,9 @@ class MemoryRecorder:
 
     keeps = True
 
-    def __init__(self, *, keeps_values: bool = True) -> None:
+    def __init__(self, *, keeps_values: bool = True, tag_key: bytes = b"") -> None:
         self.keeps_values = keeps_values
+        self._tag_key = tag_key
         self._head = GENESIS
         self.lines: list[bytes] = []
         """What the log file would hold, without line breaks."""
@@ -32,7 +33,7 @@ class MemoryRecorder:
     def append(self, bodies: Sequence[bytes], done: Done) -> None:
         """See Recorder. `done` is called at once."""
         if self.failure is None:
-            sealed = seal_batch(bodies, first=len(self.lines), head=self._head)
+            sealed = seal_batch(bodies, first=len(self.lines), head=self._head, tag_key=self._tag_key)
             self._head = sealed.leaves[-1]
             self.lines += sealed.lines.split(b"\n")[:-1]
         done(self.failure)

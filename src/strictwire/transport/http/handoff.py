@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Final, TypeAlias
 
 from strictwire.profiles.endpoint import Headers
-from strictwire.profiles.mcp.era import SESSION_HEADER
+from strictwire.wire.names import SESSION_HEADER
 
 SEPARATOR: Final = "."
 """Between the number of a worker and the rest of a session id."""

@@ -64,6 +64,7 @@ def test_a_policy_is_read_from_its_table() -> None:
         ({"waivers": [{"rule": "GUID_UNIQUE", "reason": " "}]}, "a waiver is a table"),
         ({"waivers": [{"rule": "GUID_UNIQUE", "reason": "x", "tool": "y"}]}, "unknown key 'tool'"),
         ({"max_bytes": {"*": 0}}, "`max_bytes` maps"),
+        ({"max_bytes": {"Textures": 5}}, "unknown key 'Textures' in `max_bytes`"),
         ({"fail_on": 3}, "unknown severity 3"),
         ({"baseline": 3}, "`baseline` is a path"),
     ],

@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from strictwire.canon.json import parse_object
+from strictwire.fault.escape import for_markdown_code
 from strictwire.packs.unity.diff.model import Action, Change, FileDiff, Part, ProjectDiff, Status
 from strictwire.packs.unity.diff.render import DIFF_FORMATS
-from strictwire.packs.unity.diff.render.markdown import MAX_MARKDOWN, code
+from strictwire.packs.unity.diff.render.markdown import MAX_MARKDOWN
 
 NASTY = "<script>alert(1)</script>`*_[x](javascript:y)\x1b[31m\u202e\u2066\x00\x9b|@all\nnew"
 DIFF = ProjectDiff(
@@ -121,7 +122,7 @@ def test_markdown_is_a_list_for_each_file() -> None:
     ],
 )
 def test_a_code_span_holds_exactly_its_text(text: str, expected: str) -> None:
-    assert code(text) == expected
+    assert for_markdown_code(text) == expected
 
 
 def test_markdown_fits_into_a_comment() -> None:

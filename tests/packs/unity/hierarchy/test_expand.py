@@ -10,6 +10,7 @@ from tests.packs.unity.hierarchy.memory import MemorySources, outline, placed, s
 from tests.packs.unity.writer import ProjectBuilder
 from tests.packs.unity.writer_model import Component, Instance, Node, Override, Prefab, Scene
 from tests.packs.unity.writer_random import random_project
+from tests.packs.unity.writer_yaml import Document, Ref
 
 from strictwire.packs.unity.hierarchy.expand import build_tree
 from strictwire.packs.unity.hierarchy.sources import Obstacle
@@ -186,6 +187,40 @@ def test_a_prefab_bomb_stops_at_the_limit_of_objects() -> None:
     assert 4_000 < sum(1 for _ in tree.walk()) <= 5_000 * 2
     assert tree.findings.is_cut
     assert not tree.findings.is_late
+
+
+def test_a_bomb_of_prefabs_without_objects_stops_at_the_limit_of_objects() -> None:
+    """Each level has two instances and nothing else; the innermost names a prefab that is not there."""
+    builder = ProjectBuilder()
+    for number in range(30):
+        source = builder.guid_of(f"Assets/P{number - 1}.prefab") if number else "0" * 31 + "1"
+        twice = [
+            Document(
+                class_id=1001,
+                file_id=number * 10 + each,
+                type_name="PrefabInstance",
+                body={
+                    "m_Modification": {"m_TransformParent": Ref(0), "m_Modifications": []},
+                    "m_SourcePrefab": Ref(100100000, source, 3),
+                },
+            )
+            for each in (1, 2)
+        ]
+        builder.add_documents(f"Assets/P{number}.prefab", twice)
+    tree = tree_of(builder, "Assets/P29.prefab", objects=5_000)
+
+    assert tree.findings.is_cut
+
+
+def test_an_instance_that_removes_very_many_objects_is_expanded_in_one_pass() -> None:
+    many = 20_000
+    children = tuple(Node(file_id=10 * each, transform_id=10 * each + 1, name="C") for each in range(10, many + 10))
+    builder = ProjectBuilder()
+    builder.add_prefab(Prefab(path="Assets/P.prefab", root=Node(file_id=1, transform_id=2, name="P", children=children)))
+    removed = tuple(each.file_id for each in reversed(children[1:]))
+    scene(builder, Instance(file_id=7, source="Assets/P.prefab", removed_objects=removed))
+
+    assert outline(tree_of(builder, SCENE)) == ["P", "P/C"]
 
 
 def test_a_bomb_within_the_limit_is_expanded_whole() -> None:

@@ -8,7 +8,13 @@ import pytest
 from tests.packs.unity.writer import ProjectBuilder
 from tests.packs.unity.writer_random import random_project
 
-from strictwire.packs.unity.project.find import NotAProject, find_boundary, find_projects, read_editor_version
+from strictwire.packs.unity.project.find import (
+    NotAProject,
+    SearchTooLarge,
+    find_boundary,
+    find_projects,
+    read_editor_version,
+)
 from strictwire.packs.unity.project.project import open_project
 
 
@@ -57,3 +63,12 @@ def test_the_boundary_is_the_repository(tmp_path: Path) -> None:
     assert find_boundary(root) == root
     (tmp_path / ".git").mkdir()
     assert find_boundary(root) == tmp_path
+
+
+def test_a_search_that_would_miss_projects_is_refused(tmp_path: Path) -> None:
+    for name in ("a/b", "a/c", "d"):
+        ProjectBuilder().save(tmp_path / name)
+
+    assert len(find_projects(tmp_path, max_folders=20)) == 3
+    with pytest.raises(SearchTooLarge, match="name the folder of one project"):
+        find_projects(tmp_path, max_folders=3)

@@ -8,12 +8,12 @@ import pytest
 
 from strictwire.packs.unity.project.meta import (
     Meta,
-    has_conflict,
     has_several_guids,
     is_builtin_guid,
     is_placeholder_guid,
     read_meta,
 )
+from strictwire.packs.unity.yaml.index import has_conflict
 
 GUID = "22e38f402fa4f90edbacc8f7b80a8700"
 

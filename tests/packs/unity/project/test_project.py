@@ -42,6 +42,16 @@ def test_what_unity_ignores_is_not_listed(tmp_path: Path) -> None:
     assert [path for path in open_project(root).assets if path.startswith("Assets/")] == []
 
 
+def test_a_link_never_hides_the_folder_that_it_leads_to(tmp_path: Path) -> None:
+    root = random_project(3).save(tmp_path)
+    before = open_project(root)
+    (root / "Assets" / "A").symlink_to("..")
+    after = open_project(root)
+
+    assert {path for path in after.assets if not path.startswith("Assets/A/")} == set(before.assets)
+    assert {path for path in after.obstacles if not path.startswith("Assets/A/")} == set()
+
+
 def test_links_are_followed_inside_and_reported_outside(tmp_path: Path) -> None:
     root = ProjectBuilder().save(tmp_path / "Game")
     save_files(tmp_path, {"outside/secret.mat": b"x", "Game/Shared/in.mat": b"y"})

@@ -129,7 +129,7 @@ def test_a_meta_file_refers_through_its_importer() -> None:
     ("raw", "faults"),
     [
         (b"", []),
-        (HEAD, []),
+        (HEAD, [Fault.TRUNCATED]),
         (HEAD + b"--- !u!1 &1\nGameObject:\n  m_Name: A", [Fault.TRUNCATED]),
         (HEAD + b"--- !u!1 &1\nG:\n  a: 1\n--- !u!1 &1\nG:\n  a: 2\n", [Fault.DUPLICATE_ID]),
         (HEAD + b"--- !u!1 &99999999999999999999\nG:\n  a: 1\n", [Fault.ID_OUT_OF_RANGE]),

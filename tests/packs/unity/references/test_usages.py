@@ -89,6 +89,18 @@ def test_an_override_of_an_instance_is_a_usage(tmp_path: Path) -> None:
     ]
 
 
+def test_an_instance_is_one_usage_of_its_prefab_whatever_it_overrides(tmp_path: Path) -> None:
+    builder = ProjectBuilder()
+    builder.add_prefab(Prefab(path="Assets/P.prefab", root=Node(file_id=1, transform_id=2, name="Root")))
+    overrides = tuple(Override(target=1, path=f"m_Field{number}", value="1") for number in range(5))
+    instance = Instance(file_id=9, source="Assets/P.prefab", overrides=overrides)
+    builder.add_scene(Scene(path="Assets/A.unity", roots=(instance,)))
+
+    assert [(each.object, each.property) for each in usages_of(graph_of(builder, tmp_path), "Assets/P.prefab")] == [
+        ("Root", "m_SourcePrefab")
+    ]
+
+
 def test_unused_assets_are_those_that_no_root_leads_to(tmp_path: Path) -> None:
     builder = ProjectBuilder()
     builder.packages = [Package(name="com.x", where="embedded", scripts=("A.cs",))]

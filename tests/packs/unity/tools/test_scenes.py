@@ -6,13 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.packs.unity.hierarchy.memory import MemorySources
 from tests.packs.unity.tools.desk import Desk, opened
 from tests.packs.unity.writer import ProjectBuilder
 from tests.packs.unity.writer_model import Component, Instance, Node, Placed, Prefab, Scene
 from tests.packs.unity.writer_random import random_project
 from tests.packs.unity.writer_settings import Package
+from tests.packs.unity.writer_yaml import Document, Ref
 
 from strictwire.fault.failure import Failure
+from strictwire.packs.unity.hierarchy.expand import build_tree
+from strictwire.packs.unity.tools.rows import list_rows
+from strictwire.packs.unity.yaml.structure import read_structure
 
 SCENE = "Assets/S.unity"
 YAML = b"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n"
@@ -316,3 +321,26 @@ def test_an_object_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         "UNITY_ERROR",
         {"unityError": f"GameObject 'A/X' does not exist in '{SCENE}'", "scenePath": SCENE, "gameObjectPath": "A/X"},
     )
+
+
+def test_very_many_instances_of_absent_prefabs_have_different_ids(tmp_path: Path) -> None:
+    """None of them has a file id, so all ask for the same number: looking for the next free one must not start anew."""
+    many = 30_000
+    builder = ProjectBuilder()
+    documents = [
+        Document(
+            class_id=1001,
+            file_id=10 + number,
+            type_name="PrefabInstance",
+            body={
+                "m_Modification": {"m_TransformParent": Ref(0), "m_Modifications": []},
+                "m_SourcePrefab": Ref(100100000, f"{2**90 + number:032x}", 3),
+            },
+        )
+        for number in range(many)
+    ]
+    builder.add_documents("Assets/S.unity", documents)
+    structure = read_structure(builder.files["Assets/S.unity"])
+    rows = list_rows(build_tree("Assets/S.unity", structure, MemorySources(builder))).rows
+
+    assert len({row.instance_id for row in rows}) == many

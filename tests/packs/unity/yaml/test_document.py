@@ -10,7 +10,7 @@ import pytest
 from tests.packs.unity.writer_random import random_project
 from tests.packs.unity.writer_yaml import Flow, Ref, number_text
 
-from strictwire.packs.unity.yaml.document import read_document, read_documents, read_mapping
+from strictwire.packs.unity.yaml.document import DocumentReader, read_documents, read_mapping
 from strictwire.packs.unity.yaml.faults import Fault, Malformed
 from strictwire.packs.unity.yaml.index import index_documents
 
@@ -63,7 +63,7 @@ def test_single_documents_can_be_read() -> None:
     raw = HEAD + b"--- !u!1 &1\nA:\n  k: 1\n--- !u!2 &2\nB:\n  k: 2\n"
     first, second = index_documents(raw)
 
-    assert read_document(raw, second).fields == {"k": "2"}
+    assert DocumentReader(raw).read(second).fields == {"k": "2"}
     assert [each.type_name for each in read_documents(raw, [second, first])] == ["B", "A"]
 
 

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 from tests.packs.workspace.harness import BUILDER, PLANNER, open_harness, run
 from tests.packs.workspace.policy_cases import BAD, BAD_CHANGES, GOOD, GOOD_CHANGES
-from tests.packs.workspace.test_preflight import needs_landlock, needs_seccomp
 
 from strictwire.canon.json import JsonObject, parse_object
 from strictwire.fault.failure import Failure, Refused
@@ -329,8 +328,6 @@ def test_a_worker_has_no_environment_no_inherited_descriptors_and_ignores_interr
     os.close(inherited)
 
 
-@needs_landlock
-@needs_seccomp
 @pytest.mark.parametrize(
     "attempt",
     ["open('/etc/hostname')", "open('/tmp/made-by-a-worker', 'w')", "socket.socket()", "os.execv('/bin/true', ['true'])"],

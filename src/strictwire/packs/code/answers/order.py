@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from strictwire.canon.json import JsonObject, render_sorted
+from strictwire.canon.json import JsonObject
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -33,17 +33,27 @@ def number_absent_last(number: int | None) -> tuple[int, int]:
 
 
 def sort_unique(items: Iterable[JsonObject], key: Callable[[JsonObject], Key]) -> list[JsonObject]:
-    """The items in order, without those whose canonical JSON equals that of the item before.
+    """Return the items in order, without those that equal the item before.
 
-    Only items with equal keys can be equal, so canonical JSON is made for those alone.
+    Items hold objects, texts and integers alone, so they are equal exactly if their canonical JSON is.
     """
+    return sort_placed([(key(item), item) for item in items], key)
+
+
+def sort_placed(placed: list[tuple[Key, JsonObject]], key: Callable[[JsonObject], Key]) -> list[JsonObject]:
+    """The same, of items with a prefix of their key that is seldom equal. The whole key is made where it is."""
+    placed.sort(key=itemgetter(0))
     kept: list[JsonObject] = []
     last: Key | None = None
-    for place, item in sorted(((key(item), item) for item in items), key=itemgetter(0)):
-        if place != last or render_sorted(item) != render_sorted(kept[-1]):
-            kept.append(item)
+    has_equal = False
+    for place, item in placed:
+        has_equal = has_equal or place == last
         last = place
-    return kept
+        kept.append(item)
+    if not has_equal:
+        return kept
+    kept.sort(key=key)
+    return [item for item, before in zip(kept, [None, *kept], strict=False) if item != before]
 
 
 def range_key(value: JsonObject) -> Key:

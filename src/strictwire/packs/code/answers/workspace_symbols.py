@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, ValidationError, convert
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.packs.code.answers.ids import workspace_symbol_id
 from strictwire.packs.code.answers.locations import Inside, maybe_location
-from strictwire.packs.code.answers.order import range_key, sort_unique, workspace_symbol_key
+from strictwire.packs.code.answers.order import Key, range_key, sort_placed, workspace_symbol_key
 from strictwire.packs.code.answers.ranges import MAX_NUMBER, Range
 from strictwire.packs.code.answers.texts import maybe_text
 
@@ -18,12 +18,12 @@ NO_ID: Final = "sha256:" + 64 * "0"
 """In the place of an id that is not made yet, and as long: a page is cut by the bytes of its items."""
 
 
-class _Position(Struct, forbid_unknown_fields=True, order=True):
+class _Position(Struct, forbid_unknown_fields=True, order=True, gc=False):
     line: Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
     character: Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 
 
-class _Range(Struct, forbid_unknown_fields=True):
+class _Range(Struct, forbid_unknown_fields=True, gc=False):
     start: _Position
     end: _Position
 
@@ -32,12 +32,12 @@ class _Range(Struct, forbid_unknown_fields=True):
             raise ValueError("reversed")
 
 
-class _Location(Struct):
+class _Location(Struct, gc=False):
     uri: str
     range: _Range
 
 
-class _Symbol(Struct):
+class _Symbol(Struct, gc=False):
     """A `SymbolInformation` or `WorkspaceSymbol` in which nothing has to be repaired."""
 
     name: Annotated[str, Meta(min_length=1)]
@@ -52,23 +52,27 @@ def read_workspace_symbols(values: Iterable[JsonValue], inside: Inside) -> list[
     Engines answer with thousands of symbols, and nearly always with valid ones: a list is checked as a whole first, and
     symbol by symbol, which takes three times as long, only if something in it is wrong.
     """
-    return sort_unique((symbol for value in values for symbol in _read_symbols(value, inside)), workspace_symbol_key)
+    return sort_placed([placed for value in values for placed in _read_symbols(value, inside)], workspace_symbol_key)
 
 
-def _read_symbols(value: JsonValue, inside: Inside) -> Iterator[JsonObject]:
+def _read_symbols(value: JsonValue, inside: Inside) -> Iterator[tuple[Key, JsonObject]]:
+    """Yield each symbol inside the roots with its place. Members are read from structs, which is faster than from dicts."""
     entries = value if isinstance(value, list) else []
     try:
-        convert(entries, list[_Symbol])
+        symbols = convert(entries, list[_Symbol])
     except ValidationError:
         found = (_maybe_symbol(each) for each in entries if isinstance(each, dict))
         entries = [each for each in found if each is not None]
-    for entry in entries:
-        location, container = entry["location"], entry.get("containerName")
-        canonical = inside(location["uri"])
+        symbols = convert(entries, list[_Symbol])
+    for entry, symbol in zip(entries, symbols, strict=True):
+        canonical = inside(symbol.location.uri)
         if canonical is not None:
-            place = {"uri": canonical, "range": location["range"]}
-            shown: JsonObject = {"id": NO_ID, "name": entry["name"], "kind": entry["kind"], "location": place}
-            yield shown | {"containerName": container} if container else shown
+            place = {"uri": canonical, "range": entry["location"]["range"]}
+            shown: JsonObject = {"id": NO_ID, "name": symbol.name, "kind": symbol.kind, "location": place}
+            if symbol.containerName:
+                shown["containerName"] = symbol.containerName
+            start, end = symbol.location.range.start, symbol.location.range.end
+            yield (canonical, start.line, start.character, end.line, end.character), shown
 
 
 def _maybe_symbol(value: JsonObject) -> JsonObject | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonObject
@@ -32,9 +31,7 @@ async def ask_workspace(kept: KeptSymbols, paths: list[str], query: str, note: s
         return None
     found = await kept.read_naming(paths, query)
     value = [
-        each
-        for path, symbols in found.items()
-        for each in _matching(symbols, query.lower(), render_file_uri(Path(path)), None)
+        each for path, symbols in found.items() for each in _matching(symbols, query.lower(), render_file_uri(path), None)
     ]
     capped = len(value) > MAX_SYMBOLS
     return Reply(

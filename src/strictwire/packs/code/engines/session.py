@@ -132,7 +132,7 @@ class Session:
         if method in INDEXED:
             await self.barrier.wait(patience)
         if path is not None and method.startswith("textDocument/"):
-            params = {"textDocument": {"uri": render_file_uri(Path(path))}, **params}
+            params = {"textDocument": {"uri": render_file_uri(path)}, **params}
         ready = self.barrier.is_ready
         value = await self._request(method, params)
         return Answered(value, ready and self.barrier.is_ready)
@@ -144,7 +144,7 @@ class Session:
             items = report.value.get("items") if isinstance(report.value, dict) else None
             return Answered(items if isinstance(items, list) else [], report.ready)
         await self._catch_up()
-        items = await self._pushed.wait(render_file_uri(Path(path)), self._sync.renew(path))
+        items = await self._pushed.wait(render_file_uri(path), self._sync.renew(path))
         return Answered(items, self.barrier.is_ready)
 
     def load(self, path: str) -> None:
@@ -227,7 +227,7 @@ class Session:
 
     async def _look_at(self, path: str) -> None:
         with suppress(EngineFailed):
-            await self._request("textDocument/documentSymbol", {"textDocument": {"uri": render_file_uri(Path(path))}})
+            await self._request("textDocument/documentSymbol", {"textDocument": {"uri": render_file_uri(path)}})
 
     async def _request(self, method: str, params: JsonObject) -> JsonValue:
         for attempt in range(1, _ATTEMPTS + 1):

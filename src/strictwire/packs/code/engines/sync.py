@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from strictwire.canon.json import JsonObject
@@ -74,7 +73,7 @@ class Sync:
         if not changes:
             return []
         self._rounds += 1
-        events = [{"uri": render_file_uri(Path(path)), "type": int(change)} for path, change in changes.items()]
+        events = [{"uri": render_file_uri(path), "type": int(change)} for path, change in changes.items()]
         self._notify("workspace/didChangeWatchedFiles", {"changes": events})
         return [path for path, change in changes.items() if self._apply_one(path, change)]
 
@@ -100,7 +99,7 @@ class Sync:
             if oldest is None:
                 raise TooManyChanges
             self._close(oldest)
-        document = _Document(uri=render_file_uri(Path(path)), sent_at=self._rounds, pinned=pinned)
+        document = _Document(uri=render_file_uri(path), sent_at=self._rounds, pinned=pinned)
         self._open[path] = document
         item = {"uri": document.uri, "languageId": language_id(path), "version": 1, "text": text}
         self._notify("textDocument/didOpen", {"textDocument": item})

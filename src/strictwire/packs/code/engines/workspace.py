@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
@@ -50,7 +49,7 @@ async def _diagnose(session: Session, path: str) -> Answered:
 
 
 def _report(path: str, items: JsonValue) -> JsonObject:
-    return {"uri": render_file_uri(Path(path)), "kind": "full", "items": items}
+    return {"uri": render_file_uri(path), "kind": "full", "items": items}
 
 
 def _full_reports(value: JsonValue) -> list[JsonValue]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Final
 
 from strictwire.check.finding import Level
 from strictwire.packs.unity.check.rule import Problem, Subject, unity_rule
+from strictwire.packs.unity.project.kinds import is_inside_plugin
 from strictwire.packs.unity.project.meta import is_placeholder_guid
-from strictwire.packs.unity.project.project import META
+from strictwire.packs.unity.project.project import META, Project
 
 _WITHOUT_META: Final = "ProjectSettings/"
 """Settings have no GUID."""
@@ -23,7 +25,7 @@ _WITHOUT_META: Final = "ProjectSettings/"
 def asset_has_meta(subject: Subject) -> Iterator[Problem]:
     project = subject.project
     for path in project.assets:
-        if not path.startswith(_WITHOUT_META) and path + META not in project.metas and path + META not in project.unreadable:
+        if _lacks_meta(project, path):
             yield Problem(file=path, message="The asset has no .meta file")
 
 
@@ -36,8 +38,14 @@ def asset_has_meta(subject: Subject) -> Iterator[Problem]:
 def folder_has_meta(subject: Subject) -> Iterator[Problem]:
     project = subject.project
     for path in sorted(project.folders):
-        if not path.startswith(_WITHOUT_META) and path + META not in project.metas and path + META not in project.unreadable:
+        if _lacks_meta(project, path):
             yield Problem(file=path, message="The folder has no .meta file")
+
+
+def _lacks_meta(project: Project, path: str) -> bool:
+    if path.startswith(_WITHOUT_META) or is_inside_plugin(path):
+        return False
+    return path + META not in project.metas and path + META not in project.unreadable
 
 
 @unity_rule(
@@ -66,13 +74,15 @@ def _orphans(subject: Subject, *, is_folder: bool) -> Iterator[str]:
     project = subject.project
     for path, record in project.metas.items():
         owner = path.removesuffix(META)
-        if record.meta.is_folder is is_folder and not project.has(owner) and not _is_hidden(subject, owner):
+        if record.meta.is_folder is not is_folder or project.has(owner) or is_inside_plugin(owner):
+            continue
+        if not _is_hidden(subject, owner):
             yield path
 
 
 def _is_hidden(subject: Subject, path: str) -> bool:
     """Whether something above the path could not be listed."""
-    return any(path.startswith(f"{each}/") for each in subject.project.obstacles)
+    return any(above.as_posix() in subject.project.obstacles for above in PurePosixPath(path).parents)
 
 
 @unity_rule(

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from strictwire.check.finding import Finding, Level
 from strictwire.check.policy import PolicyRefused
-from strictwire.packs.unity.check.rule import Limits
+from strictwire.packs.unity.check.rule import ANY_TYPE, Limits
 from strictwire.packs.unity.check.rules import RULES
+from strictwire.packs.unity.project.kinds import ASSET_TYPES
 
 OFF: Final = "off"
 _KEYS: Final = frozenset({"severity", "waivers", "baseline", "max_bytes", "fail_on"})
@@ -101,6 +102,7 @@ def _waiver(value: Any) -> UnityWaiver:
 def _limits(table: Mapping[str, Any]) -> Limits:
     if not all(type(value) is int and value > 0 for value in table.values()):
         raise PolicyRefused("`max_bytes` maps an asset type, or `*`, to a whole number above 0")
+    _refuse_unknown(table, frozenset({ANY_TYPE, *ASSET_TYPES}), "`max_bytes`")
     return Limits(max_bytes=MappingProxyType({**Limits().max_bytes, **table}))
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
 from strictwire.check.finding import Level
+from strictwire.check.render.text import count
 from strictwire.packs.unity.check.rule import Problem, Subject, unity_rule
+from strictwire.packs.unity.hierarchy.plan import count_unreachable
 from strictwire.packs.unity.project.project import META
 from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.locate import Located
 from strictwire.packs.unity.references.missing import (
     SCRIPT,
+    SOURCES,
     find_broken,
     is_into_prefab,
     locate_broken,
@@ -23,6 +26,7 @@ from strictwire.packs.unity.references.missing import (
     missing_scripts,
 )
 from strictwire.packs.unity.references.scan import BUILD_SETTINGS, Scan
+from strictwire.packs.unity.yaml.index import LineNumbers
 from strictwire.packs.unity.yaml.values import Reference
 
 MAX_PLACES: Final = 50
@@ -105,14 +109,22 @@ def _broken_assets(subject: Subject, path: str, scan: Scan) -> Iterator[Problem]
     """GUIDs in text formats and of Addressables, which name a whole asset."""
     if path == BUILD_SETTINGS:
         return
-    for guid in scan.assets:
-        if subject.resolver.judge_guid(guid) is Verdict.MISSING_ASSET:
-            line = subject.read(path).partition(guid.encode())[0].count(b"\n") + 1
-            yield Problem(file=path, message=f"The file refers to GUID {guid}, which no asset has", line=line, place=guid)
+    missing = {guid for guid in scan.assets if subject.resolver.judge_guid(guid) is Verdict.MISSING_ASSET}
+    if not missing:
+        return
+    raw = subject.read(path)
+    numbers = LineNumbers(raw)
+    for found in _ANY_GUID.finditer(raw):
+        guid = found[0].decode().lower()
+        if guid in missing:
+            missing.remove(guid)  # the first mention is enough
+            message = f"The file refers to GUID {guid}, which no asset has"
+            yield Problem(file=path, message=message, line=numbers.at(found.start()), place=guid)
+    for guid in sorted(missing):
+        yield Problem(file=path, message=f"The file refers to GUID {guid}, which no asset has", place=guid)
 
 
-_SOURCES: Final = ("m_SourcePrefab", "m_ParentPrefab")
-"""The property of an instance that names its prefab, since 2018.3 and before."""
+_ANY_GUID: Final = re.compile(rb"\b[0-9a-fA-F]{32}\b")
 
 
 @unity_rule(
@@ -125,9 +137,20 @@ def override_target_exists(subject: Subject) -> Iterator[Problem]:
     for path, scan in subject.scans():
         located = list(_located(subject, path, find_broken(scan, subject.resolver)))
         # A prefab that is missing altogether is one finding, at its source.
-        lost = {each.reference.guid for each in located if each.property in _SOURCES}
-        into = (each for each in located if is_into_prefab(each) and each.reference.guid not in lost)
-        yield from _report(subject, path, into, partial(_describe_remote, subject))
+        lost = {each.reference.guid for each in located if each.property in SOURCES}
+        stale: dict[tuple[int, Reference], list[Located]] = {}
+        for each in located:
+            if is_into_prefab(each) and each.reference.guid not in lost:
+                stale.setdefault((each.owner, each.reference), []).append(each)
+        # A deleted object leaves an override for each of its properties: one finding about the object is enough.
+        first = (places[0] for places in stale.values())
+        yield from _report(subject, path, first, partial(_describe_stale, subject, stale))
+
+
+def _describe_stale(subject: Subject, stale: Mapping[tuple[int, Reference], list[Located]], found: Located) -> str:
+    more = len(stale[found.owner, found.reference]) - 1
+    others = f" ({count(more, 'more override')} of the same object)" if more else ""
+    return _describe_remote(subject, found) + others
 
 
 @unity_rule(
@@ -171,6 +194,21 @@ def prefab_acyclic(subject: Subject) -> Iterator[Problem]:
 
 
 @unity_rule(
+    id="PARENTS_ACYCLIC",
+    purpose="Checks that no object is its own parent, directly or through others.",
+    advice="Restore the file from before the merge that mixed up the parents. Unity does not show these objects.",
+    severity=Level.ERROR,
+)
+def parents_acyclic(subject: Subject) -> Iterator[Problem]:
+    for path, _scan in subject.scans():
+        names = subject.names_of(path)
+        lost = count_unreachable(names.structure) if names else 0
+        if lost:
+            message = f"No root leads to {count(lost, 'object')}: the parents form a cycle"
+            yield Problem(file=path, message=message, place="parents")
+
+
+@unity_rule(
     id="REFERENCE_VERIFIABLE",
     purpose="Checks that every reference can be verified: no package or folder that it may lead to is absent.",
     advice="Run the check where Library/PackageCache is filled, or embed the package.",
@@ -206,15 +244,17 @@ def _report(
     """A problem for each place, up to MAX_PLACES for each target."""
     seen: Counter[Reference] = Counter()
     for found in located:
+        if subject.is_late():
+            return
         seen[found.reference] += 1
         if seen[found.reference] <= MAX_PLACES:
             yield _problem(subject, path, found, describe(found))
-    for reference, count in seen.items():
-        if count > MAX_PLACES:
+    for reference, places in seen.items():
+        if places > MAX_PLACES:
             target = (
                 f"GUID {reference.guid}, fileID {reference.file_id}" if reference.guid else f"fileID {reference.file_id}"
             )
-            message = f"{count - MAX_PLACES} more places refer to {target}"
+            message = f"{places - MAX_PLACES} more places refer to {target}"
             yield Problem(file=path, message=message, place=f"more:{reference.guid}:{reference.file_id}")
 
 
@@ -236,5 +276,6 @@ REFERENCE_RULES: Final = (
     override_target_exists,
     build_scene_exists,
     prefab_acyclic,
+    parents_acyclic,
     reference_verifiable,
 )

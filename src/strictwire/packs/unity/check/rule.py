@@ -56,7 +56,7 @@ class Subject:
     resolver: Resolver
     sources: Sources
     stop: Stop
-    """Asked before each file; True ends the check with what it has."""
+    """Asked before each file and finding; True ends the check with what it has."""
     is_stopped: bool = False
     """Whether that happened."""
     lost: set[str] = field(default_factory=set)
@@ -72,10 +72,14 @@ class Subject:
     def scans(self) -> Iterator[tuple[str, Scan]]:
         """Every scanned file, until time is up."""
         for path, scanned in self.graph.scans.items():
-            if self.stop():
-                self.is_stopped = True
+            if self.is_late():
                 return
             yield path, scanned.scan
+
+    def is_late(self) -> bool:
+        """Whether time is up; remembered in `is_stopped`."""
+        self.is_stopped = self.is_stopped or self.stop()
+        return self.is_stopped
 
     def read(self, path: str) -> bytes:
         """The content of a file; empty, and noted in `lost`, if it can no longer be read."""

@@ -9,10 +9,9 @@ from strictwire.packs.unity.naming import Address, Names
 from strictwire.packs.unity.project.kinds import Form, form_of
 from strictwire.packs.unity.project.meta import is_builtin_guid
 from strictwire.packs.unity.sources import Sources
-from strictwire.packs.unity.yaml.block import BlockReader
-from strictwire.packs.unity.yaml.document import Document, read_document
+from strictwire.packs.unity.yaml.document import Document, DocumentReader
 from strictwire.packs.unity.yaml.faults import Fault, Malformed, Problem
-from strictwire.packs.unity.yaml.index import Header, find_problems, index_documents
+from strictwire.packs.unity.yaml.index import Header, find_problems, has_conflict_mark, has_documents, index_documents
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT, PREFAB_INSTANCE, Structure
 from strictwire.packs.unity.yaml.structure import read_structure
 from strictwire.packs.unity.yaml.values import Node, Reference, maybe_reference
@@ -39,13 +38,16 @@ _FATAL: Final = frozenset({Fault.CONFLICT_MARKER, Fault.BAD_HEADER, Fault.ID_OUT
 
 def find_obstacle(raw: bytes) -> str:
     """Why a file of this form cannot be compared; empty if it can."""
-    return _FORMS.get(form_of(raw), "")
+    form = form_of(raw)
+    if form is Form.YAML and not has_documents(raw):
+        return "ends before its first object"
+    return _FORMS.get(form, "")
 
 
 def _find_damage(raw: bytes, headers: tuple[Header, ...], different: int) -> tuple[Problem, ...]:
     """Damage of the file as a whole. Looked for only where something does not add up."""
     starts = raw.count(b"\n--- ") + raw.startswith(b"--- ")
-    is_odd = len(headers) != starts or different != len(headers) or not raw.endswith(b"\n") or b"\n<<<<<<< " in raw
+    is_odd = len(headers) != starts or different != len(headers) or not raw.endswith(b"\n") or has_conflict_mark(raw)
     return find_problems(raw, headers) if is_odd else ()
 
 
@@ -84,7 +86,7 @@ class Side:
         self.damage = _find_damage(raw, headers, len(self.headers))
         self.sources = sources
         self._path_of = path_of
-        self._reader = BlockReader()
+        self._reader = DocumentReader(raw)
         self._documents: dict[int, Document | None] = {}
         self._structures: dict[int, Structure] = {}
         self.unread: list[int] = []
@@ -171,7 +173,7 @@ class Side:
 
     def _read(self, header: Header) -> Document | None:
         try:
-            return read_document(self.raw, header, self._reader)
+            return self._reader.read(header)
         except Malformed:
             self.unread.append(header.file_id)
             return None

@@ -93,6 +93,8 @@ class _Expansion:
             if obstacle is not Obstacle.CUT:
                 self.obstacles.setdefault(obstacle or Obstacle.UNREADABLE, set()).add(source.path)
             inner = make_stub(source, instance, frame, obstacle or Obstacle.UNREADABLE)
+            # Prefabs without objects of their own can nest doubly as well, and end in stubs.
+            self._objects += 1
         apply_instance(inner, instance, frame)
         built.merge(inner, frame)
 

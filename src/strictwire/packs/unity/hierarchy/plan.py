@@ -35,10 +35,10 @@ def make_plan(structure: Structure) -> Plan:
         for instance in structure.instances.values()
         for each in (*instance.added_objects, *instance.added_components)
     }
-    return Plan(structure=structure, handles=handles, places=places, unreachable=_count_unreachable(structure))
+    return Plan(structure=structure, handles=handles, places=places, unreachable=count_unreachable(structure))
 
 
-def _count_unreachable(structure: Structure) -> int:
+def count_unreachable(structure: Structure) -> int:
     """Objects of the file that lead to no root when their parents are followed."""
     fathers = {file_id: each.father for file_id, each in structure.transforms.items()}
     for file_id, handle in structure.stripped.items():

@@ -36,18 +36,25 @@ class NotAProject(Exception):
         return f"no Unity project: {self.path} has no {MARKER.as_posix()}, and neither has a folder above or below it"
 
 
+class SearchTooLarge(NotAProject):
+    """There are more folders than are looked into, so projects may have been missed."""
+
+    def __str__(self) -> str:
+        return f"more than {MAX_FOLDERS:,} folders below {self.path}; name the folder of one project"
+
+
 def is_project(folder: Path) -> bool:
     """Whether a folder is the root of a project."""
     return (folder / MARKER).is_file()
 
 
-def find_projects(start: Path) -> tuple[Path, ...]:
-    """The project around a path, or else those below it, sorted. Raises NotAProject."""
+def find_projects(start: Path, *, max_folders: int = MAX_FOLDERS) -> tuple[Path, ...]:
+    """The project around a path, or else those below it, sorted. Raises NotAProject, SearchTooLarge."""
     start = start.resolve()
     for folder in (start, *start.parents):
         if is_project(folder):
             return (folder,)
-    found = tuple(sorted(_below(start)))
+    found = tuple(sorted(_below(start, max_folders)))
     if not found:
         raise NotAProject(start)
     return found
@@ -70,11 +77,13 @@ def read_editor_version(project: Path) -> str:
     return ""
 
 
-def _below(start: Path) -> Iterator[Path]:
+def _below(start: Path, max_folders: int) -> Iterator[Path]:
     waiting, seen = [(os.fspath(start), 0)], 0
-    while waiting and seen < MAX_FOLDERS:
+    while waiting:
         folder, depth = waiting.pop()
         seen += 1
+        if seen > max_folders:
+            raise SearchTooLarge(start)
         names = _folders(folder)
         is_here = "ProjectSettings" in names and is_project(Path(folder))
         if is_here:

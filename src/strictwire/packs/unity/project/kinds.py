@@ -53,6 +53,11 @@ _TYPES: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Asset type by extension, in lower case."""
 
+OTHER: Final = "Other"
+"""The type of a file whose extension no importer of Unity owns."""
+
+ASSET_TYPES: Final = tuple(sorted({*_TYPES.values(), OTHER}))
+
 YAML_EXTENSIONS: Final = frozenset(
     {
         ".anim", ".asset", ".brush", ".controller", ".cubemap", ".flare", ".fontsettings", ".giparams", ".guiskin",
@@ -73,6 +78,16 @@ TEXT_EXTENSIONS: Final = frozenset(
 """Other files that people merge: they can carry conflict markers, and some of them references."""
 
 
+PLUGIN_FOLDERS: Final = frozenset({".androidlib", ".bundle", ".framework", ".plugin", ".xcframework"})
+"""Folders that Unity imports as one plug-in. What is inside has .meta files in projects of old editors only."""
+
+
+def is_inside_plugin(path: str) -> bool:
+    """Whether a path lies inside a folder that is one plug-in."""
+    *folders, _name = path.split("/")
+    return any(extension_of(folder) in PLUGIN_FOLDERS for folder in folders)
+
+
 def extension_of(path: str) -> str:
     """The extension with its dot, in lower case; empty if there is none."""
     name = path.rpartition("/")[2]
@@ -81,8 +96,8 @@ def extension_of(path: str) -> str:
 
 
 def type_of(path: str) -> str:
-    """The asset type; `Other` for extensions that no importer of Unity owns."""
-    return _TYPES.get(extension_of(path), "Other")
+    """The asset type, one of ASSET_TYPES."""
+    return _TYPES.get(extension_of(path), OTHER)
 
 
 def form_of(raw: bytes) -> Form:

@@ -69,11 +69,6 @@ def has_several_guids(raw: bytes) -> bool:
     return len(_ANY_GUID.findall(raw)) > 1
 
 
-def has_conflict(raw: bytes) -> bool:
-    """Whether a .meta file holds the markers of an unfinished merge."""
-    return b"\n<<<<<<< " in raw and b"\n>>>>>>> " in raw
-
-
 def is_builtin_guid(guid: str) -> bool:
     """Whether a GUID stands for something inside the editor, which has no .meta file anywhere."""
     return _BUILTIN.fullmatch(guid) is not None

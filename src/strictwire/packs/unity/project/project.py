@@ -19,9 +19,10 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.unity.project.find import NotAProject, is_project, read_editor_version
 from strictwire.packs.unity.project.kinds import Form, form_of, type_of
-from strictwire.packs.unity.project.meta import MAX_META, Meta, has_conflict, has_several_guids, read_meta
+from strictwire.packs.unity.project.meta import MAX_META, Meta, has_several_guids, read_meta
 from strictwire.packs.unity.project.packages import Packages, read_packages
-from strictwire.packs.unity.project.walk import Entry, Obstacle, Stamp, Walk, walk_folder
+from strictwire.packs.unity.project.walk import Entry, Obstacle, Stamp, Walk, follow_links, walk_folder
+from strictwire.packs.unity.yaml.index import has_conflict
 
 META: Final = ".meta"
 _OWN: Final = ("Assets", "ProjectSettings")
@@ -154,6 +155,8 @@ def _survey(root: Path, prefix: str, jail: Jail, known: Metas) -> Project:
             walk_folder(jail, path=posixpath.relpath(package.place, prefix or "."), place=package.place, into=own)
         elif package.place is not None:
             walk_folder(jail, path=f"Packages/{package.name}", place=package.place, into=foreign)
+    for walk in (own, foreign):
+        follow_links(jail, walk)
     unreadable: list[str] = []
     metas = _read_metas(jail, own.files.values(), known, unreadable.append)
     foreign_metas = _read_metas(jail, foreign.files.values(), known, unreadable.append)

@@ -8,7 +8,7 @@ makes every statement about missing assets uncertain.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -69,16 +69,27 @@ class Walk:
     """By path."""
     seen: set[tuple[int, int]] = field(default_factory=set)
     """Device and inode of every folder."""
+    links: list[tuple[str, str, int]] = field(default_factory=list)
+    """Links to folders that are not followed yet: path, place and depth. A folder is listed under its own name first."""
 
 
 _Row: TypeAlias = tuple[str, Kind, Stamp | None]
 
 
 def walk_folder(jail: Jail, *, path: str, place: str, into: Walk) -> None:
-    """Add everything below a folder. A folder that does not exist adds nothing."""
-    waiting = [(path, place, False, 0)]
+    """Add everything below a folder. A folder that does not exist adds nothing. Links to folders wait for `follow_links`."""
+    _walk(jail, [(path, place, 0)], into, is_linked=False)
+
+
+def follow_links(jail: Jail, into: Walk) -> None:
+    """Add what links lead to, once every folder that is to be listed has been walked."""
+    while into.links:
+        _walk(jail, [into.links.pop()], into, is_linked=True)
+
+
+def _walk(jail: Jail, waiting: list[tuple[str, str, int]], into: Walk, *, is_linked: bool) -> None:
     while waiting:
-        folder, where, is_linked, depth = waiting.pop()
+        folder, where, depth = waiting.pop()
         if depth > MAX_DEPTH:
             into.obstacles[folder] = Obstacle.TOO_DEEP
             continue
@@ -92,11 +103,9 @@ def walk_folder(jail: Jail, *, path: str, place: str, into: Walk) -> None:
         for name, kind, stamp in rows:
             below = f"{folder}/{name}"
             if kind is Kind.FOLDER:
-                waiting.append((below, f"{where}/{name}", is_linked, depth + 1))
+                waiting.append((below, f"{where}/{name}", depth + 1))
             elif kind is Kind.LINK:
-                _follow(
-                    jail, below, f"{where}/{name}", into, lambda *found, at=depth: waiting.append((*found, True, at + 1))
-                )
+                _follow(jail, below, f"{where}/{name}", depth + 1, into)
             elif not _add_file(below, f"{where}/{name}", kind, stamp, into):
                 return
 
@@ -118,8 +127,8 @@ def _add_file(path: str, place: str, kind: Kind, stamp: Stamp | None, into: Walk
     return True
 
 
-def _follow(jail: Jail, path: str, place: str, into: Walk, enter: Callable[[str, str], None]) -> None:
-    """A link: a file is listed under its own name, a folder is entered."""
+def _follow(jail: Jail, path: str, place: str, depth: int, into: Walk) -> None:
+    """A link: a file is listed under its own name, a folder is entered later."""
     try:
         look = jail.stat(place)
     except Refused as exc:
@@ -127,7 +136,7 @@ def _follow(jail: Jail, path: str, place: str, into: Walk, enter: Callable[[str,
         into.obstacles[path] = Obstacle.LINK_OUTSIDE if is_outside else Obstacle.LINK_BROKEN
         return
     if look.kind is Kind.FOLDER:
-        enter(path, place)
+        into.links.append((path, place, depth))
         return
     _add_file(path, place, look.kind, Stamp(look.size, look.modified_ns, look.modified_ns, look.identity[1]), into)
 

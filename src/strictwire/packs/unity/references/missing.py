@@ -13,6 +13,7 @@ from strictwire.packs.unity.project.verdict import Verdict
 from strictwire.packs.unity.references.locate import Located, locate
 from strictwire.packs.unity.references.resolve import Resolver
 from strictwire.packs.unity.references.scan import Scan
+from strictwire.packs.unity.yaml.index import LineNumbers
 from strictwire.packs.unity.yaml.objects import GAME_OBJECT
 from strictwire.packs.unity.yaml.values import Reference
 
@@ -21,6 +22,11 @@ Read: TypeAlias = Callable[[], bytes]
 
 SCRIPT: Final = "m_Script"
 """The property that names the script of a component."""
+
+_ENTRY: Final = "m_Component["
+
+SOURCES: Final = ("m_SourcePrefab", "m_ParentPrefab")
+"""The property of an instance that names its prefab, since 2018.3 and before."""
 
 _INTO_PREFAB: Final = re.compile(
     r"""m_Modification\.m_Modifications\[\d+\]\.target
@@ -50,28 +56,28 @@ def missing_scripts(scan: Scan, resolver: Resolver, read: Read) -> Iterator[Loca
 def lost_components(scan: Scan, read: Read) -> Iterator[Located]:
     """Components that an object lists and the file does not have."""
     lost = set(scan.dangling) | ({0} if scan.has_null_component else set())
-    return (each for each in _local(lost, read) if is_component_entry(each))
+    return (each for each in _local(lost, read, is_entry=True) if is_component_entry(each))
 
 
 def lost_objects(scan: Scan, read: Read) -> Iterator[Located]:
     """Other references inside the file that lead to nothing in it."""
-    return (each for each in _local(set(scan.dangling), read) if not is_component_entry(each))
+    return (each for each in _local(set(scan.dangling), read, is_entry=False) if not is_component_entry(each))
 
 
-def _local(ids: set[int], read: Read) -> Iterator[Located]:
+def _local(ids: set[int], read: Read, *, is_entry: bool) -> Iterator[Located]:
+    """References to lost ids. `is_entry` limits them to what may be the list of components of an object."""
     if not ids:
         return iter(())
 
     def is_wanted(reference: Reference, name: str) -> bool:
-        is_lost = not reference.guid and reference.file_id in ids
-        return is_lost and (reference.file_id != 0 or name.startswith("m_Component["))
+        return not reference.guid and reference.file_id in ids and (not is_entry or name.startswith(_ENTRY))
 
     return locate(read(), is_wanted, hints=[f"fileID: {each}".encode() for each in sorted(ids)])
 
 
 def is_component_entry(found: Located) -> bool:
     """Whether a place is the list of components of an object."""
-    return found.class_id == GAME_OBJECT and found.property.startswith("m_Component[")
+    return found.class_id == GAME_OBJECT and found.property.startswith(_ENTRY)
 
 
 def is_into_prefab(found: Located) -> bool:
@@ -101,8 +107,8 @@ def locate_broken(broken: Mapping[Reference, Verdict], read: Read, *, is_meta: b
 
 def _in_meta(raw: bytes, broken: Mapping[Reference, Verdict]) -> Iterator[Located]:
     """A .meta file has no documents."""
+    numbers = LineNumbers(raw)
     for found in _META_REFERENCE.finditer(raw):
         reference = Reference(int(found[2]), found[3].decode().lower())
         if reference in broken:
-            line = raw.count(b"\n", 0, found.start()) + 1
-            yield Located(line, 0, 0, "", None, found[1].decode(), reference)
+            yield Located(numbers.at(found.start()), 0, 0, "", None, found[1].decode(), reference)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from strictwire.fault.failure import Refused
 from strictwire.packs.unity.hierarchy.tree import nested_id
 from strictwire.packs.unity.project.kinds import Form, extension_of
 from strictwire.packs.unity.project.verdict import Verdict, judge_guid
+from strictwire.packs.unity.recent import Recent
 from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.scan import Remote, Scan, scan_file
 
@@ -16,6 +17,9 @@ PREFAB_ASSET: Final = 100100000
 
 MAX_IDS: Final = 500_000
 """Ids of one prefab with everything nested in it. Beyond, ids are not checked: 17 nested prefabs can make 131,071."""
+
+MAX_KEPT: Final = 2_000_000
+"""Ids of all prefabs that are remembered, about 110 bytes each. Those unused longest are worked out again."""
 
 MAX_DEPTH: Final = 100
 """Prefabs nested in each other."""
@@ -27,13 +31,19 @@ IdSet: TypeAlias = frozenset[int] | None
 """Ids of a file; None if they cannot be told."""
 
 
+class _Known(NamedTuple):
+    """What was worked out about a file."""
+
+    ids: IdSet
+
+
 class Resolver:
     """Judges the references of one graph. Remembers what it worked out; not for several threads at once."""
 
     def __init__(self, graph: Graph) -> None:
         self._project = graph.project
         self._graph = graph
-        self._ids: dict[str, IdSet] = {}
+        self._ids: Recent[str, _Known] = Recent(MAX_KEPT, lambda known: 1 + len(known.ids or ()))
         self.cycles: set[tuple[str, ...]] = set()
         """Prefabs that contain each other, as far as they were met."""
 
@@ -63,18 +73,25 @@ class Resolver:
             first = loop.index(min(loop))
             self.cycles.add(loop[first:] + loop[:first])
             return None
-        if path not in self._ids:
+        known = self._ids.get(path)
+        if known is None:
             scan = self._scan_of(path) if len(chain) < MAX_DEPTH else None
-            self._ids[path] = self._collect(scan, (*chain, path)) if scan is not None else None
-        return self._ids[path]
+            known = self._ids.put(path, _Known(self._collect(scan, (*chain, path)) if scan is not None else None))
+        return known.ids
 
     def _collect(self, scan: Scan, chain: tuple[str, ...]) -> IdSet:
         ids = set(scan.file_ids())
+        total = len(ids)
+        placed: list[tuple[int, frozenset[int]]] = []
+        # Sets are copied only after the last of them is found: 100 prefabs nested in each other wait for theirs here.
         for instance, guid in scan.instances:
             source = self._project.path_of(guid)
             inner = self._ids_of(source, chain) if source is not None else None
-            if inner is None or len(ids) + len(inner) > MAX_IDS:
+            total += len(inner or ())
+            if inner is None or total > MAX_IDS:
                 return None
+            placed.append((instance, inner))
+        for instance, inner in placed:
             ids.update(nested_id(instance, each) for each in inner)
         return frozenset(ids)
 

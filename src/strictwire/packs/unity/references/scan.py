@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from strictwire.packs.unity.project.kinds import Form, extension_of, form_of
 from strictwire.packs.unity.references.markup import find_markup_paths
-from strictwire.packs.unity.yaml.document import read_documents
+from strictwire.packs.unity.yaml.document import DocumentReader
 from strictwire.packs.unity.yaml.faults import Fault, Malformed, Problem
-from strictwire.packs.unity.yaml.index import find_problems, index_documents
+from strictwire.packs.unity.yaml.index import find_problems, has_conflict, has_conflict_mark, index_documents
 from strictwire.packs.unity.yaml.values import Node, maybe_file_id, maybe_reference
 
 # Every pattern begins with a literal, which the regex engine finds at the speed of memchr. An alternative or a character
@@ -40,7 +40,6 @@ _ADDRESS: Final = re.compile(rb"GUID: (?:(?<=m_AssetGUID: )|(?<=- m_GUID: ))([0-
 _BUILD_SCENE: Final = re.compile(rb"\n    path: ([^\r\n]*)\r?\n    guid: ([0-9a-f]{32})\b")
 _INSTANCE: Final = re.compile(rb"\n--- !u!1001 &(-?\d{1,20})\b")
 _SOURCE: Final = re.compile(rb"m_(?:SourcePrefab|ParentPrefab): \{fileID: -?\d{1,20},\s+guid: ([0-9a-fA-F]{32}),")
-_CONFLICT: Final = (b"<<<<<<< ", b">>>>>>> ")
 _LONG_ID: Final = 19
 """Digits from which on a number may exceed 64 bits."""
 _ASSEMBLY: Final = re.compile(rb'"GUID:([0-9a-fA-F]{32})"')
@@ -137,7 +136,7 @@ def _is_odd(raw: bytes, ids: list[bytes], named: set[bytes]) -> bool:
     if len(named) != len(ids) or not ids or b"" in named or not raw.endswith(b"\n"):
         return True
     long = [each for each in named if len(each) >= _LONG_ID]
-    return any(maybe_file_id(each) is None for each in long) or _has_conflict(raw)
+    return any(maybe_file_id(each) is None for each in long) or has_conflict_mark(raw)
 
 
 def _split(texts: set[bytes]) -> tuple[set[Remote], set[bytes]]:
@@ -157,9 +156,10 @@ def _read_exactly(raw: bytes, named: set[bytes]) -> tuple[set[Remote], set[bytes
     """The same from the full reader, which knows text from references. Damaged documents are passed over."""
     remotes: set[Remote] = set()
     others: set[bytes] = set()
+    reader = DocumentReader(raw)
     for header in index_documents(raw):
         try:
-            (document,) = read_documents(raw, (header,))
+            document = reader.read(header)
         except Malformed:
             continue
         for value in iter_references(document.fields):
@@ -202,11 +202,6 @@ def _pack(named: set[bytes]) -> bytes:
     return array("q", sorted(number for each in named if (number := maybe_file_id(each)) is not None)).tobytes()
 
 
-def _has_conflict(raw: bytes) -> bool:
-    """The opening marker. Most files have no `<` at all, which is found out ten times as fast."""
-    return b"<" in raw and b"\n<<<<<<< " in raw
-
-
 def _scan_meta(raw: bytes) -> Scan:
     """A .meta file: importer settings may refer to materials, icons and default values of scripts."""
     remotes, _ = _split(set(_REFERENCE.findall(raw)))
@@ -225,8 +220,8 @@ def _scan_text(path: str, raw: bytes) -> Scan:
 
 
 def _text_problems(raw: bytes) -> tuple[Problem, ...]:
-    """Conflict markers. A row of equals signs alone is a heading in many text formats, so both outer marks must be there."""
-    if not all(raw.startswith(mark) or b"\n" + mark in raw for mark in _CONFLICT):
+    """Conflict markers."""
+    if not has_conflict(raw):
         return ()
     return tuple(each for each in find_problems(raw, ()) if each.fault is Fault.CONFLICT_MARKER)
 

@@ -6,11 +6,12 @@ not one to delete.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from strictwire.packs.unity.project.kinds import Form, extension_of
+from strictwire.packs.unity.project.kinds import Form, extension_of, is_inside_plugin
 from strictwire.packs.unity.project.project import META, Asset, Project
 from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.scan import BUILD_SETTINGS
@@ -21,8 +22,13 @@ _LOADED_BY_NAME: Final = frozenset(
 """Folders whose content the engine, the editor or Addressables load without a reference."""
 
 _CODE: Final = frozenset(
-    {".cs", ".dll", ".asmdef", ".asmref", ".rsp", ".so", ".a", ".aar", ".jar", ".bundle", ".java", ".mm", ".h"}
-)
+    {
+        ".cs", ".dll", ".asmdef", ".asmref", ".rsp", ".so", ".a", ".aar", ".jar", ".bundle", ".java", ".kt", ".m", ".mm",
+        ".h", ".c", ".cc", ".cpp", ".swift", ".xib", ".jslib", ".jspre", ".dylib", ".winmd", ".def", ".bc",
+    }
+)  # fmt: skip
+"""Scripts, assemblies and the plug-ins that Unity builds or links."""
+
 _KEPT_NAMES: Final = frozenset({"link.xml"})
 """Files that the build reads by name."""
 
@@ -60,6 +66,7 @@ def _is_root(project: Project, path: str) -> bool:
     return (
         not path.startswith("Assets/")
         or extension_of(path) in _CODE
+        or is_inside_plugin(path)
         or path.rpartition("/")[2] in _KEPT_NAMES
         or not _LOADED_BY_NAME.isdisjoint(path.split("/")[:-1])
         or (record is not None and record.meta.has_bundle)
@@ -82,14 +89,21 @@ def _reach(graph: Graph, roots: Iterable[str]) -> set[str]:
     """Everything that the roots lead to. A reference to a folder, as Addressables have them, leads to all it contains."""
     reached: set[str] = set()
     waiting = list(roots)
+    in_order = list(graph.project.assets)
     while waiting:
         path = waiting.pop()
-        if path not in reached:
-            reached.add(path)
-            for target in graph.used_by(path):
-                waiting.extend(_inside(graph.project, target) if target in graph.project.folders else (target,))
+        if path in reached:
+            continue
+        reached.add(path)
+        for target in graph.used_by(path):
+            if target not in graph.project.folders:
+                waiting.append(target)
+            elif target not in reached:
+                reached.add(target)
+                waiting.extend(_inside(in_order, target))
     return reached
 
 
-def _inside(project: Project, folder: str) -> Iterator[str]:
-    return (path for path in project.assets if path.startswith(f"{folder}/"))
+def _inside(in_order: list[str], folder: str) -> list[str]:
+    """The assets of a folder, which stand next to each other in a sorted list."""
+    return in_order[bisect_left(in_order, f"{folder}/") : bisect_left(in_order, f"{folder}0")]  # `0` follows `/`

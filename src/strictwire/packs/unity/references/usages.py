@@ -13,10 +13,15 @@ from strictwire.packs.unity.project.kinds import Form
 from strictwire.packs.unity.project.project import META
 from strictwire.packs.unity.references.graph import Graph
 from strictwire.packs.unity.references.locate import Located, locate
+from strictwire.packs.unity.references.missing import SOURCES, is_into_prefab
 from strictwire.packs.unity.scripts.names import TypeNames
 from strictwire.packs.unity.sources import Sources, maybe_structure
+from strictwire.packs.unity.yaml.index import LineNumbers
 
 _KEY: Final = re.compile(rb"([A-Za-z_][\w.-]*)\"?\s*[:=]\s*[\"'{(]?[^\n]*\Z")
+
+_MAX_KEY: Final = 200
+"""Characters before a GUID in which its key is looked for. Lines may have two million."""
 
 
 class Usage(Struct, frozen=True):
@@ -56,9 +61,13 @@ def _in_file(graph: Graph, sources: Sources, types: TypeNames, user: str, raw: b
         return
     structure = maybe_structure(raw) if user.endswith((".unity", ".prefab")) else None
     names = sources.names(structure) if structure else None
-    lines = set()
-    for found in locate(raw, lambda reference, _name: reference.guid == guid, hints=[guid.encode()]):
-        lines.add(found.line)
+    every = list(locate(raw, lambda reference, _name: reference.guid == guid, hints=[guid.encode()]))
+    lines = {found.line for found in every}
+    # An instance names its prefab once as its source, and again in every override: the first says it all.
+    has_source = any(found.property in SOURCES for found in every)
+    for found in every:
+        if has_source and is_into_prefab(found):
+            continue
         yield Usage(user, found.line, names.path(found.owner) if names else "", _type(types, found), found.property)
     # Addressables and build settings write a GUID as plain text.
     yield from (each for each in _in_text(user, raw, guid) if each.line not in lines and each.property not in ("guid", ""))
@@ -69,12 +78,12 @@ def _type(types: TypeNames, found: Located) -> str:
 
 
 def _in_text(user: str, raw: bytes, guid: str) -> Iterator[Usage]:
-    text = raw.lower()
+    text, numbers = raw.lower(), LineNumbers(raw)
     at = text.find(guid.encode())
     while at >= 0:
-        start = raw.rfind(b"\n", 0, at) + 1
+        start = raw.rfind(b"\n", max(0, at - _MAX_KEY), at) + 1 or max(0, at - _MAX_KEY)
         key = _KEY.search(raw[start:at])
-        yield Usage(user, raw.count(b"\n", 0, at) + 1, "", "", key[1].decode() if key else "")
+        yield Usage(user, numbers.at(at), "", "", key[1].decode() if key else "")
         at = text.find(guid.encode(), at + 1)
 
 

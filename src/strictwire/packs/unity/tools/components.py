@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from strictwire.canon.json import JsonObject
+from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.packs.unity.hierarchy.overlay import read_fields
 from strictwire.packs.unity.reading import FileDocuments, Unreadable
 from strictwire.packs.unity.scripts.names import Standing
@@ -92,5 +92,9 @@ def _lines(components: list[JsonObject]) -> list[str]:
     lines = []
     for component in components:
         lines.append(f"{component['type']} ({component['instanceId']})")
-        lines += [f"  {each['name']}: {each['value']}" for each in component["serializedFields"]]
+        lines += [f"  {each['name']}: {_text(each['value'])}" for each in component["serializedFields"]]
     return lines
+
+
+def _text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else render(value).decode()

@@ -12,7 +12,8 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import CallContext
-from strictwire.contract.tool import Safety, ToolContract
+from strictwire.contract.safety import Safety
+from strictwire.contract.tool import ToolContract
 from strictwire.packs.unity.tools.refusals import unity_error
 
 _READING: Final[Mapping[str, str]] = MappingProxyType(

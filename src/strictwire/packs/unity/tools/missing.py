@@ -27,12 +27,15 @@ from strictwire.packs.unity.references.missing import (
 from strictwire.packs.unity.references.scan import BUILD_SETTINGS, Scan
 from strictwire.packs.unity.tools.notes import some, stopped
 from strictwire.packs.unity.tools.pages import MAX_ITEMS, cut_page
-from strictwire.packs.unity.tools.reply import Reply, Request, shorten
+from strictwire.packs.unity.tools.reply import Guard, Reply, Request, shorten
 
 _SCOPES: Final[Mapping[str, tuple[str, ...]]] = {"scenes": (".unity",), "prefabs": (".prefab",)}
 """Extensions of each scope; `assets` is everything else."""
 
 _ENTRY: Final = re.compile(r"m_Component\[(\d+)\]")
+
+_CLOCK_EVERY: Final = 256
+"""Entries between two looks at the clock: about 10 ms."""
 
 _SCRIPTS, _REFERENCES = "missingScripts", "brokenReferences"
 
@@ -53,9 +56,8 @@ def find_missing(request: Request) -> Reply:
     found: list[_Found] = []
     done = 0
     for path in wanted:
-        if guard.is_late() or len(found) >= MAX_ITEMS:
+        if guard.is_late() or not _take(_in_file(subject, path, graph.scans[path].scan), found, guard):
             break
-        found += _in_file(subject, path, graph.scans[path].scan)
         done += 1
     is_late = graph.is_partial or done < len(wanted)
     notes = [stopped(guard.elapsed_ms, done, _total(graph, wanted))] if is_late else []
@@ -69,6 +71,15 @@ def find_missing(request: Request) -> Reply:
         notes=(*notes, *page.notes),
         is_final=not is_late,
     )
+
+
+def _take(entries: Iterator[_Found], found: list[_Found], guard: Guard) -> bool:
+    """Add the entries of one file. False if time or room ran out: one file may have a million."""
+    for number, each in enumerate(entries, 1):
+        found.append(each)
+        if len(found) >= MAX_ITEMS or (number % _CLOCK_EVERY == 0 and guard.is_late()):
+            return False
+    return True
 
 
 def _is_in_scope(path: str, scope: str) -> bool:

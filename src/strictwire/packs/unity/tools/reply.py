@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from strictwire.canon.json import JsonObject, render
-from strictwire.packs.unity.session import Recent, Session, Snapshot
+from strictwire.contract.handler import Answer
+from strictwire.packs.unity.recent import Recent
+from strictwire.packs.unity.session import Session, Snapshot
 
-MAX_REPLIES: Final = 32 * 1024 * 1024
-"""Bytes of all replies that are kept, as JSON; in memory they take ten times as much."""
+MAX_REPLIES: Final = 16 * 1024 * 1024
+"""Bytes of all replies that are kept, as JSON; in memory they take twenty times as much, as made and as sent."""
 
 _FIRST_STEP: Final = 0.8
 """Share of the time that reading may take in a tool that reads first and judges then."""
@@ -89,13 +91,20 @@ def _printable(line: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
 
 
+class KnownReply(NamedTuple):
+    """A reply as it is sent."""
+
+    answer: Answer
+    notes: tuple[str, ...]
+
+
 class Replies:
     """The replies to earlier calls, for as long as the project stays as it is. Any thread may call."""
 
     def __init__(self) -> None:
-        self._known: tuple[Snapshot | None, Recent[tuple[str, bytes], Reply]] = (None, _fresh())
+        self._known: tuple[Snapshot | None, _Kept] = (None, _fresh())
 
-    def of(self, snapshot: Snapshot) -> Recent[tuple[str, bytes], Reply]:
+    def of(self, snapshot: Snapshot) -> _Kept:
         """Replies by tool and arguments in one state of the project; those of the state before are dropped."""
         known, replies = self._known
         if known is not snapshot:
@@ -104,5 +113,8 @@ class Replies:
         return replies
 
 
-def _fresh() -> Recent[tuple[str, bytes], Reply]:
-    return Recent(MAX_REPLIES, lambda reply: len(render(reply.output)))
+_Kept: TypeAlias = Recent[tuple[str, bytes], KnownReply]
+
+
+def _fresh() -> _Kept:
+    return Recent(MAX_REPLIES, lambda reply: len(render(reply.answer.structured)))

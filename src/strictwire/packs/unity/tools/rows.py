@@ -52,7 +52,7 @@ class Rows(NamedTuple):
 def list_rows(tree: Tree) -> Rows:
     """Every object with its path. No two have the same instance id."""
     rows: list[Row] = []
-    used: set[int] = set()
+    used: dict[int, int] = {}
     waiting = [(root.name, 0, root) for root in reversed(tree.roots)]
     left, is_cut = MAX_PATHS, False
     while waiting:
@@ -68,11 +68,15 @@ def list_rows(tree: Tree) -> Rows:
     return Rows(rows, is_cut)
 
 
-def _unused(number: int, used: set[int]) -> int:
-    """The number, or the next one that is free; taken."""
+def _unused(number: int, used: dict[int, int]) -> int:
+    """The number, or the next one that is free; taken. `used` maps a taken number to where to look on.
+
+    Instances whose prefab is absent have no file id, so 50,000 objects may ask for the same number.
+    """
+    start = number
     while number in used:
-        number = number % _INT31 + 1
-    used.add(number)
+        number = used[number]
+    used[number] = used[start] = number % _INT31 + 1
     return number
 
 

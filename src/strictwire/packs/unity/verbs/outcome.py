@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Final, ParamSpec
 
 from strictwire.check.policy import PolicyRefused
-from strictwire.check.render.text import printable
+from strictwire.fault.escape import for_terminal
 from strictwire.packs.unity.diff.git import GitRefused
 from strictwire.packs.unity.project.find import NotAProject
 from strictwire.packs.unity.reading import Unreadable
@@ -44,10 +44,10 @@ def runs(verb: Callable[Given, VerbResult]) -> Callable[Given, VerbResult]:
         try:
             return verb(*args, **kwargs)
         except PolicyRefused as exc:
-            return VerbResult(exit_code=USAGE, error=printable(str(exc)))
+            return VerbResult(exit_code=USAGE, error=for_terminal(str(exc)))
         except (NotAProject, VerbRefused, GitRefused) as exc:
-            return VerbResult(exit_code=COULD_NOT_RUN, error=printable(str(exc)))
+            return VerbResult(exit_code=COULD_NOT_RUN, error=for_terminal(str(exc)))
         except Unreadable as exc:
-            return VerbResult(exit_code=COULD_NOT_RUN, error=printable(f"the file {exc.reason}"))
+            return VerbResult(exit_code=COULD_NOT_RUN, error=for_terminal(f"the file {exc.reason}"))
 
     return run

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from strictwire.canon.json import JsonObject, indent, render
-from strictwire.check.render.text import count, printable
+from strictwire.check.render.text import count
+from strictwire.fault.escape import for_terminal
 from strictwire.packs.unity.binary.documents import maybe_binary_reader
 from strictwire.packs.unity.hierarchy.expand import Limits
 from strictwire.packs.unity.hierarchy.tree import Tree, TreeNode
@@ -77,8 +78,8 @@ class _Shown:
         lines = [self._line(node, depth) for depth, node in self._rows()]
         hidden = self.total - len(lines)
         lines += [f"... {count(hidden, 'more object')}; raise --depth or --limit to see them"] if hidden else []
-        lines += [f"note: {printable(each)}" for each in tree_notes(self._tree.findings)]
-        lines.append(f"{printable(self._tree.path)}: {count(self.total, 'object')}")
+        lines += [f"note: {for_terminal(each)}" for each in tree_notes(self._tree.findings)]
+        lines.append(f"{for_terminal(self._tree.path)}: {count(self.total, 'object')}")
         return "\n".join(lines) + "\n"
 
     def as_json(self) -> str:
@@ -114,8 +115,8 @@ class _Shown:
     def _line(self, node: TreeNode, depth: int) -> str:
         state = "" if node.active else " (inactive)"
         kind = " (prefab)" if node.is_instance else ""
-        types = f"  [{', '.join(map(printable, self._types(node)))}]" if self._options.shows_components else ""
-        return f"{'  ' * depth}{printable(node.name)}{kind}{state}{types}"
+        types = f"  [{', '.join(map(for_terminal, self._types(node)))}]" if self._options.shows_components else ""
+        return f"{'  ' * depth}{for_terminal(node.name)}{kind}{state}{types}"
 
     def _types(self, node: TreeNode) -> list[str]:
         return [self._names.name_of(each.component).name for each in node.components]

@@ -13,7 +13,10 @@ from typing import Final
 import msgspec
 
 from strictwire.canon.json import JsonObject, indent, render
-from strictwire.check.render.text import count, printable
+from strictwire.check.policy import PolicyRefused
+from strictwire.check.render.text import count
+from strictwire.fault.escape import for_terminal
+from strictwire.packs.unity.project.kinds import ASSET_TYPES
 from strictwire.packs.unity.project.project import Project
 from strictwire.packs.unity.references.unused import Unused, find_unused
 from strictwire.packs.unity.references.usages import Usage, find_usages
@@ -68,17 +71,17 @@ def _find_asset(project: Project, named: str) -> str:
 def _usages_text(path: str, usages: list[Usage], more: int) -> str:
     lines = []
     for file, found in groupby(usages, key=lambda each: each.path):
-        lines.append(printable(file))
+        lines.append(for_terminal(file))
         lines += [f"  {_usage_line(each)}" for each in found]
     total = len(usages) + more
     lines += [f"  ... {more} more; raise --limit to see them"] if more else []
-    lines.append(f"{printable(path)}: {count(total, 'usage')}")
+    lines.append(f"{for_terminal(path)}: {count(total, 'usage')}")
     return "\n".join(lines) + "\n"
 
 
 def _usage_line(usage: Usage) -> str:
-    where = printable(": ".join(part for part in (usage.object, usage.component) if part))
-    name = printable(usage.property)
+    where = for_terminal(": ".join(part for part in (usage.object, usage.component) if part))
+    name = for_terminal(usage.property)
     shown = f"{where}.{name}" if where and name else where or name
     return f"{usage.line}  {shown}" if usage.line else shown
 
@@ -98,6 +101,9 @@ class UnusedOptions:
 @runs
 def run_unused(options: UnusedOptions, progress: Progress) -> VerbResult:
     """List assets that nothing leads to."""
+    unknown = sorted(set(options.types) - set(ASSET_TYPES))
+    if unknown:
+        raise PolicyRefused(f"there is no asset type {unknown[0]!r}; types: {', '.join(ASSET_TYPES)}")
     texts = []
     values: list[JsonObject] = []
     with open_projects(options.path, folder=options.index_folder) as projects:
@@ -131,13 +137,13 @@ def _unused_json(prefix: str, unused: Unused, limit: int) -> JsonObject:
 
 
 def _unused_text(prefix: str, unused: Unused, limit: int) -> str:
-    lines = [f"{each.size:>12,}  {printable(prefix + each.path)}" for each in unused.assets[:limit]]
+    lines = [f"{each.size:>12,}  {for_terminal(prefix + each.path)}" for each in unused.assets[:limit]]
     left = len(unused.assets) - limit
     lines += [f"... {left} more; raise --limit to see them"] if left > 0 else []
-    lines += [f"note: {printable(each)}" for each in unused.notes]
+    lines += [f"note: {for_terminal(each)}" for each in unused.notes]
     by_type = Counter(each.type for each in unused.assets)
     types = ", ".join(f"{number} {name}" for name, number in sorted(by_type.items()))
     total = sum(each.size for each in unused.assets)
-    where = f" in {printable(prefix.rstrip('/'))}" if prefix else ""
+    where = f" in {for_terminal(prefix.rstrip('/'))}" if prefix else ""
     lines.append(f"{count(len(unused.assets), 'unused asset')}{where}, {total:,} bytes" + (f": {types}" if types else ""))
     return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from strictwire.packs.unity.yaml.block import BlockReader
 from strictwire.packs.unity.yaml.faults import Fault, Malformed, Problem
-from strictwire.packs.unity.yaml.index import Header, index_documents, line_of
+from strictwire.packs.unity.yaml.index import Header, LineNumbers, index_documents, line_of
 from strictwire.packs.unity.yaml.values import Node
 
 
@@ -22,24 +22,44 @@ class Document(NamedTuple):
 
 def read_documents(raw: bytes, headers: Iterable[Header] | None = None) -> Iterator[Document]:
     """The documents of a file, or those of them that are asked for. Raises Malformed."""
-    reader = BlockReader()
+    reader = DocumentReader(raw)
     for header in index_documents(raw) if headers is None else headers:
-        yield read_document(raw, header, reader)
+        yield reader.read(header)
 
 
-def read_document(raw: bytes, header: Header, reader: BlockReader | None = None) -> Document:
-    """One document. Documents of one file should share a reader, which keeps what repeats. Raises Malformed."""
-    text = _decode(raw, header)
-    try:
-        root = (reader or BlockReader()).read(text)
-    except Malformed as exc:
-        raise _at(raw, header, exc.problem.fault, exc.problem.line) from None
-    if len(root) != 1:
-        raise _at(raw, header, Fault.BAD_LINE if root else Fault.TRUNCATED, 1)
-    type_name, fields = next(iter(root.items()))
-    if not isinstance(fields, dict):
-        raise _at(raw, header, Fault.TRUNCATED if fields == "" else Fault.BAD_VALUE, 1)
-    return Document(header, type_name, fields)
+class DocumentReader:
+    """Reads documents of one file in any order. Keeps the lines that repeat, and where lines begin."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._blocks = BlockReader()
+        self._lines = LineNumbers(raw)
+
+    def read(self, header: Header) -> Document:
+        """One document. Raises Malformed."""
+        text = self._decode(header)
+        try:
+            root = self._blocks.read(text)
+        except Malformed as exc:
+            raise self._malformed(header, exc.problem.fault, exc.problem.line) from None
+        if len(root) != 1:
+            raise self._malformed(header, Fault.BAD_LINE if root else Fault.TRUNCATED, 1)
+        type_name, fields = next(iter(root.items()))
+        if not isinstance(fields, dict):
+            raise self._malformed(header, Fault.TRUNCATED if fields == "" else Fault.BAD_VALUE, 1)
+        return Document(header, type_name, fields)
+
+    def _decode(self, header: Header) -> str:
+        try:
+            text = self._raw[header.body : header.end].decode()
+        except UnicodeDecodeError as exc:
+            line = self._lines.at(header.body + exc.start)
+            raise Malformed(Problem(Fault.NOT_UTF8, line, header.file_id)) from None
+        return text.replace("\r\n", "\n") if "\r" in text else text
+
+    def _malformed(self, header: Header, fault: Fault, line: int) -> Malformed:
+        """The line counts from the first of the document."""
+        return Malformed(Problem(fault, self._lines.at(header.body) + line - 1, header.file_id))
 
 
 def read_mapping(raw: bytes) -> dict[str, Node]:
@@ -48,17 +68,3 @@ def read_mapping(raw: bytes) -> dict[str, Node]:
         return BlockReader().read(raw.decode("utf-8-sig").replace("\r\n", "\n"))
     except UnicodeDecodeError as exc:
         raise Malformed(Problem(Fault.NOT_UTF8, line_of(raw, exc.start))) from None
-
-
-def _decode(raw: bytes, header: Header) -> str:
-    try:
-        text = raw[header.body : header.end].decode()
-    except UnicodeDecodeError as exc:
-        line = line_of(raw, header.body + exc.start)
-        raise Malformed(Problem(Fault.NOT_UTF8, line, header.file_id)) from None
-    return text.replace("\r\n", "\n") if "\r" in text else text
-
-
-def _at(raw: bytes, header: Header, fault: Fault, line: int) -> Malformed:
-    """The line counts from the first of the document."""
-    return Malformed(Problem(fault, line_of(raw, header.body) + line - 1, header.file_id))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -21,7 +21,10 @@ MAX_PROBLEMS: Final = 100
 _MARK: Final = b"--- "
 _HEADER: Final = re.compile(rb"--- !u!(\d{1,10}) &(-?\d{1,20})( stripped)?[ \t]*\r?(?:\n|\Z)")
 _ANY_ID: Final = re.compile(rb"--- !u!\d+ &-?\d+(?: stripped)?\s")
+_LINE_BLOCK: Final = 16 * 1024
+"""Bytes in which line ends are counted for one question: about a microsecond."""
 _CONFLICTS: Final = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
+_OUTER_MARKS: Final = (b"<<<<<<< ", b">>>>>>> ")
 
 
 class Header(Struct, frozen=True, gc=False):
@@ -51,6 +54,11 @@ def index_documents(raw: bytes) -> tuple[Header, ...]:
     return tuple(found)
 
 
+def has_documents(raw: bytes) -> bool:
+    """Whether a file has a document at all. Even an empty scene has its settings, so one without is truncated."""
+    return raw.startswith(_MARK) or b"\n" + _MARK in raw
+
+
 def _lines_beginning_with(raw: bytes, mark: bytes) -> Iterator[int]:
     """Offsets of the lines that begin with a mark."""
     if raw.startswith(mark):
@@ -62,8 +70,42 @@ def _lines_beginning_with(raw: bytes, mark: bytes) -> Iterator[int]:
 
 
 def line_of(raw: bytes, offset: int) -> int:
-    """The number of the line at an offset, counted from 1."""
+    """The number of the line at an offset, counted from 1. For more than a few offsets of one text: `LineNumbers`."""
     return raw.count(b"\n", 0, offset) + 1
+
+
+class LineNumbers:
+    """Line numbers of one text. Line ends are counted once per block, so that a file with 100,000 faults costs no more
+    than a second instead of one pass over the file for each of them.
+    """
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._before: list[int] = []
+
+    def at(self, offset: int) -> int:
+        """The number of the line at an offset, counted from 1."""
+        raw, size = self._raw, _LINE_BLOCK
+        if not self._before:
+            counts = (raw.count(b"\n", start, start + size) for start in range(0, len(raw), size))
+            self._before = list(accumulate(counts, initial=1))
+        block = offset // size
+        return self._before[block] + raw.count(b"\n", block * size, offset)
+
+
+def has_conflict_mark(raw: bytes) -> bool:
+    """Whether a line begins like the first or the last marker of an unfinished merge. In Unity YAML one is enough."""
+    return any(_begins_line(raw, mark) for mark in _OUTER_MARKS)
+
+
+def has_conflict(raw: bytes) -> bool:
+    """Whether a text of any kind holds an unfinished merge. Single markers occur in documentation, so both must be there."""
+    return all(_begins_line(raw, mark) for mark in _OUTER_MARKS)
+
+
+def _begins_line(raw: bytes, mark: bytes) -> bool:
+    # Most files have no `<` at all, which is found out ten times as fast.
+    return mark[:1] in raw and (raw.startswith(mark) or b"\n" + mark in raw)
 
 
 def find_problems(raw: bytes, headers: Sequence[Header]) -> tuple[Problem, ...]:
@@ -75,7 +117,8 @@ def find_problems(raw: bytes, headers: Sequence[Header]) -> tuple[Problem, ...]:
     for found in (_find_conflicts(raw), _find_bad_headers(raw, headers), _find_duplicates(raw, headers)):
         problems += islice(found, MAX_PROBLEMS)
     last = headers[-1] if headers else None
-    if not raw.endswith(b"\n") or (last is not None and last.body >= last.end):
+    is_cut = last.body >= last.end if last is not None else not has_documents(raw)
+    if is_cut or not raw.endswith(b"\n"):
         problems.append(Problem(Fault.TRUNCATED, line_of(raw, len(raw)), last.file_id if last else None))
     return tuple(sorted(problems, key=lambda problem: problem.line))
 

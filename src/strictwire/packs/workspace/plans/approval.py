@@ -1,7 +1,7 @@
-"""Approvals: who approved which plan in which folder, signed with the Ed25519 key of this server.
+"""Signed statements about plans: who created and who approved which plan in which folder.
 
-The key is in the state folder of the pack, outside every workspace, so a session cannot write an approval. The signature
-covers the canonical JSON of all other members.
+They are signed with the Ed25519 key of this server. The key is in the state folder of the pack, outside every workspace, so
+a session cannot sign anything. The signature covers the canonical JSON of all other members.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -25,6 +25,9 @@ _SEED: Final = 32
 
 _CONTEXT: Final = b"strictwire workspace approval v1\n"
 """Prefix of the signed bytes (domain separation): no other signature of the key can be used as an approval."""
+
+_CREATION_CONTEXT: Final = b"strictwire workspace creation v1\n"
+"""The same for creations."""
 
 _BUNDLE_CONTEXT: Final = b"strictwire workspace attestation v1\n"
 """The same for attestation bundles."""
@@ -52,6 +55,20 @@ class Approval:
     approved_at: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Creation:
+    """The creation of one plan. It proves the author; the text of the plan only claims one."""
+
+    plan_hash: str
+    workspace: str
+    author: str
+    """A principal, or `terminal:<user>` for a person at the terminal."""
+    created_at: str
+
+
+Statement = TypeVar("Statement", Approval, Creation)
+
+
 @dataclass(frozen=True, slots=True)
 class Verifier:
     """Verifies signatures of one server, with its public key only."""
@@ -66,16 +83,24 @@ class Verifier:
 
     def maybe_approval(self, raw: bytes) -> Approval | None:
         """Return the approval in a file; None if it is not an approval signed by this key."""
+        return self._maybe_statement(raw, _CONTEXT, Approval)
+
+    def maybe_creation(self, raw: bytes) -> Creation | None:
+        """Return the creation in a file; None if it is not a creation signed by this key."""
+        return self._maybe_statement(raw, _CREATION_CONTEXT, Creation)
+
+    def accepts_bundle(self, members: JsonObject, signature: object) -> bool:
+        """Return whether a signature over a bundle is from this key."""
+        return self._accepts(signature, _BUNDLE_CONTEXT, members)
+
+    def _maybe_statement(self, raw: bytes, context: bytes, kind: type[Statement]) -> Statement | None:
         try:
             found = parse_object(raw)
         except NotStrict:
             return None
         signature = found.pop("signature", "")
-        return _maybe_approval(found) if self._accepts(signature, _CONTEXT, found) else None
-
-    def accepts_bundle(self, members: JsonObject, signature: object) -> bool:
-        """Return whether a signature over a bundle is from this key."""
-        return self._accepts(signature, _BUNDLE_CONTEXT, members)
+        is_whole = found.keys() == set(kind.__slots__) and all(isinstance(each, str) for each in found.values())
+        return kind(**found) if is_whole and self._accepts(signature, context, found) else None
 
     def _accepts(self, signature: object, context: bytes, members: JsonObject) -> bool:
         try:
@@ -104,8 +129,11 @@ class Signer:
 
     def sign(self, approval: Approval) -> bytes:
         """Return the content of an approval file."""
-        members: JsonObject = asdict(approval)
-        return indent(render(members | {"signature": self._sign(_CONTEXT, members)})) + b"\n"
+        return self._signed(asdict(approval), _CONTEXT)
+
+    def sign_creation(self, creation: Creation) -> bytes:
+        """Return the content of the record of a creation."""
+        return self._signed(asdict(creation), _CREATION_CONTEXT)
 
     def sign_bundle(self, members: JsonObject) -> str:
         """Return the signature over a bundle."""
@@ -115,14 +143,11 @@ class Signer:
         """Return the approval in a file; None if it is not an approval signed by this key."""
         return self.verifier.maybe_approval(raw)
 
+    def _signed(self, members: JsonObject, context: bytes) -> bytes:
+        return indent(render(members | {"signature": self._sign(context, members)})) + b"\n"
+
     def _sign(self, context: bytes, members: JsonObject) -> str:
         return b64encode(self._key.sign(context + render_canonical(members))).decode()
-
-
-def _maybe_approval(found: dict[str, Any]) -> Approval | None:
-    if found.keys() != set(Approval.__slots__) or not all(isinstance(each, str) for each in found.values()):
-        return None
-    return Approval(**found)
 
 
 def open_signer(path: Path) -> Signer:

@@ -11,7 +11,8 @@ from strictwire.packs.kit.jail import Jail, Kind
 from strictwire.packs.kit.path import parse_path
 from strictwire.packs.kit.text import NotText, decode
 from strictwire.packs.workspace.file_operations import make_folders
-from strictwire.packs.workspace.plans.approval import Approval, Signer, Verifier
+from strictwire.packs.workspace.plans.approval import Approval, Creation, Signer, Verifier
+from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.lint import MAX_PLAN, Linted, lint
 from strictwire.packs.workspace.plans.model import Plan
 from strictwire.packs.workspace.plans.scope import workspace_id
@@ -19,6 +20,11 @@ from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.timestamps import maybe_timestamp, render_timestamp
 
 FOLDER: Final = "docs/plans"
+REPORTS: Final = "docs/reports"
+
+TERMINAL: Final = "terminal:"
+"""Prefix of the name of a person at a terminal. The rest is the name of the user, which is also a principal over stdio.
+What a user's agent has created, the user can approve at a terminal; what the user has created, no agent of the user can."""
 
 _MAX_APPROVAL: Final = 16 * 1024
 _MAX_FILES: Final = 10_000
@@ -33,15 +39,16 @@ class WorkspaceFolder(Protocol):
         """Absolute path with links resolved."""
 
     @property
-    def jail(self) -> Jail:
-        """The jail on this folder."""
+    def own(self) -> Jail:
+        """The jail on this folder for strictwire's own files, which its guard would refuse to change."""
 
 
 class PlanFiles:
     """See the module docstring. `now` returns seconds since 1970."""
 
-    def __init__(self, signer: Signer, *, now: Callable[[], float]) -> None:
+    def __init__(self, signer: Signer, creations: Creations, *, now: Callable[[], float]) -> None:
         self._signer = signer
+        self._creations = creations
         self._now = now
 
     @property
@@ -53,18 +60,30 @@ class PlanFiles:
         """Return seconds since 1970."""
         return self._now()
 
-    def save(self, folder: WorkspaceFolder, text: str) -> str:
-        """Save a plan under its hash and return the hash. If the plan exists already, nothing changes.
+    def save(self, folder: WorkspaceFolder, text: str, *, author: str) -> str:
+        """Save a plan under its hash, record who created it, and return the hash. If it exists already, nothing changes.
 
-        Raises Refused: PLAN_ENFORCEMENT_FAILED if it has lint findings; the codes of Jail.write.
+        Raises Refused: PLAN_ENFORCEMENT_FAILED if it has lint findings or names another author; the codes of Jail.write.
         """
         linted = lint(text)
-        _check_lint(linted)
+        if _check_lint(linted).author != author:
+            text = f"The plan must name its creator: Author: {author}"
+            raise refuse("PLAN_ENFORCEMENT_FAILED", text, "author")
+        self._creations.add(
+            Creation(
+                plan_hash=linted.hash,
+                workspace=workspace_id(folder.root),
+                author=author,
+                created_at=render_timestamp(self._now()),
+            )
+        )
         path = plan_path(linted.hash)
-        make_folders(folder.jail, parse_path(path))
+        # Both exist before the first verification command runs, so that it cannot create them.
+        for needed in (path, f"{REPORTS}/x"):
+            make_folders(folder.own, parse_path(needed))
         # The name is the hash of the text, so a file with other content is not this plan and is replaced.
         if _maybe_read(folder, path, MAX_PLAN) != text.encode():
-            folder.jail.write(path, text.encode())
+            folder.own.write(path, text.encode())
         return linted.hash
 
     def read(self, folder: WorkspaceFolder, plan_hash: str) -> str:
@@ -100,16 +119,30 @@ class PlanFiles:
         return plan
 
     def approve(self, folder: WorkspaceFolder, plan_hash: str, *, approver: str) -> Approval:
-        """Approve a plan. Raises Refused: the codes of `read_usable`; FILE_ALREADY_EXISTS if it is approved already."""
+        """Approve a plan.
+
+        Raises Refused: the codes of `read_usable`; PLAN_ENFORCEMENT_FAILED if this server has no record of its creation;
+        INSUFFICIENT_PERMISSIONS if the approver has created it; FILE_ALREADY_EXISTS if it is approved already.
+        """
         plan = self.read_usable(folder, plan_hash)
+        creation = self.maybe_creation(folder, plan_hash)
+        if creation is None or creation.author != plan.author:
+            text = "This server has no record of who created the plan; create it again with create_plan or plan new"
+            raise refuse("PLAN_ENFORCEMENT_FAILED", text, "author")
+        if creation.author in (approver, f"{TERMINAL}{approver}"):
+            raise refuse("INSUFFICIENT_PERMISSIONS", "The author of a plan cannot approve it", "own_plan")
         approval = Approval(
             plan_hash=plan_hash, workspace=plan.workspace, approver=approver, approved_at=render_timestamp(self._now())
         )
         if self.maybe_approval(folder, plan_hash) is not None:
             raise refuse("FILE_ALREADY_EXISTS", "The plan is approved already", "approved")
         # A file with an invalid signature is not an approval, and is replaced.
-        folder.jail.write(approval_path(plan_hash), self._signer.sign(approval))
+        folder.own.write(approval_path(plan_hash), self._signer.sign(approval))
         return approval
+
+    def maybe_creation(self, folder: WorkspaceFolder, plan_hash: str) -> Creation | None:
+        """Return the record of a plan's creation in this workspace; None if this server has none."""
+        return self._creations.maybe_find(workspace_id(folder.root), plan_hash)
 
     def maybe_approval_file(self, folder: WorkspaceFolder, plan_hash: str) -> bytes | None:
         """Return the content of the approval file, valid or not; None if there is none."""
@@ -125,7 +158,7 @@ class PlanFiles:
     def hashes(self, folder: WorkspaceFolder) -> list[str]:
         """Return the hashes of all plans, sorted."""
         try:
-            listing = folder.jail.list(FOLDER, limit=_MAX_FILES)
+            listing = folder.own.list(FOLDER, limit=_MAX_FILES)
         except Refused as exc:
             if exc.failure.code in _ABSENT:
                 return []
@@ -134,14 +167,16 @@ class PlanFiles:
         return [stem for stem in stems if len(stem) == 64 and set(stem) <= set("0123456789abcdef")]
 
     def summary(self, folder: WorkspaceFolder, plan_hash: str) -> JsonObject:
-        """Return a summary of a plan, with its state: whether a change under it would be accepted."""
+        """Return a summary of a plan, with its state: whether a change under it would be accepted. The author is the one
+        that was recorded; None if the plan was not created through this server."""
         linted = lint(self.read(folder, plan_hash), expected_hash=plan_hash)
         approval = self.maybe_approval(folder, plan_hash)
+        creation = self.maybe_creation(folder, plan_hash)
         return {
             "plan_hash": plan_hash,
             "title": linted.plan.title if linted.plan else None,
             "role": linted.plan.role if linted.plan else None,
-            "author": linted.plan.author if linted.plan else None,
+            "author": creation.author if creation else None,
             "expires_at": linted.plan.expires if linted.plan else None,
             "state": self._state(folder, plan_hash, approval),
             "approver": approval.approver if approval else None,
@@ -180,7 +215,7 @@ def _check_lint(linted: Linted) -> Plan:
 
 def _maybe_read(folder: WorkspaceFolder, path: str, limit: int) -> bytes | None:
     try:
-        return folder.jail.read(path, limit=limit)
+        return folder.own.read(path, limit=limit)
     except Refused as exc:
         if exc.failure.code in _ABSENT:
             return None

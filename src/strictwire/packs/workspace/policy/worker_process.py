@@ -14,6 +14,7 @@ import json
 import signal
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -57,12 +58,15 @@ def _as_json(finding: PolicyFinding) -> JsonObject:
 def _drop_privileges() -> None:
     """Drop privileges. Systems other than Linux only have the ability to kill the process."""
     if sys.platform == "linux":
-        from strictwire.packs.workspace import confine
+        from strictwire.packs.workspace.confine import kernel, landlock, limits, seccomp
 
-        confine.set_limits(LIMITS)
-        confine.drop_privileges()
-        confine.restrict_files([], ["/"])
-        confine.refuse_sockets(())
+        limits.set_limits(LIMITS)
+        kernel.drop_privileges()
+        with suppress(kernel.Unavailable):
+            landlock.restrict(writable=(), readable=())
+        with suppress(kernel.Unavailable):
+            rules = (*seccomp.NO_NEW_PRIVILEGES, *seccomp.NO_METADATA, *seccomp.NO_PROCESSES, *seccomp.only_sockets())
+            seccomp.install(rules)
 
 
 def _import_from(folders: list[str]) -> None:

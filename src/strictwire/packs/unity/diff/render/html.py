@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from strictwire.check.render.text import printable
+from strictwire.fault.escape import for_terminal
 from strictwire.packs.unity.diff.model import FileDiff, ProjectDiff
 from strictwire.packs.unity.diff.render.lines import SIGNS, Line, describe_file, file_notes, group_changes, summarise
 
@@ -25,7 +25,7 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 def render_html(diff: ProjectDiff) -> str:
     """The whole page."""
-    title = escape(printable(f"Unity changes: {diff.before} → {diff.after}"))
+    title = escape(for_terminal(f"Unity changes: {diff.before} → {diff.after}"))
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -51,7 +51,7 @@ def _file(file: FileDiff) -> Iterator[str]:
     yield "<section>"
     yield f"<h2>{describe_file(file, code)}</h2>"
     for note in file_notes(file):
-        yield f'<p class="note">{escape(printable(note))}</p>'
+        yield f'<p class="note">{escape(for_terminal(note))}</p>'
     yield "<ul>"
     for group in group_changes(file.changes, code):
         name = code(group.title) if group.title else "(settings)"
@@ -71,4 +71,4 @@ def _signed(line: Line, text: str) -> str:
 
 def code(text: str) -> str:
     """A name or value, escaped."""
-    return f"<code>{escape(printable(text))}</code>"
+    return f"<code>{escape(for_terminal(text))}</code>"

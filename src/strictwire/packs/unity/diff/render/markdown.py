@@ -5,15 +5,12 @@ Names and values stand in code spans, where nothing has a meaning: no links, men
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from strictwire.check.render.text import printable
+from strictwire.fault.escape import for_markdown_code
 from strictwire.packs.unity.diff.model import FileDiff, ProjectDiff
 from strictwire.packs.unity.diff.render.lines import SIGNS, describe_file, file_notes, group_changes, summarise
-
-_BACKTICKS: Final = re.compile("`+")
 
 MAX_MARKDOWN: Final = 60_000
 """Characters of a comment. GitHub refuses more than 65,536."""
@@ -21,7 +18,7 @@ MAX_MARKDOWN: Final = 60_000
 
 def render_markdown(diff: ProjectDiff) -> str:
     """A heading, a summary, and a list for each file, cut at what a comment may hold."""
-    head = f"## Unity changes\n\n{code(diff.before)} → {code(diff.after)}: {summarise(diff)}\n"
+    head = f"## Unity changes\n\n{for_markdown_code(diff.before)} → {for_markdown_code(diff.after)}: {summarise(diff)}\n"
     lines: list[str] = []
     size = len(head)
     every = [line for file in diff.files for line in _file(file)]
@@ -36,23 +33,13 @@ def render_markdown(diff: ProjectDiff) -> str:
 
 def _file(file: FileDiff) -> Iterator[str]:
     yield ""
-    yield f"### {describe_file(file, code)}"
+    yield f"### {describe_file(file, for_markdown_code)}"
     yield ""
     for note in file_notes(file):
-        yield f"- **!** {code(note)}"
-    for group in group_changes(file.changes, code):
-        name = code(group.title) if group.title else "(settings)"
+        yield f"- **!** {for_markdown_code(note)}"
+    for group in group_changes(file.changes, for_markdown_code):
+        name = for_markdown_code(group.title) if group.title else "(settings)"
         # A sign on its own would begin a list or a quotation.
         yield f"- `{SIGNS[group.head.action]}` {name}: {group.head.text}" if group.head else f"- {name}"
         for line in group.lines:
             yield f"  - `{SIGNS[line.action]}` {line.text}"
-
-
-def code(text: str) -> str:
-    """A code span that holds exactly this text."""
-    shown = printable(text)
-    if not shown.strip():
-        return f'`"{shown}"`'
-    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
-    space = " " if shown[0] in "` " or shown[-1] in "` " else ""
-    return f"{fence}{space}{shown}{space}{fence}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from strictwire.check.render.text import printable
+from strictwire.fault.escape import for_terminal
 from strictwire.packs.unity.diff.model import Action, ProjectDiff
 from strictwire.packs.unity.diff.render.lines import SIGNS, Line, describe_file, file_notes, group_changes, summarise
 
@@ -32,17 +32,17 @@ def render_colour(diff: ProjectDiff) -> str:
 
 def _lines(diff: ProjectDiff, *, coloured: bool) -> Iterator[str]:
     for file in diff.files:
-        title = describe_file(file, printable)
+        title = describe_file(file, for_terminal)
         yield f"{_STRONG}{title}{_END}" if coloured else title
         for note in file_notes(file):
-            yield f"  ! {printable(note)}"
-        for group in group_changes(file.changes, printable):
-            name = printable(group.title) or "(settings)"
+            yield f"  ! {for_terminal(note)}"
+        for group in group_changes(file.changes, for_terminal):
+            name = for_terminal(group.title) or "(settings)"
             yield _paint(group.head, f"{name}: {group.head.text}", coloured) if group.head else f"  {name}"
             for line in group.lines:
                 yield "    " + _paint(line, line.text, coloured)
         yield ""
-    yield f"{printable(diff.before)} → {printable(diff.after)}: {summarise(diff)}"
+    yield f"{for_terminal(diff.before)} → {for_terminal(diff.after)}: {summarise(diff)}"
 
 
 def _paint(line: Line, text: str, coloured: bool) -> str:

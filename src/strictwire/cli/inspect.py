@@ -1,0 +1,107 @@
+"""`strictwire inspect`: shows what any server offers: its tools, resources and prompts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from strictwire.canon.json import JsonObject, indent, render
+from strictwire.cli import remote
+from strictwire.cli.target import TARGETS
+
+if TYPE_CHECKING:
+    from strictwire.client import Session
+
+EXAMPLES: Final = f"""examples:
+  strictwire inspect my_module:server
+  strictwire inspect 'npx -y some-server' --format json
+  strictwire inspect http://127.0.0.1:8808/mcp --header 'Authorization: Bearer TOKEN'
+
+{TARGETS}
+exit codes: 0 success, 1 the server cannot be reached, 2 wrong usage
+"""
+
+_LISTS: Final = (
+    ("tools", "tools/list", "tools"),
+    ("resources", "resources/list", "resources"),
+    ("resources", "resources/templates/list", "resourceTemplates"),
+    ("prompts", "prompts/list", "prompts"),
+)
+"""The capability, the method and the member of each list."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    remote.add_session(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: %(default)s")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what the server offers."""
+
+    async def show(session: Session) -> int:
+        found = await _read(session)
+        print(indent(render(found)).decode() if arguments.format == "json" else "\n".join(_lines(found)))
+        return 0
+
+    return remote.run_session("inspect", arguments, show)
+
+
+async def _read(session: Session) -> JsonObject:
+    from strictwire.client import RemoteError
+
+    opening = session.opening.value
+    info = opening.get("serverInfo") or opening.get("_meta", {}).get("io.modelcontextprotocol/serverInfo") or {}
+    found: JsonObject = {"server": info, "protocolVersion": session.version, "capabilities": session.capabilities}
+    if opening.get("instructions"):
+        found["instructions"] = opening["instructions"]
+    for capability, method, member in _LISTS:
+        listed = await session.list_all(method, member) if capability in session.capabilities else []
+        found[member] = [] if isinstance(listed, RemoteError) else listed
+    return found
+
+
+def _lines(found: JsonObject) -> Iterator[str]:
+    server = found["server"]
+    yield f"{server.get('name', 'server')} {server.get('version', '')} (MCP {found['protocolVersion']})"
+    if "instructions" in found:
+        yield f"  {found['instructions']}"
+    for member, title in (("tools", "Tools"), ("resources", "Resources"), ("resourceTemplates", "Resource templates")):
+        yield from _section(title, [_entry(each) for each in found[member]])
+    yield from _section("Prompts", [_entry(each) for each in found["prompts"]])
+
+
+def _section(title: str, entries: list[tuple[str, str]]) -> Iterator[str]:
+    if entries:
+        yield f"\n{title}"
+    for name, text in entries:
+        yield f"  {name}"
+        if text:
+            yield f"      {text}"
+
+
+def _entry(each: JsonObject) -> tuple[str, str]:
+    """The name with its arguments, and the first line of the description."""
+    from strictwire.check.render.reference import first_line
+
+    name = str(each.get("uriTemplate") or each.get("uri") or each.get("name"))
+    return f"{name}{_arguments(each)}{_safety(each)}", first_line(str(each.get("description") or ""))
+
+
+def _arguments(each: JsonObject) -> str:
+    from strictwire.check.render.reference import members
+
+    if isinstance(each.get("inputSchema"), dict):
+        listed = [(name, kind, needed == "yes") for name, kind, needed, _text in members(each["inputSchema"])]
+        return "(" + ", ".join(f"{name}: {kind}" if needed else f"[{name}: {kind}]" for name, kind, needed in listed) + ")"
+    if "arguments" in each:
+        names = [(str(one.get("name")), bool(one.get("required"))) for one in each["arguments"]]
+        return "(" + ", ".join(name if needed else f"[{name}]" for name, needed in names) + ")"
+    return ""
+
+
+def _safety(each: JsonObject) -> str:
+    from strictwire.contract.safety import safety_of
+
+    return f"  [{safety_of(each.get('annotations') or {}).value}]" if "inputSchema" in each else ""

@@ -1,0 +1,57 @@
+"""Resources: the parameters of the function are the variables of the URI template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from strictwire.canon.json import JsonObject
+from strictwire.contract.handler import Handler
+from strictwire.contract.tool import ResourceContract
+from strictwire.contract.uri_template import TemplateRefused, UriTemplate, compile_template
+from strictwire.fault.failure import Refused, fail
+from strictwire.server.content import Embedded, resource_contents
+from strictwire.server.declare.invoke import check_function, make_handler
+from strictwire.server.declare.parameters import Parameters, read_parameters
+from strictwire.server.declare.refused import place_of
+from strictwire.server.declare.texts import is_scalar, text_reader
+
+
+def resource_handler(function: Callable[..., Any], contract: ResourceContract) -> Handler:
+    """The handler of a resource. Raises DeclarationRefused."""
+    check_function(function)
+    try:
+        template = compile_template(contract.uri)
+    except TemplateRefused as exc:
+        raise place_of(function).refuse(f"the URI template {exc}") from exc
+    parameters = read_parameters(function)
+    _check_variables(template, parameters)
+    read_texts = text_reader(parameters)
+
+    def read(arguments: JsonObject) -> dict[str, Any]:
+        return read_texts(template.match(arguments["uri"]) or {})
+
+    def finish(body: Any, arguments: JsonObject) -> JsonObject:
+        if isinstance(body, Embedded):
+            return {"contents": [resource_contents(body.uri, body.body, body.mime_type)]}
+        if not isinstance(body, str | bytes):
+            raise Refused(fail("OUTPUT_INVALID", details={"reason": "not_text_or_bytes"}))
+        return {"contents": [resource_contents(arguments["uri"], body, contract.mime_type)]}
+
+    return make_handler(function, read, parameters.context, finish)
+
+
+def _check_variables(template: UriTemplate, parameters: Parameters) -> None:
+    """Each variable is a parameter, and each parameter a variable. Raises DeclarationRefused."""
+    listed = {each.name: each for each in parameters.listed}
+    for name in (*template.names, *template.query_names):
+        if name not in listed:
+            raise parameters.place.refuse(f"it has no parameter for {{{name}}} of {template.text!r}; add {name}: str")
+    for name, each in listed.items():
+        place = parameters.place.parameter(name)
+        if name not in (*template.names, *template.query_names):
+            raise place.refuse(f"is not in {template.text!r}; add {{{name}}} to the URI, or remove the parameter")
+        if not is_scalar(each):
+            raise place.refuse("is not a simple value, but a URI holds text; use str, int, float, bool, a date or an enum")
+        if name in template.query_names and each.is_required:
+            raise place.refuse(f"comes from the query, which a URI may leave out; give it a default, such as {name}=None")

@@ -1,0 +1,120 @@
+"""`strictwire dev`: a change of a file restarts the server, and a broken module waits for the next change."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.fixtures.live import environment, modern, wait_for
+
+from strictwire.cli.dev import snapshot
+from strictwire.cli.main import main
+
+SERVER = """from strictwire import Server
+
+server = Server("dev", version="1.0.0")
+
+
+@server.tool(safety="read-only")
+def {tool}() -> int:
+    "Counts."
+    return 1
+"""
+PATIENCE = 60.0
+
+
+class Dev:
+    """`strictwire dev` in a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        command = [sys.executable, "-m", "strictwire.cli.main", "dev", "served:server", "--http", f"127.0.0.1:{self.port}"]
+        self.process = subprocess.Popen(command, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True)
+        self.errors: list[str] = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        self.errors.extend(iter(self.process.stderr.readline, ""))
+
+    def wait_for_line(self, text: str) -> None:
+        wait_for(lambda: any(text in line for line in self.errors), PATIENCE)
+
+    def has_tool(self, name: str) -> bool:
+        from http.client import HTTPConnection
+
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/list",
+        }
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request("POST", "/mcp", modern(1, "tools/list"), headers)
+            return f'"name":"{name}"'.encode() in connection.getresponse().read()
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+
+@pytest.fixture
+def dev(tmp_path: Path) -> Iterator[Dev]:
+    (tmp_path / "served.py").write_text(SERVER.format(tool="first"))
+    running = Dev(tmp_path)
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+@pytest.mark.slow
+def test_a_change_is_served_and_a_broken_module_shows_its_traceback(dev: Dev, tmp_path: Path) -> None:
+    wait_for(lambda: dev.has_tool("first"), PATIENCE)
+
+    (tmp_path / "served.py").write_text(SERVER.format(tool="second"))
+    wait_for(lambda: dev.has_tool("second"), PATIENCE)
+    assert "strictwire dev: served.py changed, restarting\n" in dev.errors
+
+    (tmp_path / "served.py").write_text("broken_name\n")
+    dev.wait_for_line("NameError: name 'broken_name' is not defined")
+    dev.wait_for_line("the server ended; waiting for a change")
+    assert any('served.py", line 1, in <module>' in line for line in dev.errors)
+
+    (tmp_path / "served.py").write_text(SERVER.format(tool="third"))
+    wait_for(lambda: dev.has_tool("third"), PATIENCE)
+
+
+def test_only_files_of_the_project_are_watched(tmp_path: Path) -> None:
+    kept = [tmp_path / "a.py", tmp_path / "deep" / "b.toml"]
+    left = [tmp_path / "a.txt", tmp_path / ".git" / "c.py", tmp_path / "env" / "d.py", tmp_path / "__pycache__" / "e.py"]
+    for path in (*kept, *left, tmp_path / "env" / "pyvenv.cfg"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    before = snapshot([tmp_path])
+    os.utime(kept[0], ns=(1, 1))
+
+    assert set(before) == set(kept)
+    assert snapshot([tmp_path]) != before
+
+
+def test_anything_but_a_module_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dev", "server.py"]) == 2
+    assert "expected MODULE:NAME" in capsys.readouterr().err

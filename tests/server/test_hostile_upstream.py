@@ -1,0 +1,70 @@
+"""An upstream that does its worst, behind a guard that other clients use: the guard answers in time and stays small."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixtures.guards import GuardStdioProcess
+from tests.fixtures.live import INITIALIZED, initialize, legacy
+
+UPSTREAM = str(Path(__file__).parent.parent / "fixtures" / "hostile_upstream.py")
+PATIENCE = 5.0
+"""Seconds for one answer. Without budgets each of these calls takes from 16 s to for ever."""
+
+
+@pytest.fixture(scope="module")
+def guard() -> Iterator[GuardStdioProcess]:
+    with GuardStdioProcess("", "--", sys.executable, UPSTREAM) as process:
+        process.ask(initialize())
+        process.send(INITIALIZED)
+        yield process
+
+
+def call(guard: GuardStdioProcess, name: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The answer to a call, in time, and that of another call right behind it."""
+    began = time.monotonic()
+    guard.send(legacy(name, "tools/call", {"name": name, "arguments": arguments or {}}))
+    guard.send(legacy("other", "tools/call", {"name": "good", "arguments": {}}))
+    answers = {answer["id"]: answer for answer in (guard.receive(), guard.receive())}
+
+    assert time.monotonic() - began < PATIENCE
+    assert answers["other"]["result"] == {"content": []}
+    return answers[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("doubling", "schema_too_complex"),
+        ("doubling_output", "schema_too_complex"),
+        ("options", "schema_too_large"),
+        ("branches", "schema_too_large"),
+    ],
+)
+def test_a_tool_with_a_costly_schema_is_refused_and_the_others_are_served(
+    guard: GuardStdioProcess, name: str, reason: str
+) -> None:
+    answer = call(guard, name, {"x": 1})
+
+    assert reason in answer["result"]["content"][0]["text"]
+
+
+def test_a_result_with_20_000_violations_has_one_explained(guard: GuardStdioProcess) -> None:
+    assert "OUTPUT_INVALID" in call(guard, "bad_items")["result"]["content"][0]["text"]
+
+
+def test_an_error_full_of_secrets_is_redacted_in_time(guard: GuardStdioProcess) -> None:
+    assert call(guard, "tokens")["error"]["code"] == -32000
+
+
+def test_large_lines_that_nobody_asked_for_take_a_bounded_amount_of_memory(guard: GuardStdioProcess) -> None:
+    before = guard.memory()
+
+    assert call(guard, "brackets")["result"] == {"content": []}
+    assert guard.memory() - before < 128 * 1024 * 1024
