@@ -1,4 +1,4 @@
-"""The time of lint relative to decoding and compiling the same schemas, and the time of `strictwire lint --help`.
+"""The time of lint relative to decoding and compiling, of `breaking` relative to `lint`, and of `strictwire lint --help`.
 
 Run: python -m benchmarks.lint. Prints ratios and exits with 1 if one exceeds its bound. Both sides of a ratio take turns,
 and the best turn counts: other work on the machine makes turns slower, never faster.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from strictwire.canon.json import Limits, parse, render
 from strictwire.check.engine import lint, select_rules
 from strictwire.check.lint import RULES
-from strictwire.check.policy import Policy
+from strictwire.check.policy import LintPolicy
 from strictwire.check.rule import Category
 from strictwire.check.rulesets import RULESETS
 from strictwire.contract import conform
@@ -26,6 +28,7 @@ TOOLS = 1_000
 TURNS = 5
 LINT_BOUND = 5.0
 HELP_BOUND = 4.0
+BREAKING_BOUND = 5.0
 RULESET = RULESETS["2026.11"]
 
 
@@ -55,6 +58,21 @@ def closed(properties: dict[str, object], required: list[str]) -> dict[str, obje
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
+def changed(number: int) -> dict[str, Any]:
+    """The same tool with one of four changes."""
+    made: dict[str, Any] = tool(number)
+    properties = made["inputSchema"]["properties"]
+    if number % 4 == 0:
+        properties["limit"]["maximum"] = 100
+    elif number % 4 == 1:
+        properties["kind"]["enum"].pop()
+    elif number % 4 == 2:
+        del properties["tags"]
+    else:
+        made["outputSchema"]["properties"]["items"]["items"]["properties"]["more"] = {"type": "string"}
+    return made
+
+
 RAW = render({"tools": [tool(number) for number in range(TOOLS)]})
 
 
@@ -66,7 +84,7 @@ def decode_and_compile() -> None:
 
 
 def lint_all(category: Category) -> None:
-    policy = Policy(category=category)
+    policy = LintPolicy(category=category)
     lint(parse_dump(RAW, "tools.json"), select_rules(RULES, RULESET, policy), policy, version=RULESET.version)
 
 
@@ -82,8 +100,24 @@ def best(works: dict[str, Callable[[], object]]) -> dict[str, float]:
     return {name: min(turn[name] for turn in turns) for name in works}
 
 
-def run(*arguments: str) -> Callable[[], object]:
-    return lambda: subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+def compare_commands() -> dict[str, float]:
+    """The best times of the two commands on 1,000 tools, all of which changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        old, new = Path(folder) / "old.json", Path(folder) / "new.json"
+        old.write_bytes(RAW)
+        new.write_bytes(render({"tools": [changed(number) for number in range(TOOLS)]}))
+        command = str(Path(sys.executable).with_name("strictwire"))
+        breaking = run(command, "breaking", str(new), "--against", str(old), codes=(0, 100))
+        return best({"lint": run(command, "lint", str(new), codes=(0, 100)), "breaking": breaking})
+
+
+def run(*arguments: str, codes: tuple[int, ...] = (0,)) -> Callable[[], object]:
+    def work() -> None:
+        done = subprocess.run([sys.executable, *arguments], check=False, capture_output=True, cwd=tempfile.gettempdir())
+        if done.returncode not in codes:
+            raise RuntimeError(done.stderr.decode())
+
+    return work
 
 
 def main() -> int:
@@ -104,6 +138,8 @@ def main() -> int:
         }
     )
     ratios.append(("lint --help", starts["lint --help"] / starts["import json"], HELP_BOUND))
+    commands = compare_commands()
+    ratios.append(("breaking over lint", commands["breaking"] / commands["lint"], BREAKING_BOUND))
     for name, ratio, bound in ratios:
         print(f"{name}: {ratio:.2f} times (bound {bound:g})")
     return int(any(ratio > bound for _, ratio, bound in ratios))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from strictwire.canon.json import parse_object
 from strictwire.check.breaking import RULES as BREAKING
-from strictwire.check.breaking.judge import breaking
+from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.engine import group_rules, lint
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES as LINT
 from strictwire.check.lint.changes import Change
-from strictwire.check.policy import Policy
-from strictwire.check.rule import Rule
+from strictwire.check.policy import LintPolicy
+from strictwire.check.rule import Rule, Semantics
 from strictwire.check.subject import ToolSet
 from strictwire.check.tree import LintParameters
 from strictwire.sources.specifier import read_source
@@ -20,7 +20,9 @@ from strictwire.sources.specifier import read_source
 TESTDATA = Path(__file__).parent / "testdata"
 LINT_RULES = {rule.id: rule for rule in LINT}
 BREAKING_RULES = {rule.id: rule for rule in BREAKING}
-POLICY = Policy(parameters=LintParameters(caps={"limit.maximum": 100}))
+EXACT_ONLY = {"INPUT_OPEN_KEPT", "INPUT_MEMBERS_KEPT", "OUTPUT_MEMBERS_KEPT"}
+"""Rules that find something only with `--semantics exact`."""
+POLICY = LintPolicy(parameters=LintParameters(caps={"limit.maximum": 100}))
 
 
 def read_tools(folder: Path) -> ToolSet:
@@ -47,7 +49,8 @@ def found_by_change_rule(rule: Rule, file: Path) -> list[list[str]]:
 
 def found_by_breaking(rule: Rule, folder: Path) -> list[list[str]]:
     old, new = read_tools(folder / "previous"), read_tools(folder / "current")
-    report = breaking(old, new, {rule.id: rule}, Policy(), version="test")
+    policy = LintPolicy(semantics=Semantics.EXACT if rule.id in EXACT_ONLY else None)
+    report = find_breaking_changes(old, new, {rule.id: rule}, policy, version="test")
     return [[*as_row(each, folder), str(each.impact), each.witness] for each in report.findings]
 
 

@@ -9,7 +9,7 @@ import pytest
 from strictwire.check.engine import lint, select_rules
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES
-from strictwire.check.policy import Policy, PolicyRefused, Waiver, parse_policy
+from strictwire.check.policy import LintPolicy, PolicyRefused, Waiver, parse_policy
 from strictwire.check.rule import Category
 from strictwire.check.rulesets import RULESETS
 from strictwire.check.subject import ToolSet
@@ -20,7 +20,7 @@ RULESET = RULESETS["2026.11"]
 TOOLS = parse_dump(b'{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}', "tools.json")
 
 
-def found(policy: Policy, tools: ToolSet = TOOLS) -> tuple[list[str], list[str]]:
+def found(policy: LintPolicy, tools: ToolSet = TOOLS) -> tuple[list[str], list[str]]:
     report = lint(tools, select_rules(RULES, RULESET, policy), policy, version=RULESET.version)
     return [each.rule for each in report.findings], [f"{each.finding.rule}: {each.reason}" for each in report.waived]
 
@@ -38,7 +38,7 @@ def test_every_key_of_a_policy_is_read() -> None:
         "caps": {"limit.maximum": 10},
     }
 
-    assert parse_policy(table) == Policy(
+    assert parse_policy(table) == LintPolicy(
         ruleset="2026.11",
         category=Category.STRICT,
         also=(Category.CODE,),
@@ -72,26 +72,26 @@ def test_an_invalid_policy_is_refused(table: dict[str, Any]) -> None:
 def test_a_waived_finding_is_listed_separately_with_its_reason() -> None:
     waiver = Waiver(rule="DESCRIPTION_PRESENT", tool="a*", reason="an alias")
 
-    assert found(Policy(category=Category.MINIMAL)) == (["DESCRIPTION_PRESENT"], [])
-    assert found(Policy(category=Category.MINIMAL, waivers=(waiver,))) == ([], ["DESCRIPTION_PRESENT: an alias"])
+    assert found(LintPolicy(category=Category.MINIMAL)) == (["DESCRIPTION_PRESENT"], [])
+    assert found(LintPolicy(category=Category.MINIMAL, waivers=(waiver,))) == ([], ["DESCRIPTION_PRESENT: an alias"])
 
 
 def test_a_waiver_that_matches_no_finding_is_a_finding() -> None:
     waiver = Waiver(rule="NAME_GRAMMAR", reason="old")
 
-    assert found(Policy(category=Category.MINIMAL, waivers=(waiver,)))[0] == ["WAIVER_USED", "DESCRIPTION_PRESENT"]
+    assert found(LintPolicy(category=Category.MINIMAL, waivers=(waiver,)))[0] == ["WAIVER_USED", "DESCRIPTION_PRESENT"]
 
 
 def test_a_waiver_of_a_rule_that_did_not_run_is_not_a_finding() -> None:
     waivers = Waiver(rule="NO_DEFAULT", reason="STRICT only"), Waiver(rule="CHANGE_TESTED", reason="no commit was named")
 
-    assert found(Policy(category=Category.MINIMAL, waivers=waivers))[0] == ["DESCRIPTION_PRESENT"]
+    assert found(LintPolicy(category=Category.MINIMAL, waivers=waivers))[0] == ["DESCRIPTION_PRESENT"]
 
 
 def test_an_excluded_rule_does_not_run_and_an_unknown_one_is_refused() -> None:
-    assert found(Policy(category=Category.MINIMAL, without={"DESCRIPTION_PRESENT": "r"})) == ([], [])
+    assert found(LintPolicy(category=Category.MINIMAL, without={"DESCRIPTION_PRESENT": "r"})) == ([], [])
     with pytest.raises(PolicyRefused, match="NO_SUCH"):
-        found(Policy(without={"NO_SUCH": "r"}))
+        found(LintPolicy(without={"NO_SUCH": "r"}))
 
 
 @pytest.mark.parametrize(

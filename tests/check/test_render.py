@@ -11,9 +11,11 @@ from strictwire.canon.json import parse_object
 from strictwire.check.finding import Finding, Impact, Level, Report, WaivedFinding
 from strictwire.check.render import FORMATS
 from strictwire.check.render.reference import render_reference, render_reference_html
+from strictwire.contract.conform import compile_schema
 from strictwire.contract.safety import Safety
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure_code import FailureCode
+from tests.check.sarif_parts import LOG
 
 NASTY = "a|b <b> \x1b[31m\n::error::%"
 FINDING = Finding(
@@ -21,9 +23,10 @@ FINDING = Finding(
     line=3, column=5, tool="a",
 )  # fmt: skip
 BREAKING = Finding(
-    rule="INPUT_BOUNDS_KEPT", message="less", advice="Keep.", tool="b", impact=Impact.CALLER, witness='{"n":5}'
-)
-NOTE = Finding(rule="TOOL_ADDED", message="new", advice="Nothing.", tool="c", impact=Impact.NONE)
+    rule="INPUT_BOUNDS_KEPT", message="less", advice="Keep.", tool="b", impact=Impact.CALLER, witness='{"n":5}',
+    old='{"maximum":9}', new='{"maximum":4}',
+)  # fmt: skip
+NOTE = Finding(rule="TOOL_ADDED", message="new", advice="Nothing.", tool="c", impact=Impact.ADDITIVE)
 REPORT = Report(
     check="breaking",
     subject="schemas",
@@ -44,7 +47,9 @@ def test_text_has_location_rule_message_advice_and_a_summary() -> None:
         "",
         "schemas",
         "  -  INPUT_BOUNDS_KEPT  b: less (breaks callers)",
-        '      for example {"n":5}',
+        '      old: {"maximum":9}',
+        '      new: {"maximum":4}',
+        '      for example: {"n":5}',
         "      Keep.",
         "  -  TOOL_ADDED  c: new (compatible)",
         "      Nothing.",
@@ -95,6 +100,18 @@ def test_sarif_has_results_locations_and_suppressions() -> None:
     }
 
 
+def test_sarif_conforms_to_the_standard_and_to_what_code_scanning_requires() -> None:
+    live = replace(FINDING, file="python3 'my server.py' --token x", line=0, column=0, pointer="/tools/0/inputSchema")
+    value = parse_object(FORMATS["sarif"](replace(REPORT, findings=(FINDING, BREAKING, NOTE, live))).encode())
+    run = value["runs"][0]
+    uris = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"]]
+
+    assert compile_schema(LOG).find_violations(value) == ()
+    assert uris == ["schemas/tools/a.json", "tools/b", "tools/c", "tools/a", "schemas/tools/a.json"]
+    assert all(each["shortDescription"]["text"] and each["help"]["text"] for each in run["tool"]["driver"]["rules"])
+    assert all(each["partialFingerprints"] and each["message"]["text"] for each in run["results"])
+
+
 @pytest.mark.parametrize(("report", "counts"), [(REPORT, ("3", "2", "1")), (CLEAN, ("1", "0", "0"))])
 def test_junit_is_xml_with_a_test_case_for_each_finding(report: Report, counts: tuple[str, str, str]) -> None:
     suite = ET.fromstring(FORMATS["junit"](report)).find("testsuite")
@@ -110,8 +127,11 @@ def test_github_commands_escape_their_content() -> None:
             "::error file=schemas/tools/a.json,line=3,col=5,title=NO_DEFAULT"
             "::a: bad a|b <b> \\u001b[31m\\u000a::error::%25. Mend it."
         ),
-        "::error title=INPUT_BOUNDS_KEPT::b: less. Keep.",
-        "::notice title=TOOL_ADDED::c: new. Nothing.",
+        (
+            "::error title=INPUT_BOUNDS_KEPT::b: less (breaks callers). Keep."
+            '%0Aold: {"maximum":9}%0Anew: {"maximum":4}%0Afor example: {"n":5}'
+        ),
+        "::notice title=TOOL_ADDED::c: new (compatible). Nothing.",
     ]
 
 
@@ -119,7 +139,7 @@ def test_markdown_escapes_table_cells() -> None:
     lines = FORMATS["markdown"](REPORT).splitlines()
 
     assert lines[6] == (
-        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b\\[31m\\\\u000a::error::% | Mend it. |"
+        "| NO_DEFAULT | a | schemas/tools/a.json:3:5 | bad a\\|b &lt;b> \\\\u001b\\[31m ::error::% | Mend it. |"
     )
     assert "| NO_DEFAULT | a | because |" in lines
 
@@ -129,8 +149,8 @@ def test_markdown_makes_no_links_images_or_mentions_of_what_it_quotes() -> None:
     line = FORMATS["markdown"](replace(REPORT, findings=(evil,), waived=())).splitlines()[6]
 
     assert line.split(" | ")[3] == (
-        r"\*\*b\*\* \[l\](x) !\[i\](http:&#8203;//x/y.png) @&#8203;user #&#8203;1 www&#8203;.x.y &amp;lt; \`c\`, "
-        r"for example `` `a\|b` ``"
+        r"\*\*b\*\* \[l\](x) !\[i\](http:&#8203;//x/y.png) @&#8203;user #&#8203;1 www&#8203;.x.y &amp;lt; \`c\`"
+        r"<br>for example: `` `a\|b` ``"
     )
 
 

@@ -10,7 +10,7 @@ import jsonschema_rs
 from strictwire.canon.json import render
 from strictwire.check.engine import lint, select_rules
 from strictwire.check.lint import RULES
-from strictwire.check.policy import Policy
+from strictwire.check.policy import LintPolicy
 from strictwire.check.rule import Category
 from strictwire.check.rulesets import RULESETS
 from strictwire.sources.dump import parse_dump
@@ -38,7 +38,7 @@ def found_in(schemas: list[dict[str, Any]]) -> set[int]:
     """The indexes of the schemas for which the rule reports a finding."""
     properties = {f"p{index}": schema for index, schema in enumerate(schemas)}
     tool = {"name": "t", "inputSchema": {"type": "object", "properties": properties}}
-    policy = Policy(category=Category.BASIC)
+    policy = LintPolicy(category=Category.BASIC)
     ruleset = RULESETS["2026.11"]
     tools = parse_dump(render({"tools": [tool]}), "tools.json")
     report = lint(tools, select_rules(RULES, ruleset, policy), policy, version=ruleset.version)

@@ -9,6 +9,9 @@ import sys
 import pytest
 
 import strictwire
+from strictwire.check.breaking import RULES as BREAKING
+from strictwire.check.lint import RULES as LINT
+from strictwire.check.reported import REPORTED
 from strictwire.cli.main import VERBS, main
 
 
@@ -115,3 +118,11 @@ def test_serve_refuses_an_invalid_server_or_address(
 ) -> None:
     assert main(arguments) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in (*LINT, *BREAKING, *REPORTED)])
+def test_every_rule_is_explained(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["explain", rule])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert (code, lines[0], [line[:7] for line in lines[-3:]]) == (0, rule, ["- bad: ", "- good:", "- advic"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strictwire.contract.conform import MAX_VIOLATIONS, Violation, compile_schema, json_type
-from strictwire.contract.schema import Problem, SchemaRefused
+from strictwire.contract.schema import SchemaProblem, SchemaRefused
 
 SCHEMA = {
     "type": "object",
@@ -95,19 +95,19 @@ def test_equal_schemas_are_compiled_once() -> None:
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"$schema": "urn:unknown"}, Problem.UNKNOWN_DIALECT),
-        ({"$schema": 5}, Problem.UNKNOWN_DIALECT),
-        ({"type": "objekt"}, Problem.INVALID),
-        ({"$ref": "#/nowhere"}, Problem.INVALID),
-        ({"pattern": "("}, Problem.INVALID),
-        ({"$ref": "http://127.0.0.1:9/x"}, Problem.REMOTE_REF),
-        ({"items": {"$ref": "file:///etc/passwd"}}, Problem.REMOTE_REF),
-        ({"$dynamicRef": "other.json"}, Problem.REMOTE_REF),
-        ({"description": "x" * 2_000_000}, Problem.TOO_LARGE),
+        ({"$schema": "urn:unknown"}, SchemaProblem.UNKNOWN_DIALECT),
+        ({"$schema": 5}, SchemaProblem.UNKNOWN_DIALECT),
+        ({"type": "objekt"}, SchemaProblem.INVALID),
+        ({"$ref": "#/nowhere"}, SchemaProblem.INVALID),
+        ({"pattern": "("}, SchemaProblem.INVALID),
+        ({"$ref": "http://127.0.0.1:9/x"}, SchemaProblem.REMOTE_REF),
+        ({"items": {"$ref": "file:///etc/passwd"}}, SchemaProblem.REMOTE_REF),
+        ({"$dynamicRef": "other.json"}, SchemaProblem.REMOTE_REF),
+        ({"description": "x" * 2_000_000}, SchemaProblem.TOO_LARGE),
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_schema_that_cannot_be_part_of_a_contract_is_refused(schema: dict[str, object], problem: Problem) -> None:
+def test_a_schema_that_cannot_be_part_of_a_contract_is_refused(schema: dict[str, object], problem: SchemaProblem) -> None:
     with pytest.raises(SchemaRefused) as refused:
         compile_schema(schema)
 
@@ -122,7 +122,7 @@ def test_a_schema_that_is_nested_too_deep_is_refused() -> None:
     with pytest.raises(SchemaRefused) as refused:
         compile_schema(schema)
 
-    assert refused.value.problem is Problem.TOO_DEEP
+    assert refused.value.problem is SchemaProblem.TOO_DEEP
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from strictwire.contract.conform import MAX_UNMEASURED, TOO_COSTLY, UNEXPLAINED, Violation, compile_schema
 from strictwire.contract.cost import MAX_CHECKS, MAX_PATH, measure, size_of
-from strictwire.contract.schema import Problem, SchemaRefused
+from strictwire.contract.schema import SchemaProblem, SchemaRefused
 
 PATIENCE = 5.0
 """Seconds: ten times what the budget takes, for a busy machine. Without a budget, each case takes minutes or never ends."""
@@ -41,7 +41,7 @@ def test_a_schema_that_doubles_with_every_reference_is_refused(keyword: str) -> 
     with pytest.raises(SchemaRefused) as refused:
         timed(lambda: compile_schema(doubling(30, keyword)))
 
-    assert refused.value.problem is Problem.TOO_COMPLEX
+    assert refused.value.problem is SchemaProblem.TOO_COMPLEX
 
 
 REFERRED_BY_NAME = {
@@ -74,7 +74,7 @@ def test_a_schema_of_too_many_values_is_refused(schema: dict[str, Any]) -> None:
     with pytest.raises(SchemaRefused) as refused:
         timed(lambda: compile_schema(schema))
 
-    assert refused.value.problem is Problem.TOO_LARGE
+    assert refused.value.problem is SchemaProblem.TOO_LARGE
 
 
 def test_a_long_chain_of_references_is_refused_without_exhausting_the_stack() -> None:
@@ -84,7 +84,7 @@ def test_a_long_chain_of_references_is_refused_without_exhausting_the_stack() ->
     with pytest.raises(SchemaRefused) as refused:
         compile_schema({"$ref": "#/$defs/a4999", "$defs": definitions})
 
-    assert refused.value.problem is Problem.TOO_COMPLEX
+    assert refused.value.problem is SchemaProblem.TOO_COMPLEX
 
 
 def test_many_properties_are_cheap_because_each_applies_to_a_part_of_its_own() -> None:

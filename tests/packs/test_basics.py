@@ -19,7 +19,7 @@ from strictwire.canon.json import JsonObject, parse_object
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.handler import CallContext
 from strictwire.contract.safety import Safety
-from strictwire.contract.schema import Problem
+from strictwire.contract.schema import SchemaProblem
 from strictwire.fault.failure import Failure, Refused
 from strictwire.packs.basics import BasicsPack, pack
 from strictwire.packs.basics.tools import _SCHEMA_PROBLEMS, canonicalize, measure_text
@@ -175,7 +175,7 @@ def test_a_schema_that_cannot_be_used_is_refused_with_reason_and_pointer(schema:
 
 
 def test_every_schema_problem_has_a_message() -> None:
-    assert set(_SCHEMA_PROBLEMS) == set(Problem) - {Problem.ROOT_NOT_OBJECT}
+    assert set(_SCHEMA_PROBLEMS) == set(SchemaProblem) - {SchemaProblem.ROOT_NOT_OBJECT}
 
 
 def test_schemas_that_are_too_deep_or_too_large_are_refused() -> None:

@@ -50,3 +50,14 @@ def test_a_variant_without_response_and_skipped_probes_are_reported() -> None:
         ("stdio/legacy", "OUTPUT_SURVIVED", 2, 3),
     ]
     assert report.is_clean is False
+
+
+def test_arguments_with_a_list_valued_type_are_probed() -> None:
+    server = [sys.executable, str(Path(__file__).with_name("servers") / "list_types.py")]
+    only = frozenset({"ARGUMENT_TEXT_FOR_NUMBER", "ARGUMENT_NUMBER_FOR_TEXT", "ARGUMENT_INTEGRAL_NUMBER"})
+
+    report = asyncio.run(probe.run_with(probe.ProbeOptions(stdio=server, only=only)))
+    results = {result.probe: result.status for result in report.results if str(result.variant) == "stdio/legacy"}
+
+    assert results["ARGUMENT_TEXT_FOR_NUMBER"] is Status.FINDING
+    assert results["ARGUMENT_NUMBER_FOR_TEXT"] is Status.FINDING

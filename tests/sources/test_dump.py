@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from strictwire.canon.json import render
-from strictwire.check.subject import Origin
+from strictwire.check.subject import SourceLocation
 from strictwire.sources.dump import parse_dump, read_dump
 from strictwire.sources.refused import SourceRefused
 
@@ -21,7 +21,7 @@ TOOL = {"name": "a", "inputSchema": {"type": "object"}, "outputSchema": None, "a
 def test_the_list_is_found_in_each_form(value: object, pointer: str) -> None:
     tools = parse_dump(render(value), "d.json")  # type: ignore[arg-type]
 
-    assert [(each.contract.name, each.entry) for each in tools.subjects] == [("a", Origin("d.json", pointer))]
+    assert [(each.contract.name, each.entry) for each in tools.subjects] == [("a", SourceLocation("d.json", pointer))]
 
 
 @pytest.mark.parametrize("raw", [b"{}", b"7", b'{"tools": {}}', b'{"error": {}}'])

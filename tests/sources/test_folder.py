@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.check.subject import Origin, SourceKind
+from strictwire.check.subject import SourceKind, SourceLocation
 from strictwire.contract.tool import ToolContract
 from strictwire.sources.folder import read_folder
 from strictwire.sources.refused import SourceRefused
@@ -28,7 +28,7 @@ def test_the_tools_of_a_folder_are_read_from_its_files(tmp_path: Path) -> None:
         )
     ]
     assert (tools.source_kind, tools.read_problems) == (SourceKind.FOLDER, ())
-    assert tools.subjects[0].input == Origin(f"{schemas}/tools/read.json")
+    assert tools.subjects[0].input == SourceLocation(f"{schemas}/tools/read.json")
 
 
 def test_the_folder_itself_may_contain_the_files(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_without_a_contract_file_the_input_schema_describes_the_tool(tmp_path: P
 
     assert (subject.contract.description, subject.entry, subject.has_terms) == (
         "Says a.",
-        Origin(f"{tmp_path}/a.json"),
+        SourceLocation(f"{tmp_path}/a.json"),
         False,
     )
 

@@ -12,7 +12,7 @@ from strictwire.check.subject import ToolSet
 from strictwire.client import SessionOptions
 from strictwire.sources.live import read_http, read_stdio
 from strictwire.sources.refused import SourceRefused
-from strictwire.sources.specifier import read_source
+from strictwire.sources.specifier import LiveOptions, read_source
 
 SERVER = Path(__file__).with_name("broken_server.py")
 
@@ -63,3 +63,26 @@ def test_a_stdio_source_starts_the_command() -> None:
 def test_a_source_that_does_not_exist_is_refused(text: str) -> None:
     with pytest.raises(SourceRefused):
         read_source(text)
+
+
+def test_the_stderr_of_a_server_that_ends_is_part_of_the_reason_without_its_secrets() -> None:
+    code = "import sys; sys.exit('no database at db:5432, password=hunter2')"
+    with pytest.raises(SourceRefused) as refused:
+        asyncio.run(read_stdio([sys.executable, "-c", code]))
+
+    assert "no database at db:5432" in refused.value.reason
+    assert "hunter2" not in str(refused.value)
+
+
+def test_secrets_of_a_command_line_are_not_in_the_name_of_the_source() -> None:
+    command = [sys.executable, str(SERVER), "correct", "--api-key", "abc123", "--token=xyz", "--verbose", "true"]
+    label = asyncio.run(read_stdio(command)).label
+
+    assert label.split()[2:] == ["correct", "--api-key", "[redacted]", "--token=[redacted]", "--verbose", "true"]
+
+
+def test_a_slow_server_can_be_given_more_time() -> None:
+    code = f"import time; time.sleep(0.5); import sys, runpy; sys.argv[1:] = ['correct']; runpy.run_path({str(SERVER)!r})"
+    source = f'stdio:{sys.executable} -c "{code}"'
+
+    assert len(read_source(source, live=LiveOptions(timeout=60)).subjects) == 1

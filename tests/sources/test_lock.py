@@ -13,7 +13,7 @@ from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.safety import Safety
 from strictwire.contract.tool import Caps
 from strictwire.sources.folder import read_folder
-from strictwire.sources.lock import parse_lock, pins_of, read_lock, render_lock, write_lock
+from strictwire.sources.lock import parse_lock, read_lock, read_pins, render_lock, write_lock
 from strictwire.sources.refused import SourceRefused
 from tests.sources.project import write_project
 
@@ -39,7 +39,7 @@ def test_the_order_of_tools_does_not_change_a_lock_file(subjects: tuple[Subject,
 
 
 def test_pins_are_the_fingerprints_of_the_contracts(subjects: tuple[Subject, ...]) -> None:
-    lock = pins_of(parse_lock(render_lock(subjects), "l"))
+    lock = read_pins(parse_lock(render_lock(subjects), "l"))
 
     assert lock.pins == {each.contract.name: fingerprint(each.contract) for each in subjects}
 

@@ -12,7 +12,17 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from strictwire.check.pattern import Chars, Choice, Part, Ranges, Repeat, Sequence, UnsupportedPattern, parse_pattern
+from strictwire.check.pattern import (
+    Assertion,
+    Chars,
+    Choice,
+    Part,
+    Ranges,
+    Repeat,
+    Sequence,
+    UnsupportedPattern,
+    parse_pattern,
+)
 
 MAX_POSITIONS: Final = 80
 """Longest expression that is analysed, in character positions. The search visits pairs of positions, so it is quadratic."""
@@ -48,6 +58,8 @@ class _Positions:
                 frozenset().union(*(first for _, first, _ in added)),
                 frozenset().union(*(last for _, _, last in added)),
             )
+        if isinstance(part, Assertion):
+            return self._chain([])
         if isinstance(part, Sequence):
             return self._chain([self.add(each) for each in part.parts])
         return self._repeat(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -10,16 +11,15 @@ from typing import Final, TypeAlias
 import jsonschema_rs
 
 from strictwire.canon.json import JsonObject
-from strictwire.check.finding import Finding, Report, WaivedFinding
+from strictwire.check.finding import Finding, Impact, Report, WaivedFinding
 from strictwire.check.location import locate_all
-from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.policy import LintPolicy, PolicyRefused
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
-from strictwire.check.subject import Origin, Problem, Side, Subject, ToolSet
+from strictwire.check.subject import Problem, Side, SourceLocation, Subject, ToolSet
 from strictwire.check.tree import InvalidSchema, Node, SchemaTree, ToolText, walk_tree
 from strictwire.contract.conform import compile_schema
-from strictwire.contract.schema import Problem as SchemaProblem
-from strictwire.contract.schema import SchemaRefused
+from strictwire.contract.schema import SchemaProblem, SchemaRefused
 
 TEXT_KEYWORDS: Final = ("title", "description", "$comment")
 """Schema keywords whose text people or models read."""
@@ -42,16 +42,35 @@ class RuleSelection:
     """Property names that at least one node rule is limited to."""
 
 
-def select_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: Policy) -> RuleSelection:
+def select_rules(rules: Iterable[Rule], ruleset: Ruleset, policy: LintPolicy) -> RuleSelection:
     """Select the rules that a policy asks for. Raises PolicyRefused if the policy excludes or waives an unknown rule."""
+    category = policy.category or ruleset.default
+    if category not in ruleset.lint:
+        raise PolicyRefused(f"ruleset {ruleset.version} has no category {category.value}")
+    ids = [*ruleset.rules_up_to(category), *(name for each in policy.also for name in ruleset.rules_up_to(each))]
+    groups = {each.value: ruleset.rules_up_to(each) for each in ruleset.lint}
+    return group_rules(choose_rules(rules, ids, policy, groups=groups))
+
+
+def choose_rules(
+    rules: Iterable[Rule], ids: Iterable[str], policy: LintPolicy, *, groups: Mapping[str, tuple[str, ...]]
+) -> Mapping[str, Rule]:
+    """The rules that run: `ids`, or those that the policy selects, without those that it ignores.
+
+    `groups` are names that stand for several rules. Raises PolicyRefused if the policy names an unknown rule.
+    """
     known = {rule.id: rule for rule in rules}
-    named = [*policy.without, *(waiver.rule for waiver in policy.waivers)]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise PolicyRefused(f"ruleset {ruleset.version} has no rule {unknown[0]!r}; docs/RULES.md lists the rules")
-    ids = [*ruleset.rules_up_to(policy.category), *(name for each in policy.also for name in ruleset.rules_up_to(each))]
-    chosen = {name: known[name] for name in ids if name not in policy.without}
-    return group_rules(chosen)
+    for name in (*policy.without, *(waiver.rule for waiver in policy.waivers), *policy.select, *policy.ignore):
+        if name not in known and name.upper() not in groups:
+            near = difflib.get_close_matches(name, [*known, *groups], n=1)
+            hint = f"did you mean {near[0]}?" if near else "docs/RULES.md lists the rules, and where each is configured"
+            raise PolicyRefused(f"there is no rule {name!r} here; {hint}")
+    ignored = {*policy.without, *_members(policy.ignore, groups)}
+    return {name: known[name] for name in _members(policy.select, groups) or ids if name not in ignored}
+
+
+def _members(names: Iterable[str], groups: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [member for name in names for member in groups.get(name.upper(), (name,))]
 
 
 def group_rules(chosen: Mapping[str, Rule]) -> RuleSelection:
@@ -74,7 +93,7 @@ def _scoped(chosen: Mapping[str, Rule], scope: Scope) -> tuple[Rule, ...]:
 
 _RuleProblem: TypeAlias = tuple[Rule, Problem]
 
-Locations = Mapping[Origin, tuple[int, int]]
+Locations = Mapping[SourceLocation, tuple[int, int]]
 """Line and column of each origin, counted from 1; zeros if the source has no text."""
 
 Progress = Callable[[int, int], None]
@@ -88,7 +107,7 @@ def no_progress(_done: int, _total: int) -> None:
 def lint(
     tools: ToolSet,
     selection: RuleSelection,
-    policy: Policy,
+    policy: LintPolicy,
     *,
     version: str,
     progress: Progress = no_progress,
@@ -106,7 +125,7 @@ def lint(
 
 
 def _tool_problems(
-    subject: Subject, selection: RuleSelection, policy: Policy, rules_by_kind: _RulesByNodeKind
+    subject: Subject, selection: RuleSelection, policy: LintPolicy, rules_by_kind: _RulesByNodeKind
 ) -> list[_RuleProblem]:
     schemas = [(side, schema) for side in Side if (schema := subject.schema(side)) is not None]
     invalid = [broken for side, schema in schemas if (broken := _find_invalid(subject, side, schema)) is not None]
@@ -176,10 +195,10 @@ def _as_findings(problems: list[_RuleProblem], tools: ToolSet) -> Iterator[Findi
         yield make_finding(rule, problem, locations)
 
 
-def make_finding(rule: Rule, problem: Problem, locations: Locations, *, witness: str = "") -> Finding:
+def make_finding(rule: Rule, problem: Problem, locations: Locations) -> Finding:
     """The finding for a problem that a rule yielded."""
     found = locate_finding(problem, locations, rule=rule.id, advice=rule.advice)
-    return replace(found, impact=rule.impact, witness=witness)
+    return replace(found, impact=problem.impact or rule.impact)
 
 
 def locate_finding(problem: Problem, locations: Locations, *, rule: str, advice: str) -> Finding:
@@ -194,12 +213,15 @@ def locate_finding(problem: Problem, locations: Locations, *, rule: str, advice:
         line=line,
         column=column,
         tool=problem.tool,
+        witness=problem.witness,
+        old=problem.old,
+        new=problem.new,
     )
 
 
-def find_locations(tools: ToolSet, origins: Iterable[Origin]) -> Locations:
+def find_locations(tools: ToolSet, origins: Iterable[SourceLocation]) -> Locations:
     """The line and column of each origin in the texts of a source; zeros if there is no text."""
-    locations: dict[Origin, tuple[int, int]] = {}
+    locations: dict[SourceLocation, tuple[int, int]] = {}
     pointers: dict[str, set[str]] = {}
     for origin in origins:
         locations[origin] = (0, 0)
@@ -207,7 +229,7 @@ def find_locations(tools: ToolSet, origins: Iterable[Origin]) -> Locations:
             pointers.setdefault(origin.file, set()).add(origin.pointer)
     for file, wanted in pointers.items():
         found = _locate(tools.texts[file], wanted)
-        locations.update({Origin(file, pointer): location for pointer, location in found.items()})
+        locations.update({SourceLocation(file, pointer): location for pointer, location in found.items()})
     return locations
 
 
@@ -238,11 +260,12 @@ def make_report(
     check: str,
     tools: ToolSet,
     findings: Iterable[Finding],
-    policy: Policy,
+    policy: LintPolicy,
     *,
     version: str,
     ran: AbstractSet[str],
     against: str = "",
+    fail_on: Impact = Impact.MODEL,
 ) -> Report:
     """Separate waived findings, add a finding for each unused waiver of a rule that ran, and sort."""
     kept, waived, used = [], [], set()
@@ -263,6 +286,7 @@ def make_report(
         waived=tuple(waived),
         ruleset=version,
         against=against,
+        fail_on=fail_on,
     )
 
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 from strictwire.canon.json import JsonObject
 
 
 class Impact(StrEnum):
-    """Who is affected by a change between two versions of a tool."""
+    """The tier of a change between two versions of a tool, gravest first. The values are part of the JSON report."""
 
     CALLER = "caller"
-    """A program written for the old contract: its call is refused, or it gets a result the old contract excluded."""
+    """Breaks callers: a call that worked is refused, is ignored in part, or does something else."""
+    READER = "reader"
+    """Breaks readers: a result lacks what the old contract promised, or contains what it excluded."""
     MODEL = "model"
-    """A model: it reads other text than the text that was reviewed."""
-    NONE = "nobody"
-    """Compatible; reported for information. The value is part of the JSON report."""
+    """Changes what models read, and with it how they choose and call the tool."""
+    ADDITIVE = "additive"
+    """Adds something that nobody has to know about."""
+    COSMETIC = "cosmetic"
+    """Changes how a text is laid out and nothing that it says."""
 
 
 class Level(StrEnum):
@@ -29,6 +35,17 @@ class Level(StrEnum):
 
 
 _GRAVEST_FIRST: Final = tuple(Level)
+_TIERS: Final = tuple(Impact)
+_LEVEL_OF_TIER: Final[Mapping[Impact | None, Level]] = MappingProxyType(
+    {
+        Impact.CALLER: Level.ERROR,
+        Impact.READER: Level.ERROR,
+        Impact.MODEL: Level.WARNING,
+        Impact.ADDITIVE: Level.NOTE,
+        Impact.COSMETIC: Level.NOTE,
+        None: Level.ERROR,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +64,18 @@ class Finding:
     impact: Impact | None = None
     """Set by breaking rules."""
     witness: str = ""
-    """JSON of a value that one version of the schema accepts and the other rejects."""
+    """JSON of a value that shows the change: one version of the schema accepts it and the other does not."""
+    old: str = ""
+    """For breaking rules: the text, or the JSON of the schema, before the change."""
+    new: str = ""
+    """The same after the change; empty if it is gone."""
     severity: Level | None = None
     """Set by rules whose severity can be configured. For others, `impact` decides."""
 
     @property
     def level(self) -> Level:
         """How severe the finding is."""
-        return self.severity or (Level.NOTE if self.impact is Impact.NONE else Level.ERROR)
+        return self.severity or _LEVEL_OF_TIER[self.impact]
 
     @property
     def location(self) -> str:
@@ -71,10 +92,12 @@ class Finding:
             "pointer": self.pointer,
             "line": self.line,
             "column": self.column,
-            "hurts": self.impact.value if self.impact else "",
+            "tier": self.impact.value if self.impact else "",
             "message": self.message,
             "advice": self.advice,
             "witness": self.witness,
+            "old": self.old,
+            "new": self.new,
         }
         return {name: value for name, value in known.items() if value}
 
@@ -109,7 +132,11 @@ class Report:
     unit: str = "tool"
     """What `tools` counts."""
     threshold: Level = Level.ERROR
-    """The least severe level that makes the check fail."""
+    """The least severe level that makes the check fail. Not used for findings with a tier."""
+    tool_version: str = ""
+    """The version of strictwire, for formats that name the tool."""
+    fail_on: Impact = Impact.MODEL
+    """The least grave tier that makes the check fail."""
 
     @property
     def failing(self) -> tuple[Finding, ...]:
@@ -118,4 +145,6 @@ class Report:
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding makes the check fail."""
+        if finding.impact is not None:
+            return _TIERS.index(finding.impact) <= _TIERS.index(self.fail_on)
         return _GRAVEST_FIRST.index(finding.level) <= _GRAVEST_FIRST.index(self.threshold)

@@ -1,8 +1,7 @@
 """Parses regular expressions into syntax trees, and generates strings that match them.
 
-Supports the syntax that JSON Schema patterns use: ECMA-262 without back references. Assertions such as `^` and `(?=...)`
-are parsed as empty. That can make an expression look more ambiguous than it is and a generated string not match, so
-callers verify generated strings with the real engine.
+Supports the syntax that JSON Schema patterns use: ECMA-262 without back references. The content of a look-around
+`(?=...)` is not kept, so a generated string may not match; callers verify generated strings with the real engine.
 """
 
 from __future__ import annotations
@@ -55,12 +54,30 @@ class Repeat:
     most: int | None
 
 
-Part: TypeAlias = Chars | Sequence | Choice | Repeat
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A condition that matches no character: `^`, `$`, or `other` (a word boundary or a look-around)."""
+
+    kind: str
+
+
+Part: TypeAlias = Chars | Sequence | Choice | Repeat | Assertion
 
 _CLASSES: Final[dict[str, Ranges]] = {
     "d": ((48, 57),),
     "w": ((48, 57), (65, 90), (95, 95), (97, 122)),
-    "s": ((9, 13), (32, 32), (160, 160), (5760, 5760), (8192, 8202), (8232, 8233), (65279, 65279)),
+    "s": (
+        (9, 13),
+        (32, 32),
+        (160, 160),
+        (5760, 5760),
+        (8192, 8202),
+        (8232, 8233),
+        (8239, 8239),
+        (8287, 8287),
+        (12288, 12288),
+        (65279, 65279),
+    ),
 }
 _CONTROLS: Final = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "0": 0}
 _COUNT: Final = re.compile(r"\{(\d+)(,(\d*))?\}")
@@ -121,7 +138,7 @@ class _Parser:
         if char == ".":
             return Chars(ANY_CHARACTER)
         if char in "^$":
-            return Sequence()
+            return Assertion(char)
         if char == "\\":
             return self.escape()
         return Chars(((ord(char), ord(char)),))
@@ -136,12 +153,12 @@ class _Parser:
         if self.take() != ")":
             raise UnsupportedPattern("a group is not closed")
         is_assertion = opening is not None and opening[0] in ("?=", "?!", "?<=", "?<!")
-        return Sequence() if is_assertion else part
+        return Assertion("other") if is_assertion else part
 
     def escape(self) -> Part:
         if self.peek() in "bB" and self.peek():
             self.take()
-            return Sequence()
+            return Assertion("other")
         return Chars(self.escaped_set())
 
     def escaped_set(self) -> Ranges:
@@ -243,6 +260,8 @@ def _sample(part: Part, extra: int) -> str:
             raise UnsupportedPattern("an empty character set matches nothing")
         preferred = (point for point in _PREFERRED if any(first <= point <= last for first, last in part.ranges))
         return chr(next(preferred, part.ranges[0][0]))
+    if isinstance(part, Assertion):
+        return ""
     if isinstance(part, Sequence):
         return "".join(_sample(each, extra) for each in part.parts)
     if isinstance(part, Choice):
@@ -262,8 +281,8 @@ def longest_match(text: str) -> int | None:
 
 
 def _longest(part: Part) -> int | None:
-    if isinstance(part, Chars):
-        return 1
+    if isinstance(part, Chars | Assertion):
+        return 1 if isinstance(part, Chars) else 0
     if isinstance(part, Repeat):
         inner = _longest(part.part)
         return None if inner is None or part.most is None else inner * part.most

@@ -9,18 +9,17 @@ from strictwire.check.finding import Finding, Report
 from strictwire.check.subject import Problem, Subject, ToolSet
 from strictwire.contract.fingerprint import Aspect, Fingerprint, fingerprint
 
-_ADVICE = "Review the change with `strictwire breaking --against strictwire.lock`, then run `strictwire pin`."
-
 
 def check_pins(pins: Mapping[str, Fingerprint], tools: ToolSet, *, against: str) -> Report:
     """One finding for each new tool, each missing tool and each aspect of a tool that differs from its pin."""
+    advice = f"Review the change with `strictwire breaking --against {against}`, then pin again with `--lock {against}`."
     current = tools.by_name()
     differences = [each for name, subject in current.items() for each in _differences(subject, pins.get(name))]
     locations = find_locations(tools, (problem.origin for _, problem in differences))
     findings = [*read_problem_findings(tools)]
-    findings += [locate_finding(problem, locations, rule=rule, advice=_ADVICE) for rule, problem in differences]
+    findings += [locate_finding(problem, locations, rule=rule, advice=advice) for rule, problem in differences]
     findings += [
-        Finding(rule="PIN_TOOL_PRESENT", message="the pinned tool is missing", advice=_ADVICE, tool=name)
+        Finding(rule="PIN_TOOL_PRESENT", message="the pinned tool is missing", advice=advice, tool=name)
         for name in pins.keys() - current.keys()
     ]
     findings.sort(key=lambda each: (each.tool, each.rule))

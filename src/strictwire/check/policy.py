@@ -18,17 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from strictwire.check.finding import Finding
-from strictwire.check.rule import Category
-from strictwire.check.rulesets import CUMULATIVE, DEFAULT_CATEGORY
+from strictwire.check.finding import Finding, Impact
+from strictwire.check.rule import Category, Semantics
+from strictwire.check.rulesets import LATEST
 from strictwire.check.tree import DEFAULT_PARAMETERS, LintParameters
-
-LATEST: Final = "2026.11"
-"""The ruleset of a policy that names none."""
 
 
 class PolicyRefused(ValueError):
@@ -54,46 +52,81 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class LintPolicy:
     """A `[lint]` or `[breaking]` table; the module docstring has an example."""
 
     ruleset: str = LATEST
-    category: Category = DEFAULT_CATEGORY
+    category: Category | None = None
+    """None: the default of the ruleset."""
     also: tuple[Category, ...] = ()
     without: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Rules that do not run, each with its reason."""
     waivers: tuple[Waiver, ...] = ()
     parameters: LintParameters = DEFAULT_PARAMETERS
+    select: tuple[str, ...] = ()
+    """Rules and categories to run instead of `category` and `also`."""
+    ignore: tuple[str, ...] = ()
+    """Rules and categories that do not run. For a decision that stays, use `without`, which has a reason."""
+    semantics: Semantics | None = None
+    """For `breaking`: the question to answer. None: that of the ruleset."""
+    fail_on: Impact | None = None
+    """For `breaking`: the least grave tier that fails. None: that of the ruleset."""
 
 
-_KEYS: Final = frozenset(
-    {"ruleset", "category", "also", "without", "waivers", "page_cap", "query_cap", "null_cursor", "caps"}
-)
+_SHARED_KEYS: Final = frozenset({"ruleset", "select", "ignore", "without", "waivers"})
+_LINT_KEYS: Final = _SHARED_KEYS | {"category", "also", "page_cap", "query_cap", "null_cursor", "caps"}
+_BREAKING_KEYS: Final = _SHARED_KEYS | {"semantics", "fail_on"}
 
 
-def parse_policy(table: Mapping[str, Any]) -> Policy:
-    """Read a `[lint]` or `[breaking]` table. Raises PolicyRefused."""
-    unknown = sorted(set(table) - _KEYS)
+def parse_policy(table: Mapping[str, Any]) -> LintPolicy:
+    """Read a `[lint]` table. Raises PolicyRefused."""
+    return _parse(table, "lint", _LINT_KEYS)
+
+
+def parse_breaking_policy(table: Mapping[str, Any]) -> LintPolicy:
+    """Read a `[breaking]` table. Raises PolicyRefused."""
+    return _parse(table, "breaking", _BREAKING_KEYS)
+
+
+def _parse(table: Mapping[str, Any], section: str, keys: frozenset[str]) -> LintPolicy:
+    unknown = sorted(set(table) - keys)
     if unknown:
-        raise PolicyRefused(f"unknown key {unknown[0]!r}; known: {', '.join(sorted(_KEYS))}")
+        raise PolicyRefused(f"unknown key {unknown[0]!r} in [{section}]; known: {', '.join(sorted(keys))}")
     without = table.get("without", {})
     if not isinstance(without, Mapping) or not all(_is_reason(reason) for reason in without.values()):
         raise PolicyRefused('`without` must map each rule to a reason, as in { NAME_LENGTH = "prefixed by our gateway" }')
-    return Policy(
+    return LintPolicy(
         ruleset=str(table.get("ruleset", LATEST)),
-        category=_category(table.get("category", DEFAULT_CATEGORY.value)),
+        category=_category(table["category"]) if "category" in table else None,
         also=tuple(_category(name) for name in _list(table, "also")),
         without=MappingProxyType(dict(without)),
         waivers=tuple(_waiver(each) for each in _list(table, "waivers")),
         parameters=_parameters(table),
+        select=tuple(map(str, _list(table, "select"))),
+        ignore=tuple(map(str, _list(table, "ignore"))),
+        semantics=_maybe_choice(Semantics, table, "semantics"),
+        fail_on=_maybe_choice(Impact, table, "fail_on"),
     )
+
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+def _maybe_choice(choices: type[_Choice], table: Mapping[str, Any], name: str) -> _Choice | None:
+    if name not in table:
+        return None
+    try:
+        return choices(str(table[name]).lower())
+    except ValueError:
+        known = ", ".join(each.value for each in choices)
+        raise PolicyRefused(f"`{name}` is {table[name]!r}; expected one of: {known}") from None
 
 
 def _category(name: Any) -> Category:
     try:
         return Category(str(name).upper())
     except ValueError:
-        known = ", ".join([*(each.value for each in CUMULATIVE), Category.CODE.value])
+        known = ", ".join(each.value for each in Category)
         raise PolicyRefused(f"unknown category {name!r}; known: {known}") from None
 
 

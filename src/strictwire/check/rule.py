@@ -28,6 +28,25 @@ class Category(StrEnum):
     """Rules for reviewed contracts: closed objects, bounded values, explicit members, schemas in files."""
     CODE = "CODE"
     """Conventions of read-only code tools; not included in the other categories."""
+    CORRECT = "CORRECT"
+    """Certainly wrong, or refused by a major client. The default from ruleset 2026.12 on."""
+    CLIENTS = "CLIENTS"
+    """What each client refuses."""
+    AGENTS = "AGENTS"
+    """What makes tools hard to use for a model: missing descriptions, cost, tools that look alike."""
+    SECURITY = "SECURITY"
+    """Hidden text, directives to the model, secrets, spoofed names."""
+    SEED = "SEED"
+    """Conventions for reviewed contracts, docs/SCHEMA.md: the rules of STRICT that are about conventions."""
+
+
+class Semantics(StrEnum):
+    """The question that `breaking` answers."""
+
+    DECLARED = "declared"
+    """Do the declared properties stay? Callers send declared arguments; readers ignore properties that they do not know."""
+    EXACT = "exact"
+    """Is one set of JSON values a subset of the other? Undeclared properties of open objects count."""
 
 
 class Scope(StrEnum):

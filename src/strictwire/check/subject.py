@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.check.finding import Impact
 from strictwire.contract.schema import escape_pointer
 from strictwire.contract.tool import ToolContract
 
@@ -22,30 +23,37 @@ class Side(StrEnum):
     OUTPUT = "output"
 
 
-class Origin(NamedTuple):
+class SourceLocation(NamedTuple):
     """A location in a source: a file (or the name of a source without files) and a JSON pointer into it."""
 
     file: str
     pointer: str = ""
 
-    def under(self, *steps: str | int) -> Origin:
+    def under(self, *steps: str | int) -> SourceLocation:
         """The location of a member or item below this one."""
-        return Origin(self.file, self.pointer + "".join(f"/{escape_pointer(str(step))}" for step in steps))
+        return SourceLocation(self.file, self.pointer + "".join(f"/{escape_pointer(str(step))}" for step in steps))
 
 
 class Problem(NamedTuple):
     """A violation, as a rule yields it: location and message. The engine turns it into a Finding."""
 
-    origin: Origin
+    origin: SourceLocation
     message: str
     tool: str = ""
+    witness: str = ""
+    """JSON of a value that shows the problem."""
+    old: str = ""
+    new: str = ""
+    """For changes: the text or the schema before and after."""
+    impact: Impact | None = None
+    """The tier of a change, if it differs from that of the rule."""
 
 
 class ReadProblem(NamedTuple):
     """A part of a source that could not be read. Always reported, under the named rule; never skipped silently."""
 
     rule: str
-    origin: Origin
+    origin: SourceLocation
     message: str
     line: int = 0
     column: int = 0
@@ -56,10 +64,10 @@ class Subject:
     """One tool, and where its parts are in the source."""
 
     contract: ToolContract
-    entry: Origin
+    entry: SourceLocation
     """The location of the description and the hints."""
-    input: Origin
-    output: Origin
+    input: SourceLocation
+    output: SourceLocation
     """The location of the output schema, or where it would be."""
     has_terms: bool = False
     """Whether the source has the contract terms that `tools/list` does not show: tier, roles, safety, caps, dialect."""
@@ -68,7 +76,7 @@ class Subject:
         """One of the two schemas."""
         return self.contract.input_schema if side is Side.INPUT else self.contract.output_schema
 
-    def origin(self, side: Side) -> Origin:
+    def origin(self, side: Side) -> SourceLocation:
         """The location of one of the two schemas."""
         return self.input if side is Side.INPUT else self.output
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from strictwire.canon.json import JsonObject
-from strictwire.check.subject import Origin, Problem, Side, Subject
+from strictwire.check.subject import Problem, Side, SourceLocation, Subject
 from strictwire.contract.schema import SchemaRefused
 
 
@@ -50,7 +50,7 @@ class SchemaTree(NamedTuple):
     subject: Subject
     side: Side
     root: JsonObject
-    origin: Origin
+    origin: SourceLocation
     parameters: LintParameters = DEFAULT_PARAMETERS
 
 

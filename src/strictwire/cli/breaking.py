@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 EXAMPLES: Final = f"""examples:
   strictwire breaking --against git:main
   strictwire breaking --against strictwire.lock --http http://127.0.0.1:8808/mcp
+  strictwire breaking --against git:main --fail-on model      also fail if a description changed
   strictwire breaking new-tools.json --against old-tools.json --format github
 
 {shared.SOURCES}
@@ -26,7 +27,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against", required=True, metavar="SOURCE", help="source of the old contracts, which callers rely on"
     )
+    parser.add_argument(
+        "--semantics",
+        choices=("declared", "exact"),
+        help="declared: do the declared properties stay? exact: strict inclusion of sets of JSON values (default: declared)",
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=("caller", "reader", "model", "additive", "cosmetic"),
+        help="the least grave tier of change that fails: breaks callers, breaks readers, changes what models read, adds"
+        " something, changes layout (default: reader)",
+    )
     shared.add_report(parser)
+    shared.add_rules(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,13 +48,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> VerbResult:
-    from strictwire.check.policy import parse_policy
+    from strictwire.check.policy import parse_breaking_policy
     from strictwire.sources.verbs.breaking import BreakingOptions, run_breaking
 
     options = BreakingOptions(
         against=arguments.against,
         source=shared.source_of("breaking", arguments),
-        policy=parse_policy(shared.read_table(arguments, "breaking")),
-        output_format=shared.format_of(arguments),
+        policy=parse_breaking_policy(shared.policy_table(arguments, "breaking", "semantics", "fail_on")),
+        output=shared.output_of(arguments),
+        live=shared.live_of(arguments),
     )
     return run_breaking(options, shared.show_progress)

@@ -29,6 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
     from strictwire.sources.verbs.files import DocsOptions, run_docs
 
     options = DocsOptions(
-        source=shared.source_of("docs", arguments), output_format=arguments.format, title=arguments.title, out=arguments.out
+        source=shared.source_of("docs", arguments),
+        output_format=arguments.format,
+        title=arguments.title,
+        out=arguments.out,
+        live=shared.live_of(arguments),
     )
     return shared.print_result("docs", run_docs(options))

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 EXAMPLES: Final = f"""examples:
   strictwire lint                                   check the schema files in schemas/
   strictwire lint --stdio 'npx -y some-server'      check the tools of any server
-  strictwire lint --category STRICT --format sarif
+  strictwire lint --select correct,clients,security --format sarif
+  strictwire lint --select CLIENT_NAME,STRICT --ignore TEXT_SHORT --statistics
   strictwire lint --changed-since main              require docs and tests for each changed schema
 
 {shared.SOURCES}
@@ -26,13 +27,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_source(parser)
     parser.add_argument(
         "--category",
-        choices=("MINIMAL", "BASIC", "STANDARD", "STRICT"),
-        help="how strict the check is (default: lint.category, or STANDARD)",
+        choices=("correct", "clients", "agents", "security", "seed", "MINIMAL", "BASIC", "STANDARD", "STRICT"),
+        help="what to check (default: lint.category, or correct); for several, use --select correct,security",
     )
     parser.add_argument(
         "--changed-since", metavar="REF", help="also check that schema changes since this commit have docs and tests"
     )
     shared.add_report(parser)
+    shared.add_rules(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -44,13 +46,11 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
     from strictwire.check.policy import parse_policy
     from strictwire.sources.verbs.lint import LintOptions, run_lint
 
-    table = dict(shared.read_table(arguments, "lint"))
-    if arguments.category:
-        table["category"] = arguments.category
     options = LintOptions(
         source=shared.source_of("lint", arguments),
-        policy=parse_policy(table),
-        output_format=shared.format_of(arguments),
+        policy=parse_policy(shared.policy_table(arguments, "lint", "category")),
+        output=shared.output_of(arguments),
+        live=shared.live_of(arguments),
         changed_since=arguments.changed_since,
     )
     return run_lint(options, shared.show_progress)

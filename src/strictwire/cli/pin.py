@@ -28,8 +28,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write or check the lock file."""
     from strictwire.sources.verbs.pin import PinOptions, run_pin, run_pin_check
+    from strictwire.sources.verbs.result import Output
 
     options = PinOptions(
-        source=shared.source_of("pin", arguments), lock=arguments.lock, output_format=shared.format_of(arguments)
+        source=shared.source_of("pin", arguments),
+        lock=arguments.lock,
+        output=Output(output_format=shared.format_of(arguments)),
+        live=shared.live_of(arguments),
     )
     return shared.print_result("pin", run_pin_check(options) if arguments.check else run_pin(options))

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from strictwire.canon.json import MAX_VALUES, JsonObject, JsonValue, parse_object, render
 from strictwire.contract.cost import MAX_CHECKS, Cost, depth_of, measure, size_of
-from strictwire.contract.schema import Problem, SchemaRefused, check_schema, draft_of, escape_pointer
+from strictwire.contract.schema import SchemaProblem, SchemaRefused, check_schema, draft_of, escape_pointer
 
 MAX_VIOLATIONS: Final = 10
 """Enough to correct a call in one round. A.6 asks for ten."""
@@ -120,7 +120,7 @@ def _order(violation: Violation) -> tuple[bool, str, str, str]:
 
 
 def compile_schema(schema: JsonObject) -> Conformer:
-    """Compile a schema, or take it from the cache. Raises SchemaRefused: see `schema.Problem`."""
+    """Compile a schema, or take it from the cache. Raises SchemaRefused: see `schema.SchemaProblem`."""
     raw = check_schema(schema)
     return _compile(raw) if len(raw) <= MAX_CACHED_BYTES else _compile.__wrapped__(raw)
 
@@ -138,7 +138,7 @@ def _compile(raw: bytes) -> Conformer:
             mask="",  # keeps the value out of the messages of the engine
         )
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as exc:
-        raise SchemaRefused(Problem.INVALID) from exc
+        raise SchemaRefused(SchemaProblem.INVALID) from exc
     return Conformer(compiled, cost)
 
 

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.contract.schema import Problem, SchemaRefused, walk
+from strictwire.contract.schema import SchemaProblem, SchemaRefused, walk
 from strictwire.contract.subschemas import subschemas
 
 MAX_CHECKS: Final = 5_000_000
@@ -105,7 +105,7 @@ def measure(schema: JsonObject) -> Cost:
     measuring = _Measuring(schema)
     checks, recursions = measuring.path(schema, schema, 0)
     if checks > MAX_PATH:
-        raise SchemaRefused(Problem.TOO_COMPLEX)
+        raise SchemaRefused(SchemaProblem.TOO_COMPLEX)
     return Cost(checks, recursions, measuring.has_branches)
 
 
@@ -130,7 +130,7 @@ class _Measuring:
             return 1, 1
         if key not in self._known:
             if level > MAX_LEVELS:
-                raise SchemaRefused(Problem.TOO_COMPLEX)
+                raise SchemaRefused(SchemaProblem.TOO_COMPLEX)
             self._open.add(key)
             self._known[key] = self._add_up(schema, schema if _is_document(schema) else base, level + 1)
             self._open.discard(key)

@@ -44,7 +44,7 @@ MAX_DEPTH: Final = 64
 """Maximum nesting of a schema, far below the depth that overflows the stack of schema engines."""
 
 
-class Problem(StrEnum):
+class SchemaProblem(StrEnum):
     """Why a schema cannot be part of a contract."""
 
     UNKNOWN_DIALECT = "unknown_dialect"
@@ -56,15 +56,17 @@ class Problem(StrEnum):
     TOO_COMPLEX = "too_complex"
 
 
-_EXPLANATIONS: Final[Mapping[Problem, str]] = MappingProxyType(
+_EXPLANATIONS: Final[Mapping[SchemaProblem, str]] = MappingProxyType(
     {
-        Problem.UNKNOWN_DIALECT: f"the dialect in $schema is not supported; use {DIALECT}",
-        Problem.TOO_LARGE: f"the schema is larger than {MAX_BYTES:,} bytes or has more than {MAX_VALUES:,} values",
-        Problem.TOO_DEEP: f"the schema is nested deeper than {MAX_DEPTH} levels",
-        Problem.REMOTE_REF: "the reference leads outside the schema; copy its target into $defs",
-        Problem.INVALID: "the schema is not valid in its dialect, or a reference does not resolve",
-        Problem.ROOT_NOT_OBJECT: 'the root of an input schema needs "type": "object"',
-        Problem.TOO_COMPLEX: "checking a value would take too long; use fewer branches and references inside of each other",
+        SchemaProblem.UNKNOWN_DIALECT: f"the dialect in $schema is not supported; use {DIALECT}",
+        SchemaProblem.TOO_LARGE: f"the schema is larger than {MAX_BYTES:,} bytes or has more than {MAX_VALUES:,} values",
+        SchemaProblem.TOO_DEEP: f"the schema is nested deeper than {MAX_DEPTH} levels",
+        SchemaProblem.REMOTE_REF: "the reference leads outside the schema; copy its target into $defs",
+        SchemaProblem.INVALID: "the schema is not valid in its dialect, or a reference does not resolve",
+        SchemaProblem.ROOT_NOT_OBJECT: 'the root of an input schema needs "type": "object"',
+        SchemaProblem.TOO_COMPLEX: (
+            "checking a value would take too long; use fewer branches and references inside of each other"
+        ),
     }
 )
 
@@ -72,7 +74,7 @@ _EXPLANATIONS: Final[Mapping[Problem, str]] = MappingProxyType(
 class SchemaRefused(ValueError):
     """A schema cannot be part of a contract. Carries the problem and the JSON pointer of the place."""
 
-    def __init__(self, problem: Problem, pointer: str = "") -> None:
+    def __init__(self, problem: SchemaProblem, pointer: str = "") -> None:
         super().__init__(problem, pointer)
         self.problem = problem
         self.pointer = pointer
@@ -90,7 +92,7 @@ def draft_of(schema: JsonObject) -> int:
     named = schema.get("$schema", DIALECT)
     draft = DRAFTS.get(named.rstrip("#")) if isinstance(named, str) else None
     if draft is None:
-        raise SchemaRefused(Problem.UNKNOWN_DIALECT, "/$schema")
+        raise SchemaRefused(SchemaProblem.UNKNOWN_DIALECT, "/$schema")
     return draft
 
 
@@ -100,12 +102,12 @@ def check_schema(schema: JsonObject) -> bytes:
     try:
         raw = render(schema)
     except RecursionError:
-        raise SchemaRefused(Problem.TOO_DEEP) from None
+        raise SchemaRefused(SchemaProblem.TOO_DEEP) from None
     # The counts of brackets and the search for "$ref" are cheap tests that most schemas pass without a walk.
     if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH:
         _check_depth(schema)
     if len(raw) > MAX_BYTES or has_more_values(raw, MAX_VALUES):
-        raise SchemaRefused(Problem.TOO_LARGE)
+        raise SchemaRefused(SchemaProblem.TOO_LARGE)
     if b'"$ref"' in raw or b'Ref"' in raw:
         _check_references(schema)
     return raw
@@ -115,7 +117,7 @@ def check_tool_input(schema: JsonObject) -> None:
     """Check an input schema. MCP requires `"type": "object"` at its root. Raises SchemaRefused."""
     check_schema(schema)
     if schema.get("type") != "object":
-        raise SchemaRefused(Problem.ROOT_NOT_OBJECT, "/type")
+        raise SchemaRefused(SchemaProblem.ROOT_NOT_OBJECT, "/type")
 
 
 def walk(schema: Any, pointer: str = "") -> Iterator[tuple[str, JsonObject]]:
@@ -140,7 +142,7 @@ def _check_depth(schema: JsonObject) -> None:
         level = [child for parent in level for child in _children(parent)]
         if not level:
             return
-    raise SchemaRefused(Problem.TOO_DEEP)
+    raise SchemaRefused(SchemaProblem.TOO_DEEP)
 
 
 def _children(parent: Any) -> list[Any]:
@@ -155,7 +157,7 @@ def _check_references(schema: JsonObject) -> None:
         for keyword in _REFERENCES:
             target = part.get(keyword)
             if isinstance(target, str) and not _is_local(target, embedded):
-                raise SchemaRefused(Problem.REMOTE_REF, f"{pointer}/{keyword}")
+                raise SchemaRefused(SchemaProblem.REMOTE_REF, f"{pointer}/{keyword}")
 
 
 def _is_local(target: str, embedded: set[str]) -> bool:

@@ -89,8 +89,14 @@ def _properties(context: ProbeContext, types: frozenset[str]) -> Iterator[tuple[
         schema = call.tool.get("inputSchema")
         properties = schema.get("properties") if isinstance(schema, dict) else None
         for name, part in (properties if isinstance(properties, dict) else {}).items():
-            if isinstance(part, dict) and part.get("type") in types:
+            if isinstance(part, dict) and types.intersection(_types(part)):
                 yield call, name
+
+
+def _types(schema: JsonObject) -> list[str]:
+    named = schema.get("type")
+    listed = named if isinstance(named, list) else [named]
+    return [name for name in listed if isinstance(name, str)]
 
 
 def _refused(call: ToolCall, seen: Observation) -> Evaluation:

@@ -18,7 +18,7 @@ from strictwire.contract.tool import ToolContract
 from strictwire.packs.pack import ENTRY_POINTS, LOCAL, Environment, Pack, PackRefused
 from strictwire.server.served import Served
 from strictwire.server.system_user import system_user
-from strictwire.sources.shipped import SHIPPED, load_contract
+from strictwire.sources.shipped import SHIPPED_SCHEMAS, load_contract
 
 
 def find_pack(name: str) -> Pack:
@@ -73,7 +73,7 @@ async def open_packs(
 
 def read_contracts(pack: Pack) -> list[ToolContract]:
     """Read the contracts of a pack from its schema files. Raises PackRefused."""
-    root = pack.schemas or SHIPPED
+    root = pack.schemas or SHIPPED_SCHEMAS
     try:
         return [load_contract(root, name) for name in pack.tools]
     except (ContractRefused, SchemaRefused) as exc:

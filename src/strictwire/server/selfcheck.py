@@ -6,7 +6,7 @@ from pathlib import Path
 
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.registry import Registry
-from strictwire.sources.lock import pins_of, read_lock
+from strictwire.sources.lock import read_lock, read_pins
 from strictwire.sources.refused import SourceRefused
 
 
@@ -17,7 +17,7 @@ class SelfCheckFailed(Exception):
 def check_lock(registry: Registry, lock: str) -> None:
     """Compare every tool with the lock file. Raises SelfCheckFailed: the file is unreadable, or a tool differs from it."""
     try:
-        pins = pins_of(read_lock(Path(lock))).pins
+        pins = read_pins(read_lock(Path(lock))).pins
     except SourceRefused as exc:
         raise SelfCheckFailed(f"the lock file cannot be read: {exc}") from exc
     for name, contract in registry.tools.items():

@@ -7,7 +7,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonValue, Limits, NotStrict, parse
 from strictwire.check.location import offset_location
-from strictwire.check.subject import Origin, ReadProblem, ToolSet
+from strictwire.check.subject import ReadProblem, SourceLocation, ToolSet
 from strictwire.sources.entries import MALFORMED, read_entries
 from strictwire.sources.whole_file import read_whole
 
@@ -32,11 +32,11 @@ def parse_dump(raw: bytes, label: str) -> ToolSet:
     found = _list_in(value)
     if found is None:
         problem = ReadProblem(
-            MALFORMED, Origin(label), "no tools found: expected a tools/list response or a list of tools", 1, 1
+            MALFORMED, SourceLocation(label), "no tools found: expected a tools/list response or a list of tools", 1, 1
         )
         return ToolSet(label=label, subjects=(), read_problems=(problem,), texts={label: raw})
     entries, pointer = found
-    subjects, read_problems = read_entries(entries, Origin(label, pointer))
+    subjects, read_problems = read_entries(entries, SourceLocation(label, pointer))
     return ToolSet(label=label, subjects=subjects, read_problems=read_problems, texts={label: raw})
 
 
@@ -44,7 +44,7 @@ def not_json_problem(exc: NotStrict, raw: bytes, file: str) -> ReadProblem:
     """The ReadProblem for a file that is not strict JSON, with line and column."""
     line, column = offset_location(raw, exc.position) if exc.position is not None else (1, 1)
     return ReadProblem(
-        NOT_JSON, Origin(file), f"the file is not strict JSON: {exc.fault.value.replace('_', ' ')}", line, column
+        NOT_JSON, SourceLocation(file), f"the file is not strict JSON: {exc.fault.value.replace('_', ' ')}", line, column
     )
 
 

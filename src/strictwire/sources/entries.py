@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.check.subject import Origin, ReadProblem, Subject, ToolSet
+from strictwire.check.subject import ReadProblem, SourceLocation, Subject, ToolSet
 from strictwire.contract.tool import ToolContract
 
 MALFORMED: Final = "ENTRY_WELL_FORMED"
@@ -25,7 +25,7 @@ _TYPES: Final[tuple[tuple[str, type, bool], ...]] = (
 _WORDS: Final[Mapping[type, str]] = {str: "a string", dict: "an object"}
 
 
-def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subject, ...], tuple[ReadProblem, ...]]:
+def read_entries(entries: Iterable[JsonValue], base: SourceLocation) -> tuple[tuple[Subject, ...], tuple[ReadProblem, ...]]:
     """The tools of a list, and the problems of the entries that are malformed."""
     subjects: list[Subject] = []
     read_problems: list[ReadProblem] = []
@@ -38,7 +38,7 @@ def read_entries(entries: Iterable[JsonValue], base: Origin) -> tuple[tuple[Subj
     return tuple(subjects), tuple(read_problems)
 
 
-def _find_problems(entry: JsonValue, origin: Origin) -> Iterator[ReadProblem]:
+def _find_problems(entry: JsonValue, origin: SourceLocation) -> Iterator[ReadProblem]:
     if not isinstance(entry, dict):
         yield ReadProblem(MALFORMED, origin, "the entry is not an object")
         return
@@ -52,7 +52,7 @@ def _find_problems(entry: JsonValue, origin: Origin) -> Iterator[ReadProblem]:
             yield ReadProblem(MALFORMED, origin.under(name), f"the member {name!r} of the entry {state}")
 
 
-def subject_of(entry: JsonObject, origin: Origin, contract: ToolContract | None = None) -> Subject:
+def subject_of(entry: JsonObject, origin: SourceLocation, contract: ToolContract | None = None) -> Subject:
     """One tool from a well-formed entry. `contract` is given if its terms (tier, roles, caps ...) are known."""
     return Subject(
         contract=contract or contract_of(entry),
@@ -77,7 +77,7 @@ def contract_of(entry: JsonObject) -> ToolContract:
 
 def tools_of(contracts: Iterable[ToolContract], label: str) -> ToolSet:
     """Contracts that are already at hand, as a source."""
-    base = Origin(label, "/tools")
+    base = SourceLocation(label, "/tools")
     subjects = tuple(subject_of(entry_of(each), base.under(each.name), each) for each in contracts)
     return ToolSet(label=label, subjects=subjects)
 

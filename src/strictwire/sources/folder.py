@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import MAX_BYTES, JsonObject, NotStrict, parse_object
-from strictwire.check.subject import Origin, ReadProblem, SourceKind, Subject, ToolSet
+from strictwire.check.subject import ReadProblem, SourceKind, SourceLocation, Subject, ToolSet
 from strictwire.contract.document import read_contract
 from strictwire.contract.registry import ContractRefused
 from strictwire.sources.dump import NOT_JSON, not_json_problem
@@ -80,7 +80,7 @@ class _FolderReader:
         document = self.document(name + CONTRACT)
         if input_schema is None or len(self.read_problems) > known:
             return None
-        entry = Origin(self.prefix + name + (CONTRACT if document is not None else INPUT))
+        entry = SourceLocation(self.prefix + name + (CONTRACT if document is not None else INPUT))
         try:
             contract = read_contract(
                 name,
@@ -94,8 +94,8 @@ class _FolderReader:
         return Subject(
             contract=contract,
             entry=entry,
-            input=Origin(self.prefix + name + INPUT),
-            output=Origin(self.prefix + name + OUTPUT),
+            input=SourceLocation(self.prefix + name + INPUT),
+            output=SourceLocation(self.prefix + name + OUTPUT),
             has_terms=document is not None,
         )
 
@@ -105,7 +105,9 @@ class _FolderReader:
             return None
         raw = self.texts[name]
         if raw is None:
-            problem = ReadProblem(NOT_JSON, Origin(self.prefix + name), f"the file is larger than {MAX_BYTES:,} bytes", 1, 1)
+            problem = ReadProblem(
+                NOT_JSON, SourceLocation(self.prefix + name), f"the file is larger than {MAX_BYTES:,} bytes", 1, 1
+            )
             self.read_problems.append(problem)
             return None
         try:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
-from strictwire.check.subject import Origin, ToolSet
+from strictwire.check.subject import SourceLocation, ToolSet
 from strictwire.client import ClientError, RemoteError, Session, SessionOptions, open_http, open_stdio
+from strictwire.client.errors import CannotReach, NotUnderstood, ServerGone, TimedOut
+from strictwire.fault.redact import redact_text
 from strictwire.sources.entries import read_entries
+from strictwire.sources.label import command_label, url_label
 from strictwire.sources.refused import SourceRefused
 
 SECONDS: Final = 120.0
 """Time limit for the start of the server and all pages of its list."""
 
+MAX_STDERR_LINES: Final = 12
+"""Lines of a failed server's stderr that the user sees: enough for the end of a traceback."""
+
 
 async def read_stdio(command: Sequence[str], options: SessionOptions | None = None) -> ToolSet:
     """Start a server, list its tools and stop it. Raises SourceRefused."""
-    label = " ".join(command)
-    return await _read(label, lambda: open_stdio(command, options))
+    return await _read(command_label(command), lambda: open_stdio(command, options))
 
 
 async def read_http(url: str, options: SessionOptions | None = None) -> ToolSet:
     """List the tools of a server at a URL. Raises SourceRefused."""
-    return await _read(url, lambda: open_http(url, options))
+    return await _read(url_label(url), lambda: open_http(url, options))
 
 
 async def _read(label: str, open_session: Callable[[], Awaitable[Session]]) -> ToolSet:
@@ -34,13 +40,39 @@ async def _read(label: str, open_session: Callable[[], Awaitable[Session]]) -> T
                 return as_tool_set(await session.list_tools(), label)
     except TimeoutError as exc:
         raise SourceRefused(label, f"the server did not list its tools within {SECONDS:g} s") from exc
+    except ServerGone as exc:
+        raise SourceRefused(label, f"{exc}{_last_lines(exc.stderr)}") from exc
+    except NotUnderstood as exc:
+        raise SourceRefused(label, _REFUSALS.get(exc.status or 0, str(exc))) from exc
+    except TimedOut as exc:
+        raise SourceRefused(label, f"{exc}; a server that starts slowly needs a longer --timeout") from exc
+    except CannotReach as exc:
+        raise SourceRefused(label, f"cannot reach the server: {exc.reason}") from exc
     except ClientError as exc:
         raise SourceRefused(label, str(exc)) from exc
+
+
+_REFUSALS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        401: "the server requires authorization (HTTP 401); give a token with --token-env or --header",
+        403: "the server refuses access (HTTP 403); check the token and its scopes",
+        404: "there is no MCP endpoint at this URL (HTTP 404)",
+    }
+)
+"""What HTTP statuses mean to the user."""
+
+
+def _last_lines(stderr: bytes) -> str:
+    """What the server wrote to stderr before it ended, without secrets."""
+    lines = redact_text(stderr.decode("utf-8", "replace")).strip().splitlines()[-MAX_STDERR_LINES:]
+    return (
+        "".join(f"\n  | {line}" for line in ["stderr of the server:", *lines]) if lines else "; it wrote nothing to stderr"
+    )
 
 
 def as_tool_set(listed: Sequence[object] | RemoteError, label: str) -> ToolSet:
     """The tools of a `tools/list` response. Raises SourceRefused if the response is an error."""
     if isinstance(listed, RemoteError):
         raise SourceRefused(label, f"the server answered tools/list with error {listed.code}")
-    subjects, read_problems = read_entries(list(listed), Origin(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
+    subjects, read_problems = read_entries(list(listed), SourceLocation(label, "/tools"))  # type: ignore[arg-type]  # entries are JSON
     return ToolSet(label=label, subjects=subjects, read_problems=read_problems)

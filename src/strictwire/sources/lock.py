@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render_sorted
-from strictwire.check.subject import Origin, Subject, ToolSet
+from strictwire.check.subject import SourceLocation, Subject, ToolSet
 from strictwire.contract.document import read_contract, render_contract
 from strictwire.contract.fingerprint import VERSION, Fingerprint, fingerprint, parse_fingerprint
 from strictwire.contract.registry import ContractRefused
@@ -33,7 +33,7 @@ _SHOWN: Final = frozenset({"title", "description", "annotations"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
+class Pins:
     """The pins of a lock file and the contracts they pin, by tool name."""
 
     pins: Mapping[str, Fingerprint]
@@ -73,12 +73,12 @@ def parse_lock(raw: bytes, label: str) -> ToolSet:
         raise SourceRefused(label, str(exc)) from exc
     if value.get("lock") != LOCK_VERSION or value.get("fingerprint") != VERSION or not isinstance(value.get("tools"), dict):
         raise SourceRefused(label, f"not a lock file of version {LOCK_VERSION}; run `strictwire pin` to write a new one")
-    base = Origin(label, "/tools")
+    base = SourceLocation(label, "/tools")
     subjects = tuple(_subject(name, pinned, base.under(name, "tool")) for name, pinned in value["tools"].items())
     return ToolSet(label=label, subjects=subjects, texts={label: raw})
 
 
-def _subject(name: str, pinned: Any, origin: Origin) -> Subject:
+def _subject(name: str, pinned: Any, origin: SourceLocation) -> Subject:
     """One tool of a lock file. Raises SourceRefused if its contract does not match the fingerprint beside it."""
     try:
         entry, terms = pinned["tool"], pinned.get("terms")
@@ -95,8 +95,8 @@ def _subject(name: str, pinned: Any, origin: Origin) -> Subject:
     return subject_of(entry, origin, contract if terms is not None else None)
 
 
-def pins_of(tools: ToolSet) -> Lock:
+def read_pins(tools: ToolSet) -> Pins:
     """The pins that the server and the guard enforce."""
     contracts = {each.contract.name: each.contract for each in tools.subjects}
     pins = {name: fingerprint(contract) for name, contract in contracts.items()}
-    return Lock(pins=MappingProxyType(pins), contracts=MappingProxyType(contracts))
+    return Pins(pins=MappingProxyType(pins), contracts=MappingProxyType(contracts))

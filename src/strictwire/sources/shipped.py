@@ -12,7 +12,7 @@ from strictwire.contract.tool import ToolContract
 
 _PACKAGE: Final = Path(__file__).parents[1]
 
-SHIPPED: Final = next(
+SHIPPED_SCHEMAS: Final = next(
     (folder for folder in (_PACKAGE / "_schemas", _PACKAGE.parents[1] / "schemas") if folder.is_dir()), _PACKAGE / "_schemas"
 )
 """The schema folder that ships with strictwire: inside an installed package, or at the root of a checkout."""

@@ -6,18 +6,21 @@ strictwire.lock    a lock file
 git:main           the same folder at a commit; git:v1.2:schemas also names the folder or file
 https://host/mcp   a running server
 stdio:CMD ...      a server that strictwire starts with this command
+-                  a saved tools/list response from standard input
 """
 
 from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Awaitable
+import sys
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from strictwire.check.subject import ToolSet
-from strictwire.sources.dump import read_dump
+from strictwire.sources.dump import LIMITS, parse_dump, read_dump
 from strictwire.sources.folder import read_folder
 from strictwire.sources.git import read_git
 from strictwire.sources.lock import read_lock
@@ -26,17 +29,32 @@ from strictwire.sources.refused import SourceRefused
 DEFAULT_SOURCE: Final = "schemas"
 
 
-def read_source(text: str | ToolSet, *, git_path: str | ToolSet = DEFAULT_SOURCE) -> ToolSet:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveOptions:
+    """How to reach a running server."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every HTTP request, such as Authorization."""
+    timeout: float = 60.0
+    """Time limit for the start of the server, and for each response, in seconds."""
+
+
+NO_OPTIONS: Final = LiveOptions()
+
+
+def read_source(text: str | ToolSet, *, git_path: str | ToolSet = DEFAULT_SOURCE, live: LiveOptions = NO_OPTIONS) -> ToolSet:
     """Read the tools of a source. `git_path` is the path for a `git:REF` without a path. Raises SourceRefused."""
     if isinstance(text, ToolSet):
         return text
+    if text == "-":
+        return parse_dump(sys.stdin.buffer.read(LIMITS.size + 1), "standard input")
     if text.startswith("git:"):
         ref, _, inside = text.removeprefix("git:").partition(":")
         return read_git(ref, Path(inside or _local_path(git_path)))
     if text.startswith(("http://", "https://")):
-        return _live(text, "http")
+        return _live(text, "http", live)
     if text.startswith("stdio:"):
-        return _live(text.removeprefix("stdio:"), "stdio")
+        return _live(text.removeprefix("stdio:"), "stdio", live)
     path = Path(text)
     if path.is_dir():
         return read_folder(path)
@@ -50,17 +68,19 @@ def _local_path(source: str | ToolSet) -> str:
     return DEFAULT_SOURCE if source.startswith(("git:", "http:", "https:", "stdio:")) else source
 
 
-def _live(target: str, kind: str) -> ToolSet:
+def _live(target: str, kind: str, live: LiveOptions) -> ToolSet:
     # Imported here because loading the network stack would slow down every other use of the CLI.
+    from strictwire.client import SessionOptions
     from strictwire.sources.live import read_http, read_stdio
 
     try:
         command = shlex.split(target) if kind == "stdio" else []
     except ValueError as exc:
-        raise SourceRefused(target, "the command has an unclosed quote") from exc
+        raise SourceRefused("stdio:", "the command has an unclosed quote") from exc
     if kind == "stdio" and not command:
         raise SourceRefused("stdio:", "the command is missing; expected stdio:CMD ...")
-    reading: Awaitable[ToolSet] = read_stdio(command) if kind == "stdio" else read_http(target)
+    options = SessionOptions(seconds=live.timeout, detect_seconds=live.timeout, headers=live.headers)
+    reading: Awaitable[ToolSet] = read_stdio(command, options) if kind == "stdio" else read_http(target, options)
     return asyncio.run(_wait(reading))
 
 

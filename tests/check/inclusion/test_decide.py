@@ -10,9 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from strictwire.check.inclusion.admit import admits
-from strictwire.check.inclusion.decide import Included, InclusionResult, NotIncluded, Undecided, decide
+from strictwire.check.inclusion.decide import (
+    Compared,
+    Included,
+    InclusionResult,
+    NotIncluded,
+    Undecided,
+    decide,
+    decide_pair,
+)
 from strictwire.check.inclusion.sample import Sampler, SeededRandom, collect_constants
-from strictwire.check.inclusion.shape import open_root
+from strictwire.check.inclusion.shape import Reading, open_root
 from strictwire.contract.conform import compile_schema
 from tests.check.inclusion.pairs import PAIRS
 
@@ -158,3 +166,11 @@ def test_acceptance_by_pieces_agrees_with_the_engine(schema: dict[str, Any], val
     accepted = admits(schema, value, open_root(schema))
 
     assert accepted in (None, compile_schema(schema).accepts(value))
+
+
+def test_a_negated_schema_is_read_as_written_even_if_objects_are_read_as_closed() -> None:
+    source = {"type": "object", "properties": {"c": {"type": "number"}}, "required": ["a", "c"]}
+    target = {"not": {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["c"]}}
+    result = decide_pair(*(Compared(schema=each, reading=Reading.DECLARED) for each in (source, target)))
+
+    assert isinstance(result, NotIncluded)

@@ -16,7 +16,7 @@ from strictwire.packs.code.limits import ToolSettings
 from strictwire.packs.code.memory import MemoryEngines, Script, memory_codebase
 from strictwire.packs.code.service import Service
 from strictwire.packs.code.uri import render_file_uri
-from strictwire.sources.shipped import SHIPPED, load_contract
+from strictwire.sources.shipped import SHIPPED_SCHEMAS, load_contract
 from strictwire.transport.memory import CallFailed, MemoryConnection
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ def run_desk(
         service = Service(code, settings or ToolSettings(), clock=clock)
         server = Server("code", version="1")
         for name, handler in handlers_of(service).items():
-            server.add_tool(load_contract(SHIPPED, name), handler)
+            server.add_tool(load_contract(SHIPPED_SCHEMAS, name), handler)
         async with asyncio.timeout(PATIENCE), MemoryClient(server) as client:
             try:
                 return await story(Desk(root, client, code, service, clock))

@@ -16,7 +16,7 @@ from strictwire.canon.json import parse_object, render
 from strictwire.packs.code.pack import CodePack
 from strictwire.packs.code.uri import render_file_uri
 from strictwire.packs.pack import Environment
-from strictwire.sources.shipped import SHIPPED, load_contract
+from strictwire.sources.shipped import SHIPPED_SCHEMAS, load_contract
 from strictwire.transport.memory import VERSION, CallFailed, MemoryConnection
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ async def open_real(*roots: Path, **settings: Any) -> AsyncIterator[Real]:
     try:
         handlers = await pack.open(Environment(settings=table, variables=VARIABLES))
         for name in pack.tools:
-            server.add_tool(load_contract(SHIPPED, name), handlers[name])
+            server.add_tool(load_contract(SHIPPED_SCHEMAS, name), handlers[name])
         async with MemoryClient(server) as client:
             yield Real(client, "vscode_lsp_" if settings.get("drop_in") else "code_")
     finally:

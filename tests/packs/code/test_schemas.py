@@ -12,7 +12,7 @@ from tests.packs.code.desk import Desk, run_desk
 
 from strictwire.canon.json import JsonObject, parse_object, render
 from strictwire.check.policy import parse_policy
-from strictwire.contract.tool import Safety
+from strictwire.contract.safety import Safety
 from strictwire.packs.code import limits
 from strictwire.packs.code.answers.hovers import MAX_FRAGMENTS
 from strictwire.packs.code.catalogue import CODE_TOOLS, DROP_IN_TOOLS

@@ -29,7 +29,7 @@ from strictwire.packs.unity.references.index import SETTLED_NS
 from strictwire.packs.unity.tools.wildcard import matches
 from strictwire.packs.unity.watching import ProjectWatch
 from strictwire.pipeline.stages import TIERS
-from strictwire.sources.shipped import SHIPPED
+from strictwire.sources.shipped import SHIPPED_SCHEMAS
 
 SCENE = "Assets/S.unity"
 
@@ -196,8 +196,8 @@ def test_lists_and_descriptions_come_from_the_schema_files(tmp_path: Path) -> No
     assert len(everything) == len(UnityPack.tools) + 69
     assert nothing == []
     for name, told in described.items():
-        assert told["inputs"] == parse_object((SHIPPED / "tools" / f"{name}.json").read_bytes())
-        assert told["outputs"] == parse_object((SHIPPED / "tools" / f"{name}.output.json").read_bytes())
+        assert told["inputs"] == parse_object((SHIPPED_SCHEMAS / "tools" / f"{name}.json").read_bytes())
+        assert told["outputs"] == parse_object((SHIPPED_SCHEMAS / "tools" / f"{name}.output.json").read_bytes())
         assert told["name"] == contracts()[name].title
     assert (unknown.code, unknown.details) == ("NOT_FOUND", {"toolId": "no.such.tool"})
     assert info == {

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from strictwire.canon.json import parse_object
-from strictwire.check.policy import Policy, Waiver
+from strictwire.check.finding import Impact
+from strictwire.check.policy import LintPolicy, Waiver
 from strictwire.check.rule import Category
 from strictwire.sources.verbs.breaking import BreakingOptions, run_breaking
 from strictwire.sources.verbs.files import (
@@ -21,10 +24,10 @@ from strictwire.sources.verbs.files import (
 )
 from strictwire.sources.verbs.lint import LintOptions, run_lint
 from strictwire.sources.verbs.pin import PinOptions, run_pin, run_pin_check
-from strictwire.sources.verbs.result import VerbResult
+from strictwire.sources.verbs.result import Output, VerbResult
 from tests.sources.project import READ, READ_OUTPUT, closed, commit_all, write, write_project
 
-STRICT = Policy(category=Category.STRICT)
+STRICT = LintPolicy(category=Category.STRICT)
 
 
 @pytest.fixture
@@ -33,6 +36,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     commit_all(tmp_path, "v1")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+JSON = Output(output_format="json")
 
 
 def rules_in(result: VerbResult) -> list[str]:
@@ -46,7 +52,7 @@ def test_a_clean_project_passes_strict(project: Path) -> None:
 def test_findings_exit_with_100_and_progress_is_reported(project: Path) -> None:
     write(project / "schemas" / "tools" / "bare.json", {"type": "object"})
     seen: list[tuple[int, int]] = []
-    result = run_lint(LintOptions(output_format="json"), lambda done, total: seen.append((done, total)))
+    result = run_lint(LintOptions(output=JSON), lambda done, total: seen.append((done, total)))
 
     assert (result.exit_code, rules_in(result), seen) == (
         100,
@@ -57,7 +63,7 @@ def test_findings_exit_with_100_and_progress_is_reported(project: Path) -> None:
 
 def test_an_unreadable_file_is_a_finding_in_every_category(project: Path) -> None:
     write(project / "schemas" / "tools" / "bad.json", b"{")
-    result = run_lint(LintOptions(output_format="json", policy=Policy(category=Category.CODE)))
+    result = run_lint(LintOptions(output=JSON, policy=LintPolicy(category=Category.CODE)))
 
     assert (result.exit_code, "FILE_STRICT_JSON" in rules_in(result)) == (100, True)
 
@@ -73,14 +79,14 @@ def test_a_check_that_could_not_run_exits_with_1_and_the_reason(project: Path) -
 def test_an_invalid_policy_exits_with_2(project: Path) -> None:
     waiver = Waiver(rule="NO_SUCH_RULE", reason="r")
 
-    assert run_lint(LintOptions(policy=Policy(ruleset="1999"))).exit_code == 2
-    assert run_lint(LintOptions(policy=Policy(waivers=(waiver,)))).exit_code == 2
-    assert run_breaking(BreakingOptions(against="git:v1", policy=Policy(waivers=(waiver,)))).exit_code == 2
+    assert run_lint(LintOptions(policy=LintPolicy(ruleset="1999"))).exit_code == 2
+    assert run_lint(LintOptions(policy=LintPolicy(waivers=(waiver,)))).exit_code == 2
+    assert run_breaking(BreakingOptions(against="git:v1", policy=LintPolicy(waivers=(waiver,)))).exit_code == 2
 
 
 @pytest.mark.clause("G16")
 def test_a_changed_schema_needs_a_contract_entry_and_a_test(project: Path) -> None:
-    options = LintOptions(output_format="json", changed_since="v1")
+    options = LintOptions(output=JSON, changed_since="v1")
     assert run_lint(options).exit_code == 0
     write(project / "schemas" / "tools" / "read.json", closed(uri={"type": "string", "pattern": "^file:", "maxLength": 9}))
     assert rules_in(run_lint(options)) == ["CHANGE_IN_CONTRACT", "CHANGE_TESTED"]
@@ -96,7 +102,7 @@ def test_a_removed_tool_and_a_new_tool_that_the_contract_does_not_name_are_chang
     for ending in ("output", "contract"):
         (project / f"schemas/tools/read.{ending}.json").rename(project / f"schemas/tools/look.{ending}.json")
     write(project / "docs" / "CONTRACT.md", b"| read | gone |\n")
-    result = run_lint(LintOptions(output_format="json", changed_since="v1"))
+    result = run_lint(LintOptions(output=JSON, changed_since="v1"))
 
     assert rules_in(result) == ["CHANGE_IN_CONTRACT", "CHANGE_TESTED", "CHANGE_TESTED"]
 
@@ -104,10 +110,10 @@ def test_a_removed_tool_and_a_new_tool_that_the_contract_does_not_name_are_chang
 def test_breaking_compares_with_a_commit(project: Path) -> None:
     assert run_breaking(BreakingOptions(against="git:v1")).exit_code == 0
     write(project / "schemas" / "tools" / "read.json", closed(uri={"type": "string", "pattern": "^file:", "maxLength": 9}))
-    result = run_breaking(BreakingOptions(against="git:v1", output_format="json"))
+    result = run_breaking(BreakingOptions(against="git:v1", output=JSON))
     finding = parse_object(result.text.encode())["findings"][0]
 
-    assert (result.exit_code, finding["rule"], finding["hurts"], finding["file"], finding["line"]) == (
+    assert (result.exit_code, finding["rule"], finding["tier"], finding["file"], finding["line"]) == (
         100,
         "INPUT_BOUNDS_KEPT",
         "caller",
@@ -118,7 +124,7 @@ def test_breaking_compares_with_a_commit(project: Path) -> None:
 
 def test_a_compatible_change_is_reported_and_passes(project: Path) -> None:
     write(project / "schemas" / "tools" / "read.json", {**READ, "required": []})
-    result = run_breaking(BreakingOptions(against="git:v1", output_format="json"))
+    result = run_breaking(BreakingOptions(against="git:v1", output=JSON))
 
     assert (result.exit_code, rules_in(result)) == (0, ["INPUT_COMPATIBLE"])
 
@@ -129,13 +135,13 @@ def test_pins_are_written_checked_and_compared(project: Path) -> None:
     assert run_breaking(BreakingOptions(against="strictwire.lock")).exit_code == 0
     write(project / "schemas" / "tools" / "read.contract.json", {"description": "Sends the file away."})
     write(project / "schemas" / "tools" / "more.json", READ)
-    result = run_pin_check(PinOptions(output_format="json"))
+    result = run_pin_check(PinOptions(output=JSON))
 
     assert (result.exit_code, sorted(rules_in(result))) == (
         100,
         ["PIN_ANNOTATIONS", "PIN_DESCRIPTION", "PIN_TOOL_KNOWN"],
     )
-    assert rules_in(run_breaking(BreakingOptions(against="strictwire.lock", output_format="json"))) == [
+    assert rules_in(run_breaking(BreakingOptions(against="strictwire.lock", output=JSON))) == [
         "TOOL_ADDED",
         "HINTS_KEPT",
         "TERMS_KEPT",
@@ -196,7 +202,64 @@ def test_a_huge_schema_and_a_recursive_one_are_checked_without_a_traceback(proje
     write(project / "schemas" / "tools" / "huge.json", b'{"type": "object", "x": "' + b"a" * 50_000_000 + b'"}')
     loop = {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}}
     write(project / "schemas" / "tools" / "loop.json", {**loop, "description": "Loops."})
-    found = rules_in(run_lint(LintOptions(output_format="json")))
+    found = rules_in(run_lint(LintOptions(output=JSON)))
 
     assert "FILE_STRICT_JSON" in found
     assert run_breaking(BreakingOptions(against="git:v1")).exit_code == 100
+
+
+def test_a_baseline_silences_what_is_known_and_nothing_else(project: Path) -> None:
+    strict = LintPolicy(category=Category.STRICT)
+    write(project / "schemas" / "tools" / "read.json", {**READ, "properties": {"uri": {"type": "string"}}})
+    assert run_lint(LintOptions(policy=strict)).exit_code == 100
+    assert run_lint(LintOptions(policy=strict, output=Output(write_baseline="known.json"))).exit_code == 0
+    known = Output(output_format="json", baseline="known.json")
+    assert run_lint(LintOptions(policy=strict, output=known)).exit_code == 0
+    write(project / "schemas" / "tools" / "more.json", {"type": "object"})
+    result = run_lint(LintOptions(policy=strict, output=known))
+
+    assert result.exit_code == 100
+    assert {each["tool"] for each in parse_object(result.text.encode())["findings"]} == {"more"}
+
+
+def test_rules_can_be_selected_and_ignored_and_a_misspelled_one_is_refused(project: Path) -> None:
+    write(project / "schemas" / "tools" / "read.json", {"type": "object", "default": {}})
+    run = partial(LintOptions, output=JSON)
+    selected = rules_in(run_lint(run(policy=LintPolicy(select=("NO_DEFAULT", "ROOT_CLOSED")))))
+    ignored = rules_in(run_lint(run(policy=LintPolicy(select=("STRICT",), ignore=("NO_DEFAULT",)))))
+
+    assert selected == ["ROOT_CLOSED", "NO_DEFAULT"]
+    assert "ROOT_CLOSED" in ignored
+    assert "NO_DEFAULT" not in ignored
+    assert run_lint(run(policy=LintPolicy(select=("NO_DEFAULTS",)))) == VerbResult(
+        exit_code=2, error="there is no rule 'NO_DEFAULTS' here; did you mean NO_DEFAULT?"
+    )
+
+
+@pytest.mark.parametrize(("fail_on", "exit_code"), [(Impact.CALLER, 0), (Impact.READER, 0), (Impact.MODEL, 100), (None, 0)])
+def test_a_changed_description_fails_from_the_tier_model_on(project: Path, fail_on: Impact | None, exit_code: int) -> None:
+    run_pin(PinOptions())
+    document = parse_object((project / "schemas/tools/read.contract.json").read_bytes())
+    write(project / "schemas/tools/read.contract.json", {**document, "description": "Another text."})
+    policy = LintPolicy(fail_on=fail_on)
+
+    assert run_breaking(BreakingOptions(against="strictwire.lock", policy=policy)).exit_code == exit_code
+
+
+def test_statistics_count_the_findings_of_each_rule(project: Path) -> None:
+    write(project / "schemas" / "tools" / "read.json", {"type": "object", "default": {}})
+    policy = LintPolicy(select=("NO_DEFAULT",))
+
+    assert run_lint(LintOptions(policy=policy, output=Output(output_format="statistics"))).text == (
+        "      1  NO_DEFAULT  in 1 tool\nlint: 1 finding in 1 tool of schemas\n"
+    )
+
+
+def test_freeze_pin_and_check_agree_on_an_unchanged_server(project: Path) -> None:
+    server = f"stdio:{sys.executable} {Path(__file__).parents[1] / 'broken_server.py'} correct"
+    assert run_freeze(FreezeOptions(source=server, out="frozen/tools")).exit_code == 0
+    assert run_pin(PinOptions(source="frozen", lock="frozen.lock")).exit_code == 0
+
+    assert run_pin_check(PinOptions(source=server, lock="frozen.lock")) == VerbResult(
+        exit_code=0, text=f"pin: 0 findings in 1 tool of {server.removeprefix('stdio:')} against frozen.lock\n"
+    )

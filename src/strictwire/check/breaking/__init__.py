@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from strictwire.check.breaking import schemas, terms
+from strictwire.check.breaking import defaults, members, schemas, terms
 from strictwire.check.rule import Rule
 
-RULES: Final[tuple[Rule, ...]] = (*terms.RULES, *schemas.RULES)
+RULES: Final[tuple[Rule, ...]] = (*terms.RULES, *members.RULES, *defaults.RULES, *schemas.RULES)

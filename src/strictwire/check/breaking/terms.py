@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from strictwire.check.breaking.pair import ToolPair
 from strictwire.check.finding import Impact
+from strictwire.check.inclusion.shape import canonical_text, is_same_json
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Side, Subject
 from strictwire.contract.fingerprint import schema_texts
@@ -27,12 +28,28 @@ def tool_kept(old: Subject) -> Iterator[Problem]:
 
 
 @rule(
+    id="TOOL_NAME_KEPT",
+    purpose="Checks that no tool is renamed.",
+    advice="Serve the tool under both names until no client calls the old one.",
+    category=Category.BASIC,
+    scope=Scope.TOOL,
+    impact=Impact.CALLER,
+    bad="read_file → readFile",
+    good="read_file → read_file, readFile",
+)
+def tool_name_kept(old: Subject, new_name: str) -> Iterator[Problem]:
+    name = old.contract.name
+    message = f"the tool {name!r} is gone and {new_name!r} with equal schemas is new: renamed"
+    yield Problem(old.entry, message, name, old=name, new=new_name)
+
+
+@rule(
     id="TOOL_ADDED",
     purpose="Reports a new tool.",
     advice="Pin the new contract.",
     category=Category.BASIC,
     scope=Scope.TOOL,
-    impact=Impact.NONE,
+    impact=Impact.ADDITIVE,
     bad="read_file → read_file, list_files",
     good="read_file → read_file",
 )
@@ -67,7 +84,8 @@ def output_schema_kept(pair: ToolPair) -> Iterator[Problem]:
 )
 def description_kept(pair: ToolPair) -> Iterator[Problem]:
     if pair.old.contract.description != pair.new.contract.description:
-        yield pair.entry_problem("the description changed", "description")
+        texts = pair.old.contract.description, pair.new.contract.description
+        yield pair.entry_problem("the description changed", "description", **_text_change(*texts))
 
 
 @rule(
@@ -82,7 +100,8 @@ def description_kept(pair: ToolPair) -> Iterator[Problem]:
 )
 def title_kept(pair: ToolPair) -> Iterator[Problem]:
     if pair.old.contract.title != pair.new.contract.title:
-        yield pair.entry_problem("the title changed", "title")
+        texts = pair.old.contract.title or "", pair.new.contract.title or ""
+        yield pair.entry_problem("the title changed", "title", **_text_change(*texts))
 
 
 @rule(
@@ -97,10 +116,13 @@ def title_kept(pair: ToolPair) -> Iterator[Problem]:
 )
 def schema_texts_kept(pair: ToolPair) -> Iterator[Problem]:
     for side in Side:
+        if is_same_json(pair.old.schema(side), pair.new.schema(side)):
+            continue
         old = dict(schema_texts(pair.old.schema(side)))
         for pointer, text in schema_texts(pair.new.schema(side)):
             if old.get(pointer) != text:
-                yield pair.problem(side, pointer, "the text changed" if pointer in old else "the text is new")
+                message = "the text changed" if pointer in old else "the text is new"
+                yield pair.problem(side, pointer, message, **_text_change(old.get(pointer, ""), text))
 
 
 _HINTS: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
@@ -122,7 +144,8 @@ def hints_kept(pair: ToolPair) -> Iterator[Problem]:
     for name in _HINTS.keys() & old.keys():
         before, after = old[name], new.get(name, _HINTS[name])
         if before != after:
-            yield pair.entry_problem(f"{name} changed from {before} to {after}", "annotations", name)
+            change = {"old": canonical_text(before), "new": canonical_text(after)}
+            yield pair.entry_problem(f"{name} changed from {before} to {after}", "annotations", name, **change)
 
 
 @rule(
@@ -139,10 +162,18 @@ def annotations_kept(pair: ToolPair) -> Iterator[Problem]:
     old, new = pair.old.contract.annotations, pair.new.contract.annotations
     for name in sorted((old.keys() | new.keys()) - _HINTS.keys()):
         if old.get(name) != new.get(name):
-            yield pair.entry_problem(f"the annotation {name!r} changed", "annotations", name)
+            change = _text_change(old.get(name, ""), new.get(name, ""))
+            yield pair.entry_problem(f"the annotation {name!r} changed", "annotations", name, **change)
     for name in sorted(new.keys() & _HINTS.keys() - old.keys()):
         if new[name] != _HINTS[name]:
             yield pair.entry_problem(f"the hint {name!r} is new", "annotations", name)
+
+
+def _text_change(old: Any, new: Any) -> dict[str, Any]:
+    """The fields of a Problem about a changed text. A change of white space alone is cosmetic."""
+    before, after = (each if isinstance(each, str) else canonical_text(each) for each in (old, new))
+    change: dict[str, Any] = {"old": before, "new": after}
+    return {**change, "impact": Impact.COSMETIC} if before.split() == after.split() else change
 
 
 def _has_terms(pair: ToolPair) -> bool:
@@ -211,6 +242,7 @@ def caps_kept(pair: ToolPair) -> Iterator[Problem]:
 
 RULES: Final[tuple[Rule, ...]] = (
     tool_kept,
+    tool_name_kept,
     tool_added,
     output_schema_kept,
     description_kept,

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Final, NamedTuple
 
+from strictwire.check.inclusion import strings
 from strictwire.check.inclusion.admit import piece_admits
+from strictwire.check.inclusion.clauses import clause_holds
 from strictwire.check.inclusion.expand import expand
 from strictwire.check.inclusion.shape import (
     INTEGER_STEP,
@@ -22,12 +25,13 @@ from strictwire.check.inclusion.shape import (
     Schema,
     UnsupportedSchema,
     all_of,
-    canonical_schema,
     fits_number,
     has_reference,
+    is_same_json,
     member_schema,
     rest_schema,
 )
+from strictwire.check.pattern import UnsupportedPattern
 
 MAX_STEPS: Final = 20_000
 """Maximum comparisons in one proof. The largest public tool schemas need a few hundred."""
@@ -52,9 +56,11 @@ class Gap(NamedTuple):
     reason: str
     clause: bool = False
     """Whether the reason is a limit of the proof (an opaque clause, a size limit) and not a real difference."""
+    examples: tuple[str, ...] = ()
+    """Strings that the source accepts and the target rejects at this path, if automata found one."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Proof:
     """One proof. Mutable state: the number of comparisons so far and the current assumptions."""
 
@@ -63,11 +69,18 @@ class Proof:
     steps: int = 0
     assumed: set[tuple[str, str]] = field(default_factory=set)
 
+    @cached_property
+    def is_local(self) -> bool:
+        """Whether equal schemas have the same meaning in both documents because there are no references."""
+        return self.source.draft == self.target.draft and not self.source.has_references
+
     def find_gap(self, source: Schema, target: Schema, path: tuple[str, ...] = ()) -> Gap | None:
         """The first gap in the proof that `target` accepts everything in `source`, or None if it is proved."""
         if target is True or source is False:
             return None
-        key = (canonical_schema(source), canonical_schema(target))
+        if self.is_local and is_same_json(source, target):
+            return None
+        key = (self.source.text_of(source), self.target.text_of(target))
         if key in self.assumed or key[1] == "{}" or (key[0] == key[1] and self._is_standalone(key[0])):
             return None
         self.steps += 1
@@ -96,20 +109,22 @@ class Proof:
         return None
 
     def _piece_gap(self, piece: Piece, targets: tuple[Piece, ...], path: tuple[str, ...]) -> Gap | None:
-        if self._is_empty(piece):
+        if self.is_empty(piece):
             return None
         same = [target for target in targets if target.kind == piece.kind]
+        if not same:
+            return Gap(path, f"{piece.kind} values are rejected")
         piece = _listed(piece)
         if piece.literals is not None:
             return self._literals_gap(piece, same, path)
         gaps = [self._one_gap(piece, target, path) for target in same]
-        if not gaps:
-            return Gap(path, f"{piece.kind} values are rejected")
         if None in gaps or (piece.kind == "number" and _covers(piece, same)):
             return None
+        if piece.kind == "string":
+            return _string_gap(piece, same, path, gaps)
         if len(same) > 1 and self._split_holds(piece, targets, path):
             return None
-        return max((gap for gap in gaps if gap), key=lambda gap: (len(gap.path), not gap.clause))
+        return _deepest(gaps)
 
     def _literals_gap(self, piece: Piece, targets: list[Piece], path: tuple[str, ...]) -> Gap | None:
         for value in piece.literals or ():
@@ -140,15 +155,27 @@ class Proof:
         values = [value for piece in pieces for value in piece.literals or ()]
         return values if len(values) <= MAX_SPLIT else []
 
-    def _is_empty(self, piece: Piece) -> bool:
+    def is_empty(self, piece: Piece) -> bool:
+        """Whether a piece certainly accepts nothing."""
+        if piece.kind == "string":
+            return piece.literals is None and strings.is_empty(piece)
         return any(self._admits_nothing(member_schema(piece, name)) for name in piece.required) or (
             piece.kind == "array" and piece.low > 0 and self._admits_nothing(member_schema(piece, 0))
         )
 
+    def is_included(self, piece: Piece, schema: Schema) -> bool:
+        """Whether the target certainly accepts everything in a piece."""
+        self.steps += 1
+        return self.steps <= MAX_STEPS and self._piece_gap(piece, expand(schema, self.target), ()) is None
+
+    def never_has(self, piece: Piece, name: str) -> bool:
+        """Whether no object of a piece has a property."""
+        return self._admits_nothing(member_schema(piece, name))
+
     def _admits_nothing(self, schema: Schema) -> bool:
         try:
-            return not expand(schema, self.source)
-        except UnsupportedSchema:
+            return all(self.is_empty(piece) for piece in expand(schema, self.source))
+        except (UnsupportedSchema, RecursionError):
             return False
 
     def _one_gap(self, piece: Piece, target: Piece, path: tuple[str, ...]) -> Gap | None:
@@ -158,7 +185,7 @@ class Proof:
         gap = self._layers_gap(piece, target, path)
         if gap is not None:
             return gap
-        missing = target.opaque - piece.opaque
+        missing = {clause for clause in target.opaque - piece.opaque if not clause_holds(clause, piece, self)}
         return Gap(path, f"cannot compare {_shown(min(missing))}", clause=True) if missing else None
 
     def _layers_gap(self, piece: Piece, target: Piece, path: tuple[str, ...]) -> Gap | None:
@@ -194,6 +221,19 @@ class Proof:
             gap = self.find_gap(source, target, here)
             if gap is not None:
                 yield gap
+
+
+def _deepest(gaps: list[Gap | None]) -> Gap:
+    return max((gap for gap in gaps if gap), key=lambda gap: (len(gap.path), not gap.clause))
+
+
+def _string_gap(piece: Piece, targets: list[Piece], path: tuple[str, ...], gaps: list[Gap | None]) -> Gap | None:
+    """The gap of a string piece that no single target covers: automata decide, with an example."""
+    try:
+        found = strings.find_outside(piece, targets)
+    except UnsupportedPattern as exc:
+        return Gap(path, f"cannot compare patterns: {exc}", clause=True)
+    return None if found is None else _deepest(gaps)._replace(examples=(found,))
 
 
 def _listed(piece: Piece) -> Piece:

@@ -93,6 +93,8 @@ class SchemaConstants:
 _SIZES: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
+_BOUNDS: Final = frozenset({*_SIZES, *_NUMBERS})
+
 
 def collect_constants(*documents: JsonObject) -> SchemaConstants:
     """Collect the bounds, sizes, enum values, examples and property names of schemas."""
@@ -101,8 +103,13 @@ def collect_constants(*documents: JsonObject) -> SchemaConstants:
     values: dict[str, Any] = {}
     names: dict[str, None] = {}
     for part in (part for document in documents for part in _parts(document)):
-        numbers.update(part[name] for name in _NUMBERS if _is_number(part.get(name)))
-        sizes.update(int(part[name]) for name in _SIZES if _is_number(part.get(name)))
+        for name in part.keys() & _BOUNDS:
+            if _is_number(part[name]):
+                bound = part[name]
+                if name in _NUMBERS:
+                    numbers.add(bound)
+                else:
+                    sizes.add(int(bound))
         listed = [*_as_list(part.get("enum")), *([part["const"]] if "const" in part else [])]
         values.update({canonical_text(value): value for value in listed + _as_list(part.get("examples"))})
         members = part.get("properties")
@@ -165,6 +172,33 @@ class Sampler:
             return
         for piece in self._pieces(schema, depth):
             yield from islice(self._piece_values(piece, focus, depth), _share(focus, depth))
+
+    def values_with(self, schema: Schema, path: tuple[str, ...], value: Any, depth: int = 0) -> Iterator[Any]:
+        """Values of a schema that have `value` at a path into the instance, with whatever else the schema requires."""
+        if not path:
+            yield value
+            return
+        for piece in self._pieces(schema, depth):
+            if piece.kind == "object" and piece.literals is None:
+                yield from self._objects_with(piece, path, value, depth)
+            elif piece.kind == "array" and piece.literals is None:
+                at = int(path[0]) if path[0].isdigit() else len({n for layer in piece.layers for n in layer.named})
+                size = max(piece.low, at + 1)
+                items = self._some(piece, size, depth) if size <= MAX_ITEMS else []
+                inner = self.values_with(member_schema(piece, at), path[1:], value, depth + 1)
+                yield from ([*items[:at], each, *items[at + 1 :]] for each in islice(inner, 2) if len(items) == size)
+
+    def _objects_with(self, piece: Piece, path: tuple[str, ...], value: Any, depth: int) -> Iterator[JsonObject]:
+        base: JsonObject = {}
+        for name in sorted(piece.required):
+            base.update(self._member(piece, name, depth))
+        named = {str(name) for layer in piece.layers for name in layer.named}
+        names = [name for name in (*self.constants.names, "extra") if name not in named] if path[0] == ITEM else [path[0]]
+        for name in names:
+            inner = self.values_with(member_schema(piece, name), path[1:], value, depth + 1)
+            for each in islice(inner, 2):
+                made = {**base, name: each}
+                yield self._padded(piece, made, piece.low, self._names(piece, (), depth), depth)
 
     def random_value(self, schema: Schema, random: SeededRandom, depth: int = 0) -> Any:
         """One random value. Raises LookupError if none was found."""

@@ -8,16 +8,16 @@ are kept as opaque clauses. A piece is the conjunction of its fields and its cla
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-import jsonschema_rs
-
-from strictwire.canon.json import JsonObject, render_sorted
+from strictwire.canon.json import JsonObject, render, render_sorted
 from strictwire.contract.fingerprint import strip_text
 from strictwire.contract.schema import SchemaRefused, draft_of
 
@@ -71,6 +71,8 @@ class Piece:
     layers: tuple[Layer, ...] = ()
     opaque: frozenset[str] = frozenset()
     """Opaque clauses: keywords that the proof does not understand, as canonical JSON."""
+    declared: frozenset[str] = frozenset()
+    """Properties that opaque clauses declare, such as `then`."""
 
 
 INTEGER_STEP: Final = Fraction(1)
@@ -84,12 +86,43 @@ EVERYTHING: Final = (
 """The pieces of a schema without constraints."""
 
 
+class Reading(StrEnum):
+    """How the properties of a schema are read."""
+
+    AS_WRITTEN = "as written"
+    """An object may have undeclared properties unless the schema forbids them: the meaning in JSON Schema."""
+    DECLARED = "declared"
+    """An object with declared properties has no others: what callers send, and what a result is documented to contain."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Root:
     """The document that local references point into, and its dialect."""
 
     document: JsonObject
     draft: int
+    reading: Reading
+    expanded: dict[int, tuple[Schema, tuple[Piece, ...]]] = field(default_factory=dict)
+    """Pieces by `id()` of a schema. The schema is kept alive so that its id is not reused."""
+    texts: dict[int, tuple[Schema, str]] = field(default_factory=dict)
+    """Canonical texts by `id()` of a schema."""
+
+    def text_of(self, schema: Schema) -> str:
+        """Canonical text of a schema in this document."""
+        known = self.texts.get(id(schema))
+        if known is None:
+            known = self.texts[id(schema)] = schema, canonical_schema(schema)
+        return known[1]
+
+    @cached_property
+    def as_written(self) -> Root:
+        """The same document in the reading AS_WRITTEN."""
+        return self if self.reading is Reading.AS_WRITTEN else open_root(self.document)
+
+    @cached_property
+    def has_references(self) -> bool:
+        """Whether the document may contain a reference."""
+        return has_reference(render(self.document).decode())
 
     @cached_property
     def text(self) -> str:
@@ -112,15 +145,21 @@ class Root:
         return as_schema(target)
 
 
-def open_root(document: JsonObject) -> Root:
-    """The root of a document. Raises UnsupportedSchema if its dialect is neither 2020-12 nor draft-07."""
+def open_root(document: JsonObject, reading: Reading = Reading.AS_WRITTEN) -> Root:
+    """The root of a document. Raises UnsupportedSchema if its dialect is unknown."""
     try:
         draft = draft_of(document)
     except SchemaRefused as exc:
         raise UnsupportedSchema("the schema has an unknown dialect in $schema") from exc
-    if draft not in (jsonschema_rs.Draft202012, jsonschema_rs.Draft7):
-        raise UnsupportedSchema("only 2020-12 and draft-07 schemas can be compared")
-    return Root(document=document, draft=draft)
+    return Root(document=document, draft=draft, reading=reading)
+
+
+_FLOAT: Final = re.compile(rb"\d[.eE]")
+
+
+def is_same_json(one: Any, other: Any) -> bool:
+    """Whether two values are written alike. Fast: skips equal parts. Python's `==` would confuse 1 and true."""
+    return one is other or render(one) == render(other)
 
 
 def canonical_schema(value: Any) -> str:
@@ -130,7 +169,9 @@ def canonical_schema(value: Any) -> str:
 
 def canonical_text(value: Any) -> str:
     """Canonical JSON of a value: equal for values that JSON Schema treats as equal. 1.0 is 1; large integers stay exact."""
-    return render_sorted(_with_integers(value)).decode()
+    raw = render_sorted(value)
+    # Only a number with a fraction or an exponent can be an integer in another spelling.
+    return (render_sorted(_with_integers(value)) if _FLOAT.search(raw) else raw).decode()
 
 
 def _with_integers(value: Any) -> Any:
@@ -222,6 +263,7 @@ def intersect(one: Piece, other: Piece) -> Piece | None:
             unique=one.unique or other.unique,
             layers=one.layers + other.layers,
             opaque=one.opaque | other.opaque,
+            declared=one.declared | other.declared,
         )
     )
 
@@ -251,6 +293,8 @@ def normalize(piece: Piece) -> Piece | None:
         piece = _with_integer_bounds(piece)
     if piece.literals is not None:
         fitting = tuple(value for value in piece.literals if _fits_bounds(value, piece))
+        if fitting and len(fitting) == len(piece.literals):
+            return piece
         return replace(piece, literals=fitting) if fitting else None
     return None if _is_empty(piece) else piece
 

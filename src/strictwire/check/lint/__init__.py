@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from strictwire.check.lint import changes, clients, code, conventions, hints, names, references, shapes, texts, validity
+from strictwire.check.lint import (
+    agents,
+    changes,
+    clients,
+    code,
+    conventions,
+    hints,
+    names,
+    references,
+    security,
+    shapes,
+    texts,
+    validity,
+)
 from strictwire.check.rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -18,4 +31,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *conventions.RULES,
     *changes.RULES,
     *code.RULES,
+    *agents.RULES,
+    *security.RULES,
 )

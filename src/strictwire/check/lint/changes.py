@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from typing import Final
 
 from strictwire.check.rule import Category, Rule, Scope, rule
-from strictwire.check.subject import Origin, Problem
+from strictwire.check.subject import Problem, SourceLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +38,9 @@ def change_in_contract(change: Change) -> Iterator[Problem]:
     is_touched = any(path in change.touched for path in change.contract_documents)
     for tool, file in change.tools:
         if not is_touched:
-            yield Problem(Origin(file), "the schema changed but the contract document did not", tool)
+            yield Problem(SourceLocation(file), "the schema changed but the contract document did not", tool)
         elif tool not in change.contract_text:
-            yield Problem(Origin(file), f"the contract document does not name the tool {tool!r}", tool)
+            yield Problem(SourceLocation(file), f"the contract document does not name the tool {tool!r}", tool)
 
 
 @rule(
@@ -56,7 +56,7 @@ def change_tested(change: Change) -> Iterator[Problem]:
     if any(fnmatch(path, pattern) for path in change.touched for pattern in change.test_patterns):
         return
     for tool, file in change.tools:
-        yield Problem(Origin(file), "the schema changed but no test did", tool)
+        yield Problem(SourceLocation(file), "the schema changed but no test did", tool)
 
 
 RULES: Final[tuple[Rule, ...]] = (change_in_contract, change_tested)

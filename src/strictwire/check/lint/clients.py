@@ -170,7 +170,25 @@ def client_dialect(node: Node) -> Iterator[Problem]:
         yield node.problem(f"Claude clients refuse the schema dialect {str(named)[:60]}", "$schema")
 
 
+@rule(
+    id="CLIENT_OUTPUT_DIALECT",
+    purpose="Checks that an output schema has no `$schema` other than 2020-12: Claude Code refuses the tool.",
+    advice="Remove `$schema`, or set it to 2020-12. Public source: anthropics/claude-code issues 86142 and 88882 (2026).",
+    category=Category.CORRECT,
+    scope=Scope.NODE,
+    keywords=("$schema",),
+    side=Side.OUTPUT,
+    bad='{"outputSchema": {"$schema": "http://json-schema.org/draft-07/schema#"}}',
+    good='{"outputSchema": {"$schema": "https://json-schema.org/draft/2020-12/schema"}}',
+)
+def client_output_dialect(node: Node) -> Iterator[Problem]:
+    named = node.schema["$schema"]
+    if node.kind is NodeKind.ROOT and named != DIALECT:
+        yield node.problem(f"Claude Code refuses the dialect {str(named)[:60]} in output schemas", "$schema")
+
+
 RULES: Final[tuple[Rule, ...]] = (
+    client_output_dialect,
     client_name,
     client_root_composition,
     client_root_ref,

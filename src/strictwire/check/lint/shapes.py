@@ -7,7 +7,7 @@ from typing import Final
 
 from strictwire.check.pattern import longest_match
 from strictwire.check.rule import Category, Rule, Scope, rule
-from strictwire.check.subject import Origin, Problem, Side, SourceKind, Subject, ToolSet
+from strictwire.check.subject import Problem, Side, SourceKind, SourceLocation, Subject, ToolSet
 from strictwire.check.tree import Node, NodeKind
 from strictwire.contract.schema import DIALECT
 
@@ -48,7 +48,7 @@ def file_layout(tools: ToolSet) -> Iterator[Problem]:
     known.update(problem.origin.file for problem in tools.read_problems)
     for file in tools.files:
         if file not in known and not file.endswith(".schema.json"):
-            yield Problem(Origin(file), "the file belongs to no tool")
+            yield Problem(SourceLocation(file), "the file belongs to no tool")
 
 
 @rule(

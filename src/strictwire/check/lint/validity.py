@@ -16,8 +16,7 @@ from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject, ToolSet
 from strictwire.check.tree import InvalidSchema, Node, NodeKind
 from strictwire.contract.conform import json_type
-from strictwire.contract.schema import ANNOTATIONS, SchemaRefused
-from strictwire.contract.schema import Problem as SchemaProblem
+from strictwire.contract.schema import ANNOTATIONS, SchemaProblem, SchemaRefused
 
 
 @rule(

@@ -12,6 +12,7 @@ from strictwire.check.render.json import render_json
 from strictwire.check.render.junit import render_junit
 from strictwire.check.render.markdown import render_markdown
 from strictwire.check.render.sarif import render_sarif
+from strictwire.check.render.statistics import render_statistics
 from strictwire.check.render.text import render_colour, render_text
 
 FORMATS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
@@ -23,6 +24,7 @@ FORMATS: Final[Mapping[str, Callable[[Report], str]]] = MappingProxyType(
         "junit": render_junit,
         "github": render_github,
         "markdown": render_markdown,
+        "statistics": render_statistics,
     }
 )
 """Every format by its name. `colour` is `text` with ANSI colours; the CLI chooses it on a terminal."""

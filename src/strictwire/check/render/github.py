@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from strictwire.check.finding import Finding, Level, Report
+from strictwire.check.render.text import IMPACT_LABELS, evidence_of, shorten
 from strictwire.fault.escape import for_terminal
 
 _COMMANDS: Final[Mapping[Level, str]] = MappingProxyType(
@@ -24,7 +25,10 @@ def _command(finding: Finding) -> str:
     location += [f"line={finding.line}", f"col={finding.column}"] if finding.line else []
     location.append(f"title={_property(finding.rule)}")
     tool = f"{finding.tool}: " if finding.tool else ""
-    return f"::{_COMMANDS[finding.level]} {','.join(location)}::{_data(f'{tool}{finding.message}. {finding.advice}')}"
+    tier = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
+    lines = [f"{tool}{finding.message}{tier}. {finding.advice}"]
+    lines += [f"{label}: {shorten(text)}" for label, text in evidence_of(finding)]
+    return f"::{_COMMANDS[finding.level]} {','.join(location)}::{'%0A'.join(map(_data, lines))}"
 
 
 def _data(text: str) -> str:

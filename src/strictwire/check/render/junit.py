@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 from strictwire.check.finding import Finding, Report
+from strictwire.check.render.text import IMPACT_LABELS, evidence_of, shorten
 from strictwire.fault.escape import for_terminal
 
 
@@ -30,8 +31,11 @@ def _open(finding: Finding) -> str:
 
 
 def _case(finding: Finding) -> str:
-    message = quoteattr(for_terminal(finding.message))
-    text = escape(for_terminal(f"{finding.location}: {finding.advice}"))
+    tier = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
+    message = quoteattr(for_terminal(finding.message) + tier)
+    lines = [f"{finding.location}: {finding.advice}"]
+    lines += [f"{label}: {shorten(text)}" for label, text in evidence_of(finding)]
+    text = escape("\n".join(map(for_terminal, lines)))
     return f'{_open(finding)}>\n      <failure type="{finding.rule}" message={message}>{text}</failure>\n    </testcase>'
 
 

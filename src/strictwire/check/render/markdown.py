@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import IMPACT_LABELS, count
+from strictwire.check.render.text import IMPACT_LABELS, count, evidence_of, shorten
 from strictwire.fault.escape import for_markdown, for_markdown_code, for_terminal
 
 
@@ -26,13 +26,22 @@ def render_markdown(report: Report) -> str:
 
 def _row(finding: Finding) -> str:
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
-    # Inside a code span only the bar still has a meaning for the table.
-    witness = f", for example {for_markdown_code(finding.witness)}".replace("|", "\\|") if finding.witness else ""
+    evidence = "".join(f"<br>{label}: {_code(shorten(text))}" for label, text in evidence_of(finding))
     location = for_markdown(finding.location or finding.pointer)
-    message = for_markdown(finding.message) + impact + witness
-    return f"| {finding.rule} | {for_markdown(finding.tool)} | {location} | {message} | {cell(finding.advice)} |"
+    message = for_markdown(_one_line(finding.message)) + impact + evidence
+    return f"| {finding.rule} | {for_markdown(finding.tool)} | {location} | {message} | {_cell(finding.advice)} |"
 
 
-def cell(text: str) -> str:
+def _code(text: str) -> str:
+    # Inside a code span only the bar still has a meaning for the table.
+    return for_markdown_code(_one_line(text)).replace("|", "\\|")
+
+
+def _cell(text: str) -> str:
     """Escape our own words so that they stay inside their table cell. Markup in them is meant."""
-    return for_terminal(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return for_terminal(_one_line(text)).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _one_line(text: str) -> str:
+    """The text with each run of whitespace as one space: a line break would end the table row."""
+    return " ".join(text.split())

@@ -27,9 +27,19 @@ _ANSI: Final = _Palette(strong="\x1b[1m", bad="\x1b[31m", note="\x1b[33m", faint
 
 
 IMPACT_LABELS: Final[Mapping[Impact, str]] = MappingProxyType(
-    {Impact.CALLER: "breaks callers", Impact.MODEL: "changes what models read", Impact.NONE: "compatible"}
+    {
+        Impact.CALLER: "breaks callers",
+        Impact.READER: "breaks readers",
+        Impact.MODEL: "changes what models read",
+        Impact.ADDITIVE: "compatible",
+        Impact.COSMETIC: "cosmetic",
+    }
 )
 """How reports for people name an impact."""
+
+
+MAX_SHOWN: Final = 300
+"""Longest evidence in a report for people, in characters. JSON and SARIF have all of it."""
 
 
 def render_text(report: Report) -> str:
@@ -66,8 +76,22 @@ def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
     tool = f"{for_terminal(finding.tool)}: " if finding.tool else ""
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
     yield f"  {location}  {colour}{severity}{finding.rule}{ink.end}  {tool}{for_terminal(finding.message)}{impact}"
+    for label, text in evidence_of(finding):
+        yield f"      {ink.faint}{label}: {shorten(for_terminal(text))}{ink.end}"
+
+
+def evidence_of(finding: Finding) -> Iterator[tuple[str, str]]:
+    """What shows a finding, each with its label: the old and the new text or schema, and the witness."""
+    if finding.old or finding.new:
+        yield "old", finding.old or "(none)"
+        yield "new", finding.new or "(none)"
     if finding.witness:
-        yield f"      {ink.faint}for example {for_terminal(finding.witness)}{ink.end}"
+        yield "for example", finding.witness
+
+
+def shorten(text: str) -> str:
+    """The text, truncated to what a report for people shows of one value."""
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
 
 
 def _summary(report: Report, ink: _Palette) -> str:

@@ -13,14 +13,14 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, NotJson
 from strictwire.check.breaking import RULES
-from strictwire.check.breaking.judge import breaking
-from strictwire.check.policy import Policy
+from strictwire.check.breaking.compare import find_breaking_changes
+from strictwire.check.policy import LintPolicy
 from strictwire.check.rulesets import RULESETS
-from strictwire.check.subject import Origin, Subject, ToolSet
+from strictwire.check.subject import SourceLocation, Subject, ToolSet
 from strictwire.contract.fingerprint import Fingerprint, fingerprint
 from strictwire.fault.failure import Failure, fail
 from strictwire.sources.entries import read_entries
-from strictwire.sources.lock import pins_of, read_lock, write_lock
+from strictwire.sources.lock import read_lock, read_pins, write_lock
 
 log = logging.getLogger("strictwire.guard")
 
@@ -45,14 +45,14 @@ class ToolPins:
         """Pin a whole list of tools if nothing is pinned yet. Raises SourceRefused: the file cannot be written."""
         if self._pins is not None:
             return
-        subjects, _ = read_entries(list(entries), Origin("upstream", "tools"))
+        subjects, _ = read_entries(list(entries), SourceLocation("upstream", "tools"))
         write_lock(self._path, subjects)
         self._adopt(read_lock(self._path))
         log.warning("pinned %d tools in %s on first use; review the file", len(subjects), self._path.name)
 
     def find_drift(self, entry: JsonObject) -> Failure | None:
         """CONTRACT_CHANGED if an entry of `tools/list` differs from its pin, or was never pinned."""
-        subjects, flaws = read_entries([entry], Origin("upstream"))
+        subjects, flaws = read_entries([entry], SourceLocation("upstream"))
         name = str(entry.get("name"))
         if self._pins is None:
             return None
@@ -73,7 +73,7 @@ class ToolPins:
         await asyncio.gather(*self._comparisons, return_exceptions=True)
 
     def _adopt(self, tools: ToolSet) -> None:
-        self._pins = pins_of(tools).pins
+        self._pins = read_pins(tools).pins
         self._pinned = tools.by_name()
 
     def _log_once(self, name: str, subjects: tuple[Subject, ...], digest: str, details: JsonObject) -> None:
@@ -91,10 +91,10 @@ class ToolPins:
 
 def _log_comparison(old: Subject, new: Subject) -> None:
     """Runs in a thread: comparing two schemas can take seconds."""
-    policy = Policy()
+    policy = LintPolicy()
     known = {rule.id: rule for rule in RULES}
     rules = {name: known[name] for name in RULESETS[policy.ruleset].breaking if name in known}
     before, after = ToolSet(label="pinned", subjects=(old,)), ToolSet(label="upstream", subjects=(new,))
-    report = breaking(before, after, rules, policy, version=policy.ruleset)
+    report = find_breaking_changes(before, after, rules, policy, version=policy.ruleset)
     found = ", ".join(sorted({each.rule for each in report.findings})) or "nothing that breaks callers"
     log.warning("tool %s compared with its pin: %s", new.contract.name, found)

@@ -10,19 +10,19 @@ from typing import Any, Final, NoReturn
 from strictwire.canon.jcs import number_text, render_canonical
 from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse
 from strictwire.contract.handler import CallContext
-from strictwire.contract.schema import Problem
+from strictwire.contract.schema import SchemaProblem
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.basics.worker_pool import WorkerPool
 from strictwire.packs.kit.text import measure
 
 _SCHEMA_PROBLEMS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        Problem.UNKNOWN_DIALECT: "names an unknown dialect; expected a draft from 4 to 2020-12, or none",
-        Problem.TOO_LARGE: "is larger than 1 MiB, or has more than 30,000 values",
-        Problem.TOO_COMPLEX: "branches so often that checking one value would take too long",
-        Problem.TOO_DEEP: "is nested deeper than 64 levels",
-        Problem.REMOTE_REF: "refers to another document, which is never fetched; move that schema to $defs",
-        Problem.INVALID: "is not valid in its dialect, or contains a $ref that cannot be resolved",
+        SchemaProblem.UNKNOWN_DIALECT: "names an unknown dialect; expected a draft from 4 to 2020-12, or none",
+        SchemaProblem.TOO_LARGE: "is larger than 1 MiB, or has more than 30,000 values",
+        SchemaProblem.TOO_COMPLEX: "branches so often that checking one value would take too long",
+        SchemaProblem.TOO_DEEP: "is nested deeper than 64 levels",
+        SchemaProblem.REMOTE_REF: "refers to another document, which is never fetched; move that schema to $defs",
+        SchemaProblem.INVALID: "is not valid in its dialect, or contains a $ref that cannot be resolved",
     }
 )
 """The message for each reason why a schema cannot be used; it follows the word "schema"."""

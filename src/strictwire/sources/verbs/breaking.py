@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from strictwire.check.breaking import RULES
-from strictwire.check.breaking.judge import breaking
-from strictwire.check.engine import Progress, no_progress
-from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.breaking.compare import find_breaking_changes
+from strictwire.check.engine import Progress, choose_rules, no_progress
+from strictwire.check.policy import LintPolicy
 from strictwire.check.subject import ToolSet
-from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
 from strictwire.sources.verbs.lint import choose_ruleset
-from strictwire.sources.verbs.result import VerbResult, report_result, verb
+from strictwire.sources.verbs.result import Output, VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,20 +21,19 @@ class BreakingOptions:
     against: str
     """The source of the old contracts, which callers rely on."""
     source: str | ToolSet = DEFAULT_SOURCE
-    policy: Policy = field(default_factory=Policy)
-    output_format: str = "text"
+    policy: LintPolicy = field(default_factory=LintPolicy)
+    output: Output = field(default_factory=Output)
+    live: LiveOptions = NO_OPTIONS
 
 
 @verb
 def run_breaking(options: BreakingOptions, progress: Progress = no_progress) -> VerbResult:
     """Compare `options.source` with `options.against`."""
     ruleset = choose_ruleset(options.policy)
-    known = {rule.id: rule for rule in RULES}
-    named = [*options.policy.without, *(waiver.rule for waiver in options.policy.waivers)]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise PolicyRefused(f"ruleset {ruleset.version} has no breaking rule {unknown[0]!r}; docs/RULES.md lists the rules")
-    rules = {name: known[name] for name in ruleset.breaking if name not in options.policy.without}
-    old, new = read_source(options.against, git_path=options.source), read_source(options.source)
-    report = breaking(old, new, rules, options.policy, version=ruleset.version, progress=progress)
-    return report_result(report, options.output_format)
+    rules = choose_rules(RULES, ruleset.breaking, options.policy, groups={})
+    old, new = (
+        read_source(options.against, git_path=options.source, live=options.live),
+        read_source(options.source, live=options.live),
+    )
+    report = find_breaking_changes(old, new, rules, options.policy, version=ruleset.version, progress=progress)
+    return report_result(report, options.output)

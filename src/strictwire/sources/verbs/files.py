@@ -15,11 +15,10 @@ from strictwire.check.subject import ToolSet
 from strictwire.contract.bundle import bundle
 from strictwire.contract.document import render_contract
 from strictwire.contract.registry import ContractRefused, check_name
-from strictwire.contract.schema import DIALECT
 from strictwire.contract.tool import ToolContract
 from strictwire.sources.folder import CONTRACT, INPUT, OUTPUT
 from strictwire.sources.refused import SourceRefused
-from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
 from strictwire.sources.verbs.result import CLEAN, VerbResult, verb
 from strictwire.sources.whole_file import write_whole
 
@@ -42,9 +41,9 @@ def _check_name(name: str, folder: Path) -> None:
 
 
 def _files_of(contract: ToolContract) -> Mapping[str, bytes]:
-    files = {contract.name + INPUT: _text({"$schema": DIALECT, **contract.input_schema})}
+    files = {contract.name + INPUT: _text(contract.input_schema)}
     if contract.output_schema is not None:
-        files[contract.name + OUTPUT] = _text({"$schema": DIALECT, **contract.output_schema})
+        files[contract.name + OUTPUT] = _text(contract.output_schema)
     files[contract.name + CONTRACT] = _text(render_contract(contract))
     return files
 
@@ -75,21 +74,22 @@ class FreezeOptions:
     source: str | ToolSet
     """A running server, a dump or a lock file. For code-first servers, the CLI calls `freeze_contracts`."""
     out: str = "schemas/tools"
+    live: LiveOptions = NO_OPTIONS
 
 
 @verb
 def run_freeze(options: FreezeOptions) -> VerbResult:
     """Write the schema files of every tool of a source."""
-    tools = _read_fully(options.source)
+    tools = _read_fully(options.source, options.live)
     written = freeze_contracts((each.contract for each in tools.subjects), Path(options.out))
     return VerbResult(
         exit_code=CLEAN, text=f"wrote {count(len(written), 'file')} for {count(len(tools.subjects), 'tool')}\n"
     )
 
 
-def _read_fully(source: str | ToolSet) -> ToolSet:
+def _read_fully(source: str | ToolSet, live: LiveOptions = NO_OPTIONS) -> ToolSet:
     """The tools of a source. Raises SourceRefused if any part cannot be read: partial output would look complete."""
-    tools = read_source(source)
+    tools = read_source(source, live=live)
     if tools.read_problems:
         problem = tools.read_problems[0]
         raise SourceRefused(problem.origin.file or tools.label, f"{problem.message}; nothing was written")
@@ -132,12 +132,13 @@ class DocsOptions:
     """`markdown` or `html`."""
     title: str = "Tools"
     out: str | None = None
+    live: LiveOptions = NO_OPTIONS
 
 
 @verb
 def run_docs(options: DocsOptions) -> VerbResult:
     """Render a reference page for the tools of a source."""
-    tools = _read_fully(options.source)
+    tools = _read_fully(options.source, options.live)
     contracts = [each.contract for each in tools.subjects]
     pages = {"markdown": render_reference, "html": render_reference_html}
     page = pages[options.output_format](contracts, options.title)

@@ -9,14 +9,14 @@ from strictwire.check.engine import Progress, lint, make_finding, no_progress, s
 from strictwire.check.finding import Finding
 from strictwire.check.lint import RULES
 from strictwire.check.lint.changes import Change, change_in_contract, change_tested
-from strictwire.check.policy import Policy, PolicyRefused
+from strictwire.check.policy import LintPolicy, PolicyRefused
 from strictwire.check.rulesets import RULESETS, Ruleset
 from strictwire.check.subject import ToolSet
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.sources.git import changed_files
 from strictwire.sources.refused import NoSchemaFiles
-from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
-from strictwire.sources.verbs.result import VerbResult, report_result, verb
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
+from strictwire.sources.verbs.result import Output, VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +24,9 @@ class LintOptions:
     """What to check, and how to report."""
 
     source: str | ToolSet = DEFAULT_SOURCE
-    policy: Policy = field(default_factory=Policy)
-    output_format: str = "text"
-    """A key of `check.render.FORMATS`."""
+    policy: LintPolicy = field(default_factory=LintPolicy)
+    output: Output = field(default_factory=Output)
+    live: LiveOptions = NO_OPTIONS
     changed_since: str | None = None
     """A git ref: a schema that differs from it needs a change of the contract document and of a test."""
 
@@ -36,14 +36,14 @@ def run_lint(options: LintOptions, progress: Progress = no_progress) -> VerbResu
     """Check the tools of a source."""
     ruleset = choose_ruleset(options.policy)
     selection = select_rules(RULES, ruleset, options.policy)
-    tools = read_source(options.source)
+    tools = read_source(options.source, live=options.live)
     ref = options.changed_since
     changes = None if ref is None else _change_findings(tools, ref, options.source)
     report = lint(tools, selection, options.policy, version=ruleset.version, progress=progress, change_findings=changes)
-    return report_result(report, options.output_format)
+    return report_result(report, options.output)
 
 
-def choose_ruleset(policy: Policy) -> Ruleset:
+def choose_ruleset(policy: LintPolicy) -> Ruleset:
     """The ruleset that a policy names. Raises PolicyRefused if it does not exist."""
     if policy.ruleset not in RULESETS:
         raise PolicyRefused(f"unknown ruleset {policy.ruleset!r}; known: {', '.join(RULESETS)}")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from strictwire.check.pin import check_pins
 from strictwire.check.render.text import count
 from strictwire.check.subject import ToolSet
-from strictwire.sources.lock import LOCK_NAME, pins_of, read_lock, write_lock
+from strictwire.sources.lock import LOCK_NAME, read_lock, read_pins, write_lock
 from strictwire.sources.refused import SourceRefused
-from strictwire.sources.specifier import DEFAULT_SOURCE, read_source
-from strictwire.sources.verbs.result import CLEAN, VerbResult, report_result, verb
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
+from strictwire.sources.verbs.result import CLEAN, Output, VerbResult, report_result, verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +20,14 @@ class PinOptions:
 
     source: str | ToolSet = DEFAULT_SOURCE
     lock: str = LOCK_NAME
-    output_format: str = "text"
+    output: Output = field(default_factory=Output)
+    live: LiveOptions = NO_OPTIONS
 
 
 @verb
 def run_pin(options: PinOptions) -> VerbResult:
     """Write the lock file. Refuses a source with read problems: a partial lock file would look complete."""
-    tools = read_source(options.source)
+    tools = read_source(options.source, live=options.live)
     if tools.read_problems:
         problem = tools.read_problems[0]
         raise SourceRefused(problem.origin.file or tools.label, f"{problem.message}; nothing was pinned")
@@ -37,6 +38,6 @@ def run_pin(options: PinOptions) -> VerbResult:
 @verb
 def run_pin_check(options: PinOptions) -> VerbResult:
     """Compare a source with the lock file."""
-    pinned = pins_of(read_lock(Path(options.lock)))
-    report = check_pins(pinned.pins, read_source(options.source), against=options.lock)
-    return report_result(report, options.output_format)
+    pinned = read_pins(read_lock(Path(options.lock)))
+    report = check_pins(pinned.pins, read_source(options.source, live=options.live), against=options.lock)
+    return report_result(report, options.output)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import wraps
+from importlib.metadata import version
+from pathlib import Path
 from typing import Final, ParamSpec
 
 from strictwire.canon.json import NotJson
+from strictwire.check.baseline import BaselineRefused, parse_baseline, render_baseline, without_known
 from strictwire.check.finding import Report
 from strictwire.check.policy import PolicyRefused
 from strictwire.check.render import FORMATS
 from strictwire.contract.bundle import BundleRefused
 from strictwire.sources.refused import SourceRefused
+from strictwire.sources.whole_file import read_whole, write_whole
 
 CLEAN: Final = 0
 COULD_NOT_RUN: Final = 1
 USAGE: Final = 2
 FINDINGS: Final = 100
+
+MAX_BASELINE: Final = 64 * 1024 * 1024
+"""Largest baseline file that is read, in bytes."""
 
 Parameters = ParamSpec("Parameters")
 
@@ -33,9 +40,34 @@ class VerbResult:
     """For standard error: why the command could not run."""
 
 
-def report_result(report: Report, output_format: str) -> VerbResult:
-    """The result for a report: exit code 100 if it has failing findings."""
-    return VerbResult(exit_code=FINDINGS if report.failing else CLEAN, text=FORMATS[output_format](report))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """How to report."""
+
+    output_format: str = "text"
+    """A key of `check.render.FORMATS`."""
+    baseline: str | None = None
+    """A file of known findings, which are listed apart and do not fail."""
+    write_baseline: str | None = None
+    """A file to write all findings to; the command then succeeds."""
+
+
+def report_result(report: Report, output: Output) -> VerbResult:
+    """The result for a report: exit code 100 if it has failing findings. Raises SourceRefused for an unreadable baseline."""
+    report = replace(report, tool_version=version("strictwire"))
+    if output.write_baseline is not None:
+        write_whole(Path(output.write_baseline), render_baseline(report.findings))
+        return VerbResult(exit_code=CLEAN, text=f"wrote {len(report.findings):,} findings to {output.write_baseline}\n")
+    if output.baseline is not None:
+        report = without_known(report, _read_baseline(output.baseline))
+    return VerbResult(exit_code=FINDINGS if report.failing else CLEAN, text=FORMATS[output.output_format](report))
+
+
+def _read_baseline(path: str) -> Mapping[str, int]:
+    try:
+        return parse_baseline(read_whole(Path(path), MAX_BASELINE))
+    except BaselineRefused as exc:
+        raise SourceRefused(path, str(exc)) from exc
 
 
 def verb(function: Callable[Parameters, VerbResult]) -> Callable[Parameters, VerbResult]:
@@ -50,6 +82,6 @@ def verb(function: Callable[Parameters, VerbResult]) -> Callable[Parameters, Ver
         except NotJson:
             return VerbResult(exit_code=COULD_NOT_RUN, error="a contract contains a value that is not JSON")
         except PolicyRefused as exc:
-            return VerbResult(exit_code=USAGE, error=f"strictwire.toml: {exc}")
+            return VerbResult(exit_code=USAGE, error=str(exc))
 
     return run

@@ -19,7 +19,7 @@ from strictwire import MemoryClient, Server
 from strictwire.packs.code.pack import CodePack
 from strictwire.packs.code.uri import parse_file_uri, render_file_uri
 from strictwire.packs.pack import Environment
-from strictwire.sources.shipped import SHIPPED, load_contract
+from strictwire.sources.shipped import SHIPPED_SCHEMAS, load_contract
 from strictwire.transport.memory import MemoryConnection
 
 pytestmark = pytest.mark.slow
@@ -106,7 +106,7 @@ def test_nothing_is_missed_and_nothing_incomplete_is_called_complete(django: Pat
         settings = {"roots": [str(django)], "languages": {"python": engine}, "timeout_seconds": SECONDS}
         handlers = await pack.open(Environment(settings=settings, variables=VARIABLES))
         server = Server("recall", version="1")
-        server.add_tool(load_contract(SHIPPED, "code_references"), handlers["code_references"])
+        server.add_tool(load_contract(SHIPPED_SCHEMAS, "code_references"), handlers["code_references"])
         try:
             async with MemoryClient(server) as client:
                 for name, (declaration, places) in truth.items():
