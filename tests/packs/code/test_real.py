@@ -319,3 +319,15 @@ def test_the_drop_in_serves_the_names_and_the_short_texts_of_the_reference(root:
     assert set(result["structuredContent"]) == {"locations", "summary"}
     assert result["content"] == [{"type": "text", "text": "Found 1 definition."}]
     assert result["_meta"]["strictwire/engines"][0]["name"] == "ty"
+
+
+def test_a_search_that_leaves_out_a_large_file_is_partial(tmp_path: Path) -> None:
+    root = write(tmp_path, {"a.py": "needle = 1\n", "large.txt": "needle\n" * 1_300_000})
+
+    answer = run_real(lambda real: real.call("search", query="needle"), root, warm=False)
+
+    assert (places(answer, root), answer["completeness"], answer["note"]) == (
+        [("a.py", 0, 0)],
+        "partial",
+        "1 file was not searched in full: larger than 8 MB, not readable, or with lines too long for the expression",
+    )

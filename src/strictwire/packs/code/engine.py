@@ -181,6 +181,8 @@ class Mentions:
     items: tuple[Mention, ...]
     capped: bool = False
     """There are more than the limit."""
+    gaps: int = 0
+    """Files that were not searched, or not as a whole. More than 0 is never complete. Text search alone counts them."""
 
 
 class WordIndex(Protocol):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, partial
 from importlib import metadata
+from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code.answers.compact import match_lines
 from strictwire.packs.code.answers.order import location_key, sort_unique
-from strictwire.packs.code.engine import EngineIdentity, Mention, PatternRefused, TextQuery
+from strictwire.packs.code.engine import Completeness, EngineIdentity, Mention, PatternRefused, TextQuery
 from strictwire.packs.code.found import Evidence
 from strictwire.packs.code.limits import MAX_MATCHES
 from strictwire.packs.code.service import Gathered, Request, Service, engine_failures, show_page
@@ -51,7 +52,15 @@ async def _gather(service: Service, query: TextQuery) -> Gathered:
         raise Refused(fail("CAP_EXCEEDED", text="Search exceeded max total."))
     engine = EngineIdentity(name="strictwire", version=_version(), language="text")
     items = sort_unique(map(_match, found.items), location_key)
-    return Gathered(items=items, evidence=Evidence(engines=(engine,)), facts={})
+    evidence = Evidence(engines=(engine,))
+    if found.gaps:
+        evidence = evidence.but(
+            Completeness.PARTIAL, _GAPS.format("1 file was" if found.gaps == 1 else f"{found.gaps} files were")
+        )
+    return Gathered(items=items, evidence=evidence, facts={})
+
+
+_GAPS: Final = "{} not searched in full: larger than 8 MB, not readable, or with lines too long for the expression"
 
 
 @cache
