@@ -89,7 +89,7 @@ def _compile_globs(globs: tuple[str, ...]) -> PathSpec[Any] | None:
     try:
         return PathSpec.from_lines("gitignore", globs) if globs else None
     except ValueError:
-        raise PatternRefused("not a glob; use patterns as in .gitignore, such as *.py or src/**") from None
+        raise PatternRefused("not a glob; use patterns as in .gitignore, such as *.py or src/**", argument="glob") from None
 
 
 def _matches(path: str, globs: PathSpec[Any], roots: list[str]) -> bool:

@@ -46,7 +46,8 @@ async def _gather(service: Service, query: TextQuery) -> Gathered:
         async with engine_failures():
             found = await service.code.text.search(query, seconds=service.settings.late_seconds)
     except PatternRefused as exc:
-        violation = {"path": "/query", "keyword": "format", "message": f"query is no usable expression: {exc.reason}"}
+        message = f"{exc.argument} cannot be used: {exc.reason}"
+        violation = {"path": f"/{exc.argument}", "keyword": "format", "message": message}
         raise Refused(fail("INVALID_PARAMS", details={"violations": [violation]})) from exc
     if found.capped:
         raise Refused(fail("CAP_EXCEEDED", text="Search exceeded max total."))
