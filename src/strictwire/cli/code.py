@@ -54,13 +54,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     made["refs"].add_argument("--unconfirmed", action="store_true", help="include mentions that no engine confirmed")
     made["symbols"].add_argument("subject", metavar="FILE|NAME", help="a file, or part of a name")
     made["outline"].add_argument("subject", nargs="?", metavar="PATH", help="a folder or file (default: all roots)")
-    made["outline"].add_argument("--budget", type=int, metavar="BYTES", help="size of the map (default: 8192)")
+    made["outline"].add_argument("--budget", type=_budget, metavar="BYTES", help="size of the map (default: 8192)")
     made["diagnostics"].add_argument("subject", nargs="?", metavar="FILE", help="one file (default: all)")
     made["search"].add_argument("subject", metavar="PATTERN")
     made["search"].add_argument("--regex", action="store_true", help="PATTERN is an RE2 regular expression")
     made["search"].add_argument("--ignore-case", action="store_true")
     made["search"].add_argument("--word", action="store_true", help="whole words only")
     made["search"].add_argument("--glob", metavar="GLOB", help="files to search, as in .gitignore: 'src/**/*.py'")
+
+
+def _budget(text: str) -> int:
+    """A number of bytes above 0."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("expected at least 1 byte")
+    return value
 
 
 def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
@@ -164,7 +172,8 @@ def _order(arguments: argparse.Namespace) -> Order:
         "glob": "glob",
         "budget": "budget",
     }
-    given = {name: value for name, option in options.items() if (value := getattr(arguments, option, None))}
+    values = {name: getattr(arguments, option, None) for name, option in options.items()}
+    given = {name: value for name, value in values.items() if value is not None and value is not False}
     return Order(
         verb=arguments.verb,
         subject=arguments.subject,

@@ -55,8 +55,23 @@ async def error_of(real: Real, operation: str, **arguments: Any) -> Any:
         {"initialize": [{"crash": 3}]},
         {"initialize": [{"error": -32000}]},
         {"initialize": [{"reply": "secret"}]},
+        {"initialize": [{"reply": {"capabilities": ["secret"]}}]},
+        {"initialize": [{"reply": {"capabilities": None}}]},
+        {DEFINITION: [{"raw": 'Content-Length: 26\r\n\r\n{"id": true, "result": []}'}]},
     ],
-    ids=["error", "crash", "garbage", "not JSON", "endless", "crash at start", "refuses to start", "nonsense at start"],
+    ids=[
+        "error",
+        "crash",
+        "garbage",
+        "not JSON",
+        "endless",
+        "crash at start",
+        "refuses to start",
+        "nonsense at start",
+        "capabilities in a list",
+        "no capabilities",
+        "true for an id",
+    ],
 )
 def test_an_engine_that_fails_is_unavailable_and_nothing_of_it_is_shown(
     tmp_path: Path, root: Path, acts: dict[str, list[dict[str, Any]]]

@@ -14,6 +14,7 @@ import pytest
 from tests.fixtures.live import StdioProcess, modern
 from tests.packs.code.real import PATIENCE, VARIABLES, Real, open_real, places, run_real, write
 
+from strictwire.packs.code.service import ROOT_MISSING
 from strictwire.transport.memory import CallFailed
 
 PROJECT = {
@@ -319,3 +320,83 @@ def test_the_drop_in_serves_the_names_and_the_short_texts_of_the_reference(root:
     assert set(result["structuredContent"]) == {"locations", "summary"}
     assert result["content"] == [{"type": "text", "text": "Found 1 definition."}]
     assert result["_meta"]["strictwire/engines"][0]["name"] == "ty"
+
+
+def test_a_search_that_leaves_out_a_large_file_is_partial(tmp_path: Path) -> None:
+    root = write(tmp_path, {"a.py": "needle = 1\n", "large.txt": "needle\n" * 1_300_000})
+
+    answer = run_real(lambda real: real.call("search", query="needle"), root, warm=False)
+
+    assert (places(answer, root), answer["completeness"], answer["note"]) == (
+        [("a.py", 0, 0)],
+        "partial",
+        "1 file was not searched in full: larger than 8 MB, not readable, or with lines too long for the expression",
+    )
+
+
+def test_nothing_is_complete_while_a_root_is_missing(tmp_path: Path) -> None:
+    root = write(tmp_path / "root", {"a.py": "def used(): ...\nused()\n"})
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("search", {"query": "used"}),
+        ("workspaceSymbols", {"query": "used"}),
+        ("diagnostics_workspace", {}),
+        ("outline", {}),
+        ("references", {"symbol": "used"}),
+    ]
+
+    async def story(real: Real) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        root.rename(tmp_path / "elsewhere")
+        missing = [(await real.call(operation, **arguments)) for operation, arguments in asked]
+        (tmp_path / "elsewhere").rename(root)
+        return missing, await real.ready("references", symbol="used")
+
+    missing, back = run_real(story, root, warm=False)
+
+    assert [(each["completeness"], each["note"]) for each in missing] == [("partial", ROOT_MISSING)] * len(asked)
+    assert (places(back, root), back["completeness"]) == ([("a.py", 1, 0)], "complete")
+
+
+def test_an_outline_that_leaves_out_a_file_is_partial(tmp_path: Path) -> None:
+    root = write(tmp_path, {"a.py": "class A: ...\n", "large.py": "#" * 9_000_000})
+    os.mkfifo(root / "pipe.py")
+    names = ["", "large.py", "pipe.py", "a.py"]
+
+    async def story(real: Real) -> list[tuple[str, str]]:
+        answers = [await real.call("outline", **({"uri": (root / name).as_uri()} if name else {})) for name in names]
+        return [(each["completeness"], each.get("note", "")) for each in answers]
+
+    unread = ("partial", "1 source file could not be read")
+    assert run_real(story, root, warm=False) == [unread, unread, unread, ("complete", "")]
+
+
+def test_an_integer_that_is_written_as_a_float_is_an_integer(tmp_path: Path) -> None:
+    root = write(tmp_path, {"a.py": "def used(): ...\nused()\n"})
+    uri = (root / "a.py").as_uri()
+
+    async def story(real: Real) -> list[dict[str, Any]]:
+        integers = await real.ready("references", uri=uri, position={"line": 1, "character": 0}, pageSize=5)
+        return [integers, await real.ready("references", uri=uri, position={"line": 1.0, "character": 0.0}, pageSize=5.0)]
+
+    integers, floats = run_real(story, root, warm=False)
+
+    assert (places(integers, root), floats) == ([("a.py", 1, 0)], integers)
+
+
+def test_a_name_in_a_folder_is_not_found(tmp_path: Path) -> None:
+    root = write(tmp_path, {"a.py": "def used(): ...\n"})
+
+    assert (
+        run_real(lambda real: real.code_of("definition", symbol="used", uri=root.as_uri()), root, warm=False) == "NOT_FOUND"
+    )
+
+
+def test_a_glob_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    async def story(real: Real) -> Any:
+        with pytest.raises(CallFailed) as caught:
+            await real.call("search", query="x", glob="!")
+        return caught.value.error["data"]["issues"]
+
+    message = "glob cannot be used: not a glob; use patterns as in .gitignore, such as *.py or src/**"
+    assert run_real(story, write(tmp_path, {"a.py": ""}), warm=False) == [
+        {"path": "/glob", "keyword": "format", "message": message}
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.packs.code.test_files import write
 
 from strictwire.packs.code.engine import EngineTimeout, Mention, Mentions, PatternRefused, TextQuery
 from strictwire.packs.code.files import Files
-from strictwire.packs.code.search import MAX_PATTERN, Search
+from strictwire.packs.code.search import MAX_PATTERN, Search, compile_pattern
 from strictwire.packs.kit.watch import Watch
 
 SECONDS = 60.0
@@ -68,12 +69,14 @@ def test_globs_choose_files_as_in_a_gitignore(search: Search, tmp_path: Path) ->
     assert [name for name, *_ in found(search, TextQuery(pattern="x", globs=("src/**",)))] == ["b.py", "c.ts"]
 
 
-def test_ignored_binary_and_large_files_are_not_searched(search: Search, tmp_path: Path) -> None:
+def test_ignored_binary_and_large_files_are_not_searched_and_the_large_one_is_a_gap(search: Search, tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "b.py\n", "a.py": "needle", "b.py": "needle"})
     (tmp_path / "c.bin").write_bytes(b"\0needle")
     (tmp_path / "d.txt").write_bytes(b"needle\n" * 2_000_000)
 
-    assert [name for name, *_ in found(search, TextQuery(pattern="needle"))] == ["a.py"]
+    answer = run(search, TextQuery(pattern="needle"))
+
+    assert ([each.path.name for each in answer.items], answer.gaps) == (["a.py"], 1)
 
 
 def test_an_edit_is_in_the_next_answer(search: Search, tmp_path: Path) -> None:
@@ -123,3 +126,41 @@ def test_a_search_that_takes_too_long_stops_in_time(search: Search, tmp_path: Pa
         run(search, query, seconds=0.2)
 
     assert time.monotonic() - started < SECONDS
+
+
+EXPLOSIVE = TextQuery(pattern="[ab]*a[ab]{400}c", regex=True)
+"""Its automaton has 2^400 states: RE2 falls back to simulating 800 instructions for each byte."""
+
+
+def test_a_large_program_on_one_long_line_stops_in_time_too(search: Search, tmp_path: Path) -> None:
+    """In one call of RE2 this takes minutes, without a look at the clock."""
+    seed = 20
+    print(f"seed {seed}")
+    write(tmp_path, {"a.txt": "".join(random.Random(seed).choices("ab", k=8_000_000))})
+    started = time.monotonic()
+    with pytest.raises(EngineTimeout):
+        run(search, EXPLOSIVE, seconds=0.2)
+
+    assert time.monotonic() - started < 30
+
+
+def test_windows_lose_no_match_of_whole_lines_and_anchors_see_beyond_them(
+    search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a.txt": "ab\nab cd\n\ncd ab\nab\n" * 20})
+    query = TextQuery(pattern=r"\Aab|^ab\b|ab$|cd\n?", regex=True)
+    whole = run(search, query)
+    monkeypatch.setattr("strictwire.packs.code.search.WINDOW_WORK", 12 * compile_pattern(query).programsize)
+
+    assert whole.gaps == 0
+    assert run(search, query) == whole
+
+
+def test_a_line_that_is_longer_than_a_window_is_a_gap(
+    search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a.txt": "ab" * 20 + "\n", "b.txt": "ab\n"})
+    monkeypatch.setattr("strictwire.packs.code.search.WINDOW_WORK", 0)
+    answer = run(search, TextQuery(pattern="a[b]", regex=True))
+
+    assert ([each.path.name for each in answer.items], answer.gaps) == ([], 2)

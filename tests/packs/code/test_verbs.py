@@ -161,3 +161,23 @@ def test_a_name_that_fits_several_symbols_lists_them(tmp_path: Path) -> None:
 
 def test_an_outline_shows_files_and_their_symbols(tmp_path: Path) -> None:
     assert verb(tmp_path, "outline", f"{tmp_path}/a.py").output == "a.py\n  1 function used (1)"
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "text"),
+    [
+        ("a.py:99:1", "NOT_FOUND", "{root}/a.py has 6 lines, counted from 1"),
+        ("a.py:0:1", "NOT_FOUND", "{root}/a.py has 6 lines, counted from 1"),
+        ("a.py:1:99", "NOT_FOUND", "line 1 of {root}/a.py has 11 characters, counted from 1"),
+        ("a.py:1:0", "NOT_FOUND", "line 1 of {root}/a.py has 11 characters, counted from 1"),
+        ("gone.py:1:1", "URI_INVALID", None),
+    ],
+)
+def test_a_place_that_is_not_there_is_refused_with_the_reason(
+    tmp_path: Path, place: str, code: str, text: str | None
+) -> None:
+    with pytest.raises(Refused) as caught:
+        verb(tmp_path, "def", f"{tmp_path}/{place}")
+
+    assert caught.value.failure.code == code
+    assert text is None or caught.value.failure.text == text.replace("{root}", str(tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
-from strictwire.canon.json import JsonObject
+from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.handler import Answer, CallContext, Handler
 from strictwire.packs.code.flight import time_limit
 from strictwire.packs.code.heartbeat import heartbeat
@@ -55,6 +55,17 @@ def _handler(service: Service, tool: Tool) -> Handler:
     async def handle(arguments: JsonObject, call: CallContext) -> Answer:
         with heartbeat(call):
             async with time_limit(service.settings.timeout_seconds):
-                return await tool(service, arguments)
+                return await tool(service, _with_integers(arguments))
 
     return handle
+
+
+def _with_integers(arguments: JsonObject) -> JsonObject:
+    """The same arguments with 1 for 1.0, which JSON Schema calls an integer. No tool takes a fraction."""
+    return {name: _as_integer(value) for name, value in arguments.items()}
+
+
+def _as_integer(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return _with_integers(value)
+    return int(value) if isinstance(value, float) else value

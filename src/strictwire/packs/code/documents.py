@@ -37,6 +37,11 @@ class Document:
     def _starts(self) -> list[int]:
         return [0, *(found.end() for found in _BREAK.finditer(self.text))]
 
+    @property
+    def line_count(self) -> int:
+        """Lines, the empty one after the last line end included."""
+        return len(self._starts)
+
     def line(self, number: int) -> str:
         """A line without its end. Raises IndexError: past the end."""
         start = self._starts[number]

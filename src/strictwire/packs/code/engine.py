@@ -181,6 +181,8 @@ class Mentions:
     items: tuple[Mention, ...]
     capped: bool = False
     """There are more than the limit."""
+    gaps: int = 0
+    """Files that were not searched, or not as a whole. More than 0 is never complete. Text search alone counts them."""
 
 
 class WordIndex(Protocol):
@@ -239,11 +241,12 @@ class TextQuery:
 
 
 class PatternRefused(ValueError):
-    """A regular expression that the linear-time engine cannot compile. `reason` is fit to be shown to the caller."""
+    """A pattern that cannot be compiled. `reason` is fit to be shown to the caller, `argument` is `query` or `glob`."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, argument: str = "query") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.argument = argument
 
 
 class TextSearch(Protocol):

@@ -92,6 +92,8 @@ async def _find_by_name(service: Service, name: str, uri: str | None) -> Target:
     if not parts:
         raise _invalid("symbol", "symbol must name something")
     within = None if uri is None else service.gate.admit(uri)
+    if within is not None:
+        await service.documents.open(within)  # a folder or a binary file is NOT_FOUND here, as with a position
     request = Request(operation="lookup", inputs=(name, None if within is None else within.uri))
     return await _target(service, await service.recall(request, partial(_find_symbol, service, parts, within)))
 
@@ -106,7 +108,7 @@ async def _find_symbol(service: Service, parts: Sequence[str], within: Admitted 
     if len(fitting) == 1:
         return fitting[0]
     # A method that is inherited has its name in another class: that is more use than names that are merely similar.
-    raise NotOneSymbol(name, fitting or placed or known, evidence, exact=bool(fitting))
+    raise NotOneSymbol(name, fitting or placed or known, service.judge(evidence), exact=bool(fitting))
 
 
 async def _all_symbols(service: Service, name: str) -> tuple[list[JsonObject], Evidence]:

@@ -43,6 +43,8 @@ _ATTEMPTS: Final = 3
 CHANGED: Final = "files changed during the call"
 """The note of such a result."""
 
+ROOT_MISSING: Final = "a root folder does not exist at present"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -176,9 +178,14 @@ class Service:
             before = self.code.engines.epochs()
             result = await work()
             if is_same_content(before, self.code.engines.epochs()):
-                return result, await self._key(request)
+                return replace(result, evidence=self.judge(result.evidence)), await self._key(request)
         evidence = result.evidence.but(Completeness.PARTIAL, CHANGED)
         return replace(result, evidence=evidence), await self._key(request)
+
+    def judge(self, evidence: Evidence) -> Evidence:
+        """The same evidence; partial while a root is missing, for nothing in it was searched."""
+        is_whole = all(root.is_dir() for root in self.gate.roots)
+        return evidence if is_whole else evidence.but(Completeness.PARTIAL, ROOT_MISSING)
 
     async def _key(self, request: Request) -> PageKey:
         engines = render_engines(await self.code.engines.states())

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, indent, render
+from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code.catalogue import OPERATIONS
 from strictwire.packs.code.documents import units
 from strictwire.packs.code.engine import Completeness
@@ -97,16 +98,23 @@ def _exists(path: str | None) -> bool:
 async def _place(service: Service, subject: str) -> JsonObject:
     """`file:line:column`, counted from 1, or the name of a symbol."""
     found = _PLACE.fullmatch(subject)
-    if found is None or not _exists(found["file"]):
+    if found is None:
         return {"symbol": subject}
-    uri, line = _uri(found["file"]), max(int(found["line"]) - 1, 0)
-    document = await service.documents.open(service.gate.admit(uri))
-    document.check({"line": line, "character": 0})
+    uri, line = _uri(found["file"]), int(found["line"]) - 1
+    place = service.gate.admit(uri)
+    document = await service.documents.open(place)
+    if not 0 <= line < document.line_count:
+        raise _past_end(f"{found['file']} has {document.line_count} lines, counted from 1")
     text = document.line(line)
     # Without a column, the first thing that stands on the line.
-    column = max(int(found["column"]) - 1, 0) if found["column"] else len(text) - len(text.lstrip())
-    past = max(column - len(text), 0)
-    return {"uri": uri, "position": {"line": line, "character": units(text[:column]) + past}}
+    column = int(found["column"]) - 1 if found["column"] else len(text) - len(text.lstrip())
+    if not 0 <= column <= len(text):
+        raise _past_end(f"line {line + 1} of {found['file']} has {len(text)} characters, counted from 1")
+    return {"uri": uri, "position": {"line": line, "character": units(text[:column])}}
+
+
+def _past_end(text: str) -> Refused:
+    return Refused(fail("NOT_FOUND", text=text))
 
 
 def _uri(path: str) -> str:

@@ -174,7 +174,7 @@ def test_an_expression_that_cannot_be_used_is_invalid(tmp_path: Path, monkeypatc
     assert run_desk(tmp_path, {}, story) == {
         "code": "INVALID_PARAMS",
         "tool": "code_search",
-        "issues": [{"path": "/query", "keyword": "format", "message": "query is no usable expression: missing )"}],
+        "issues": [{"path": "/query", "keyword": "format", "message": "query cannot be used: missing )"}],
     }
 
 

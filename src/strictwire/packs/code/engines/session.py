@@ -113,10 +113,10 @@ class Session:
         try:
             self._process = await start(launch, self)
             found = await self._client.request("initialize", initialize_params(self._spec, self._root))
-            self._capabilities = found["capabilities"] if isinstance(found, dict) else {}
+            self._capabilities = _read_capabilities(found)
             self._client.notify("initialized", {})
             self.has_begun = True
-        except (OSError, Broken, RequestRefused, KeyError) as exc:
+        except (OSError, Broken, RequestRefused) as exc:
             raise self._failed("it did not start") from exc
 
     async def ask(self, method: str, params: JsonObject, *, path: str | None, patience: float) -> Answered:
@@ -264,3 +264,11 @@ class Session:
     def _failed(self, reason: str) -> EngineFailed:
         self.fail(reason)
         return EngineFailed(self._spec.name, self.failure or reason)
+
+
+def _read_capabilities(found: JsonValue) -> JsonObject:
+    """The capabilities of an `initialize` result. Raises Broken: it has none, or they are no object."""
+    capabilities = found.get("capabilities") if isinstance(found, dict) else None
+    if not isinstance(capabilities, dict):
+        raise Broken("it did not start")
+    return capabilities

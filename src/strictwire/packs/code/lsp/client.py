@@ -141,10 +141,10 @@ class Client:
         if isinstance(method, str):
             params = message.get("params")
             self._take_call(method, number, params if isinstance(params, dict) else {})
-        elif isinstance(number, int) and number in self._pending:
+        elif type(number) is int and number in self._pending:  # True equals 1 in Python, and is no id
             self._unasked = 0
             _settle(self._pending[number].future, message)
-        elif number is None or not isinstance(number, int) or not 0 < number <= self._last:
+        elif type(number) is not int or not 0 < number <= self._last:
             raise Broken("it answered a request that was not sent")
         # A reply to a request that was cancelled meanwhile is dropped.
 

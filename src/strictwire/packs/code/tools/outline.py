@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from strictwire.canon.json import JsonObject
@@ -23,6 +24,7 @@ from strictwire.packs.code.found import Evidence, Found
 from strictwire.packs.code.gate import Admitted
 from strictwire.packs.code.limits import MAX_OUTLINE_FILES, OUTLINE_BYTES, OUTLINE_ITEMS
 from strictwire.packs.code.service import Request, Service
+from strictwire.packs.code.syntax.grammar import maybe_grammar
 from strictwire.packs.code.uri import render_file_uri
 
 _SLICE: Final = 256
@@ -68,8 +70,18 @@ async def _find(service: Service, scope: Admitted | None, budget: int) -> Found:
     evidence = Evidence(engines=tuple(sorted({each.engine for each in read}, key=lambda each: each.language)))
     if omitted:
         evidence = evidence.but(Completeness.PARTIAL, f"{omitted} symbols do not fit the budget")
+    unread = _count_unread(files, read, scope)
+    if unread:
+        evidence = evidence.but(Completeness.PARTIAL, f"{unread} source file{'' if unread == 1 else 's'} could not be read")
     members = {"files": by_file(chosen, service.presenter.roots), "omitted": omitted, "summary": _summary(chosen, omitted)}
     return Found(members=members, evidence=evidence.but_capped(capped=len(files) > MAX_OUTLINE_FILES))
+
+
+def _count_unread(files: Sequence[Path], read: Sequence[FileSymbols], scope: Admitted | None) -> int:
+    """Source files that are too large, binary, not readable, or named by the caller and not indexed."""
+    known = {each.path for each in read}
+    wanted = files[:MAX_OUTLINE_FILES] if scope is None or scope.path.is_dir() else [scope.path]
+    return sum(path not in known and maybe_grammar(str(path)) is not None for path in wanted)
 
 
 async def _rank(service: Service, read: Sequence[FileSymbols]) -> list[Ranked]:

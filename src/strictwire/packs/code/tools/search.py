@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, partial
 from importlib import metadata
+from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Answer
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.code.answers.compact import match_lines
 from strictwire.packs.code.answers.order import location_key, sort_unique
-from strictwire.packs.code.engine import EngineIdentity, Mention, PatternRefused, TextQuery
+from strictwire.packs.code.engine import Completeness, EngineIdentity, Mention, PatternRefused, TextQuery
 from strictwire.packs.code.found import Evidence
 from strictwire.packs.code.limits import MAX_MATCHES
 from strictwire.packs.code.service import Gathered, Request, Service, engine_failures, show_page
@@ -45,13 +46,22 @@ async def _gather(service: Service, query: TextQuery) -> Gathered:
         async with engine_failures():
             found = await service.code.text.search(query, seconds=service.settings.late_seconds)
     except PatternRefused as exc:
-        violation = {"path": "/query", "keyword": "format", "message": f"query is no usable expression: {exc.reason}"}
+        message = f"{exc.argument} cannot be used: {exc.reason}"
+        violation = {"path": f"/{exc.argument}", "keyword": "format", "message": message}
         raise Refused(fail("INVALID_PARAMS", details={"violations": [violation]})) from exc
     if found.capped:
         raise Refused(fail("CAP_EXCEEDED", text="Search exceeded max total."))
     engine = EngineIdentity(name="strictwire", version=_version(), language="text")
     items = sort_unique(map(_match, found.items), location_key)
-    return Gathered(items=items, evidence=Evidence(engines=(engine,)), facts={})
+    evidence = Evidence(engines=(engine,))
+    if found.gaps:
+        evidence = evidence.but(
+            Completeness.PARTIAL, _GAPS.format("1 file was" if found.gaps == 1 else f"{found.gaps} files were")
+        )
+    return Gathered(items=items, evidence=evidence, facts={})
+
+
+_GAPS: Final = "{} not searched in full: larger than 8 MB, not readable, or with lines too long for the expression"
 
 
 @cache
