@@ -27,6 +27,7 @@ DOCUMENTED = {"os._exit", "sys._getframe"}
 PURE_ROOMS = ("canon", "fault", "wire", "contract", "check", "audit")
 
 NOT_ROOMS = {
+    "abuse",
     "benchmarks",
     "docs",
     "examples",
