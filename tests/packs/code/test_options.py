@@ -136,3 +136,12 @@ def test_a_mistake_is_told_with_what_is_expected(table: dict[str, Any], said: st
 def test_every_built_in_engine_serves_known_languages_and_says_how_it_is_installed() -> None:
     assert all(spec.install and set(spec.languages) <= set(LANGUAGES) for spec in BUILT_IN.values())
     assert all(language in BUILT_IN[name].languages for language, name in DEFAULTS.items())
+
+
+@pytest.mark.parametrize(
+    ("table", "known"), [({}, False), ({"ready": []}, False), ({"ready": [{"hint": "diagnostics"}]}, True)]
+)
+def test_a_new_engine_is_trusted_only_if_it_gives_signs_of_being_ready(table: dict[str, object], known: bool) -> None:
+    engine = {"command": ["x"], "languages": ["go"], **table}
+
+    assert read_options({"engines": {"own": engine}}).choice.engines["own"].known_ready is known

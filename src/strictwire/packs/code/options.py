@@ -131,7 +131,7 @@ def _read_engines(value: JsonValue) -> dict[str, EngineSpec]:
         if base is None and not {"command", "languages"} <= table.keys():
             raise ValueError(f"engines.{name}: expected at least command and languages")
         # Nothing is known about when a new engine is ready, so its answers are not called complete unless the table says so.
-        base = base or EngineSpec(name=name, languages=(), command=(), known_ready="ready" in table)
+        base = base or EngineSpec(name=name, languages=(), command=(), known_ready=bool(table.get("ready")))
         engines[name] = replace(base, **{key: _read_field(name, key, each) for key, each in table.items()})
         _check_engine(engines[name])
     return engines

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.packs.code.test_files import write
 
+from strictwire.packs.code.engine import Completeness
+from strictwire.packs.code.engines.fallback import ask_workspace
 from strictwire.packs.code.files import Files
 from strictwire.packs.code.lines import MAX_TEXT
 from strictwire.packs.code.syntax import kept as kept_module
@@ -84,3 +86,18 @@ def test_what_is_kept_is_bounded(
     paths = (tmp_path / "a.go", tmp_path / "b.go")
 
     assert (read(kept, *paths), read(kept, *paths), len(parses)) == (*({"a.go": ["F"], "b.go": ["G"]},) * 2, 4)
+
+
+def test_a_search_that_leaves_out_a_file_is_partial(kept: KeptSymbols, tmp_path: Path) -> None:
+    write(tmp_path, {"b.go": "package b\nfunc Found() {}\n"})
+    (tmp_path / "large.go").write_bytes(b"/" * (MAX_TEXT + 1))
+    (tmp_path / "binary.go").write_bytes(b"\0")
+    all_files = [str(tmp_path / name) for name in ("b.go", "large.go", "binary.go", "gone.go")]
+
+    whole = asyncio.run(ask_workspace(kept, all_files[:1], "Found", "no engine"))
+    partial = asyncio.run(ask_workspace(kept, all_files, "Found", "no engine"))
+
+    assert whole is not None
+    assert partial is not None
+    assert (whole.completeness, whole.note) == (Completeness.COMPLETE, "no engine")
+    assert (partial.completeness, partial.note, partial.value) == (Completeness.PARTIAL, "1 files not read", whole.value)

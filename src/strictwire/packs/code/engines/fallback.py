@@ -33,12 +33,13 @@ async def ask_workspace(kept: KeptSymbols, paths: list[str], query: str, note: s
     value = [
         each for path, symbols in found.items() for each in _matching(symbols, query.lower(), render_file_uri(path), None)
     ]
-    capped = len(value) > MAX_SYMBOLS
+    unread = kept.count_unread(paths)
+    gap = f"more than {MAX_SYMBOLS} symbols" if len(value) > MAX_SYMBOLS else f"{unread} files not read" if unread else ""
     return Reply(
         value=value[:MAX_SYMBOLS],
         engine=identity_of(known),
-        completeness=Completeness.PARTIAL if capped else Completeness.COMPLETE,
-        note=f"more than {MAX_SYMBOLS} symbols" if capped else note,
+        completeness=Completeness.PARTIAL if gap else Completeness.COMPLETE,
+        note=gap or note,
     )
 
 

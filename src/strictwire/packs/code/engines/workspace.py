@@ -9,6 +9,7 @@ from typing import Final
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.packs.code.engine import EngineFailed, EngineTimeout, Reply
 from strictwire.packs.code.engines.session import Answered, Session
+from strictwire.packs.code.lines import NotSource
 from strictwire.packs.code.uri import render_file_uri
 
 MAX_FILES: Final = 2_000
@@ -44,8 +45,11 @@ async def _diagnose(session: Session, path: str) -> Answered:
             return await session.diagnose(path)
     except TimeoutError:
         return Answered([], ready=True, gap="the engine reports nothing for some files")
-    except OSError:
-        return Answered([], ready=True)  # deleted meanwhile, or no text
+    except FileNotFoundError:  # deleted since it was listed
+        return Answered([], ready=True)
+    except OSError as exc:
+        is_binary = isinstance(exc, NotSource) and not exc.too_large
+        return Answered([], ready=True, gap="" if is_binary else "some files cannot be read")
 
 
 def _report(path: str, items: JsonValue) -> JsonObject:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from strictwire.canon.json import JsonObject, Limits, parse, render
 from strictwire.packs.code.files import Files
-from strictwire.packs.code.lines import normalise, read_source
+from strictwire.packs.code.lines import NotSource, normalise, read_source
 from strictwire.packs.code.syntax.grammar import maybe_grammar
 from strictwire.packs.code.syntax.symbols import document_symbols
 
@@ -39,6 +39,7 @@ class KeptSymbols:
         self._feed = files.subscribe()
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._size = 0
+        self._unread: set[str] = set()
         self._lock = asyncio.Lock()
 
     async def read(self, paths: Sequence[str]) -> dict[str, list[JsonObject]]:
@@ -48,6 +49,10 @@ class KeptSymbols:
     async def read_naming(self, paths: Sequence[str], text: str) -> dict[str, list[JsonObject]]:
         """The same, for files in which a name contains a text, whatever its case."""
         return await self._run(lambda: self._read(paths, text.lower().encode()))
+
+    def count_unread(self, paths: Sequence[str]) -> int:
+        """How many of the files were there in their last read and could not be read, or are too large."""
+        return len(self._unread.intersection(paths))
 
     async def _run(self, work: Callable[[], T]) -> T:
         async with self._lock:
@@ -68,8 +73,13 @@ class KeptSymbols:
         grammar = maybe_grammar(path)
         try:
             source = normalise(read_source(path)) if grammar is not None else b""
-        except OSError:
+        except FileNotFoundError:  # deleted since it was listed
             return None
+        except OSError as exc:
+            if not isinstance(exc, NotSource) or exc.too_large:  # a binary file has no symbols to miss
+                self._unread.add(path)
+            return None
+        self._unread.discard(path)
         if grammar is None or (text.isascii() and text not in source.lower()):
             return None
         symbols = document_symbols(grammar, source)
