@@ -34,7 +34,7 @@ def test_csv_has_a_row_a_record_and_no_formulas(tmp_path: Path):
     rows = list(csv.DictReader(io.StringIO(target.getvalue().decode(), newline="")))
 
     assert list(rows[0]) == list(COLUMNS)
-    assert (rows[0]["seq"], rows[0]["call_id"], rows[0]["principal"]) == ("0", "'=cmd()", 'a,"b"\n')
+    assert (rows[0]["seq"], rows[0]["call_id"], rows[0]["principal"]) == ("0", "'=cmd()", 'a,"b"\\u000a')
     assert rows[1]["more"] == '{"since":"S","counts":{"a":1}}'
 
 

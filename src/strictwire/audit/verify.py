@@ -27,9 +27,10 @@ from typing import Final
 
 from strictwire.audit.chain import GENESIS, is_authentic, maybe_link
 from strictwire.audit.checkpoint import Checkpoint, NoteFault, NoteRefused, PublicKey, open_checkpoint
+from strictwire.audit.event import parse_record
 from strictwire.audit.merkle import Frontier
 from strictwire.canon.digest import sha256
-from strictwire.canon.json import Fault, NotStrict, is_rendered, parse, parse_object
+from strictwire.canon.json import Fault, NotStrict, is_rendered
 
 _NEWLINE: Final = 10
 _RECOVERY: Final = re.compile(rb'(?:"tag":"[0-9a-f]{32}",)?"kind":"recovery",')
@@ -256,7 +257,7 @@ class Verifier:
             yield self._anchor
 
     def _note_recovery(self, text: bytes) -> None:
-        record = parse_object(text)
+        record = parse_record(text)
         self._set_aside[str(record.get("kept_as"))] = str(record.get("digest"))
 
     def _find_in_order(self, checkpoint: Checkpoint) -> Reason | None:
@@ -287,7 +288,7 @@ def _at(reason: Reason, record: int) -> Finding:
 def _find_malformed(text: bytes) -> Reason | None:
     """Check 1 for one line."""
     try:
-        parse(text)
+        parse_record(text)
     except NotStrict as fault:
         return Reason.DUPLICATE_KEY if fault.fault is Fault.DUPLICATE_KEY else Reason.NOT_A_RECORD
     return None if is_rendered(text) else Reason.REFORMATTED

@@ -124,7 +124,8 @@ class Masker:
     """Masks the texts of one answer, up to MAX_TEXT characters in all."""
 
     def __init__(self, given: str = "") -> None:
-        self._given = given
+        # Bounded, because every path in the answer is searched in it.
+        self._given = given[:MAX_TEXT]
         self._left = MAX_TEXT
 
     def mask(self, value: JsonValue) -> JsonValue:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 from strictwire.canon.json import JsonObject, render
+from strictwire.fault.escape import for_csv
 from strictwire.stores.records import StoredRecord
 
 COLUMNS: Final[Mapping[str, type]] = MappingProxyType(
@@ -53,9 +54,6 @@ COLUMNS: Final[Mapping[str, type]] = MappingProxyType(
 
 GROUP_ROWS: Final = 10_000
 """Rows of one Parquet row group, which are held in memory together."""
-
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""Spreadsheets run a cell that starts like this as a formula."""
 
 
 class NoParquet(Exception):
@@ -121,7 +119,7 @@ def _as_type(value: Any, kind: type) -> Any:
 
 
 def _as_cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return for_csv(value) if isinstance(value, str) else value
 
 
 def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
+from strictwire.audit.event import parse_record
+from strictwire.canon.json import JsonObject, NotStrict, render
 
 MAX_NAMES: Final = 1_000
 """Distinct tools, codes or principals that are counted separately. Callers choose these names, so memory must be bounded."""
@@ -70,7 +71,7 @@ def filter_lines(lines: Iterable[bytes], filters: Filters) -> Iterator[StoredRec
             continue
         text = line.removesuffix(b"\n")
         try:
-            record = parse_object(text)
+            record = parse_record(text)
         except NotStrict:
             continue
         if filters.accepts(record):

@@ -11,8 +11,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from strictwire.audit.event import Prune, render_body
-from strictwire.canon.json import parse_object
+from strictwire.audit.event import Prune, parse_record, render_body
 from strictwire.stores.fault import mapped_errors
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.disk import Disk, FolderDisk
@@ -65,7 +64,7 @@ def _find_first(disk: Disk, start: int, before: str, meter: ProgressMeter) -> in
     """The first record that stays. Records are in the order they were written, so the first recent one ends the search."""
     first = start
     for line in read_records(disk, start, meter.advance):
-        if str(parse_object(line).get("timestamp", "")) >= before:
+        if str(parse_record(line).get("timestamp", "")) >= before:
             break
         first += 1
     meter.report()
