@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from strictwire.audit.chain import GENESIS, Link, maybe_leaf, maybe_link, seal_batch
+from strictwire.audit.chain import GENESIS, Link, maybe_leaf, maybe_link, parse_record, seal_batch
 from strictwire.audit.merkle import leaf_hash
+from strictwire.canon.json import MAX_VALUES, render
 
 
 def test_a_line_has_its_number_and_the_previous_hash():
@@ -38,3 +39,9 @@ def test_a_line_that_does_not_begin_like_a_record_has_no_link():
     lines = [b"", b"{}", b'{"seq":01,"prev":"' + b"0" * 64 + b'",', b' {"seq":1,', b'{"seq":1,"prev":"AB"']
 
     assert [maybe_link(line) for line in lines] == [None] * 5
+
+
+def test_a_record_may_be_larger_than_a_message() -> None:
+    body = render({"arguments": list(range(MAX_VALUES + 1))})
+
+    assert parse_record(body) == {"arguments": list(range(MAX_VALUES + 1))}

@@ -21,6 +21,7 @@ from hmac import compare_digest
 from typing import Final, NamedTuple
 
 from strictwire.audit.merkle import LEAF_PREFIX, leaf_hash
+from strictwire.canon.json import JsonObject, Limits, parse_object
 
 GENESIS: Final = bytes(32)
 """The `prev` of the first record."""
@@ -91,3 +92,11 @@ def seal_batch(bodies: Sequence[bytes], *, first: int, head: bytes, tag_key: byt
         lines.append(line)
     lines.append(b"")
     return Sealed(b"\n".join(lines), leaves)
+
+
+def parse_record(text: bytes) -> JsonObject:
+    """A stored record. Raises NotStrict.
+
+    The limits of a client's message do not apply: a record may hold the arguments of one and a result besides.
+    """
+    return parse_object(text, Limits(size=len(text), values=len(text)))

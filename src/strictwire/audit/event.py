@@ -24,7 +24,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from strictwire.audit.redact import redact
 from strictwire.canon.digest import digest_bytes
-from strictwire.canon.json import JsonObject, JsonValue, Limits, parse_object
+from strictwire.canon.json import JsonValue
 
 
 class CallRecord(Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -179,11 +179,3 @@ def _render(event: Event) -> bytes:
     found = ((name, getattr(event, name, UNSET)) for name in _FOREIGN)
     redacted = {name: redact(value) for name, value in found if value is not UNSET}
     return _encode(msgspec.structs.replace(event, **redacted))
-
-
-def parse_record(text: bytes) -> JsonObject:
-    """A stored record. Raises NotStrict.
-
-    The limits of a client's message do not apply: a record may hold the arguments of one and a result besides.
-    """
-    return parse_object(text, Limits(size=len(text), values=len(text)))

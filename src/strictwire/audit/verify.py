@@ -25,9 +25,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from strictwire.audit.chain import GENESIS, is_authentic, maybe_link
+from strictwire.audit.chain import GENESIS, is_authentic, maybe_link, parse_record
 from strictwire.audit.checkpoint import Checkpoint, NoteFault, NoteRefused, PublicKey, open_checkpoint
-from strictwire.audit.event import parse_record
 from strictwire.audit.merkle import Frontier
 from strictwire.canon.digest import sha256
 from strictwire.canon.json import Fault, NotStrict, is_rendered

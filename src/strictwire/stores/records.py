@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from strictwire.audit.event import parse_record
+from strictwire.audit.chain import parse_record
 from strictwire.canon.json import JsonObject, NotStrict, render
 
 MAX_NAMES: Final = 1_000
