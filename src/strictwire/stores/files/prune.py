@@ -11,7 +11,8 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from strictwire.audit.event import Prune, parse_record, render_body
+from strictwire.audit.chain import parse_record
+from strictwire.audit.event import Prune, render_body
 from strictwire.stores.fault import mapped_errors
 from strictwire.stores.files.config import TrailConfig, open_writer
 from strictwire.stores.files.disk import Disk, FolderDisk
