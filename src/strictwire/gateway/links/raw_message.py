@@ -56,8 +56,6 @@ class UpstreamAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_upstream(raw: bytes) -> Message:
     """One message of an upstream. Nearly all are successful responses, which msgspec reads and checks in one pass."""
-    if len(raw) > ANSWER_LIMITS.values:  # it may have more values than memory allows: they are counted first
-        return read_message(raw, ANSWER_LIMITS)
     try:
         found = _decode_answer(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
