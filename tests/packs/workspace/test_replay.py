@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.workspace.harness import BUILDER, PLANNER, ToolRefused, run, sha256
+from tests.packs.workspace.harness import BUILDER, PLANNER, run, sha256
 from tests.packs.workspace.project import Project, open_project
 from tests.packs.workspace.server_process import ServerProcess, approve
 
@@ -99,6 +99,8 @@ def lose_approval(project: Project) -> None:
         (drift, "PASS", {"CHANGED_SINCE"}),
         (forget_ledger, "FAIL", {"RECORD_WITHOUT_CHANGE"}),
         (forge_ledger, "FAIL", {"RECORD_WITHOUT_CHANGE", "CHANGE_WITHOUT_RECORD"}),
+        (forge_record, "FAIL", {"RECORD_ALTERED"}),
+        (hide_intent, "FAIL", {"RECORD_ALTERED"}),
         (lose_approval, "FAIL", {"NOT_APPROVED"}),
     ],
 )
@@ -113,24 +115,6 @@ def test_each_disturbance_is_reported(
             got = await replayed(project)
             assert got[0] == verdict
             assert codes <= got[1]
-
-    run(use())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("disturb", [forge_record, hide_intent])
-def test_an_altered_record_refuses_the_replay(tmp_path: Path, disturb: Callable[[Project], None]) -> None:
-    """Readers follow the hash chain, so nothing behind the altered record can be reported."""
-
-    async def use() -> None:
-        async with open_project(tmp_path) as project:
-            await project.work()
-            await project.ask("generate_attestation_bundle", plan_hash=project.plan_hash)
-            disturb(project)
-            with pytest.raises(ToolRefused) as refused:
-                await replayed(project)
-            assert refused.value.code == "AUDIT_LOG_FAILED"
-            assert refused.value.cause == {"code": "AUDIT_LOG_FAILED", "reason": "damaged"}
 
     run(use())
 

@@ -47,13 +47,17 @@ class Replay:
             self._records.check_session(session, of_session)
         if plan_hash is not None:
             self._plan_files.read(session, plan_hash)
-        gathered = self.gather(session, plan_hash=plan_hash, phase_id=phase_id, of_session=of_session)
+        try:
+            gathered = self.gather(session, plan_hash=plan_hash, phase_id=phase_id, of_session=of_session)
+            altered = find_altered(require_trail(self._trail), gathered.records)
+        except Refused as exc:
+            # The hash chain is broken: no record behind the altered one can be trusted.
+            gathered, altered = GatheredRecords(records=(), is_complete=False), (_as_altered(exc),)
         done = self.reconcile(session, gathered, phase_id=phase_id, of_session=of_session)
         files = [_file(session, path, expected) for path, expected in done.last.items()]
         changed = tuple(
             ReplayFinding(code="CHANGED_SINCE", subject=str(each["path"])) for each in files if each["state"] != "same"
         )
-        altered = find_altered(require_trail(self._trail), gathered.records)
         done = replace(done, findings=(*altered, *done.findings, *changed))
         return {
             "plan_hash": plan_hash,
@@ -123,11 +127,16 @@ def find_altered(trail: TrailView, records: tuple[AuditRecord, ...]) -> tuple[Re
     try:
         trail.prove([each.seq for each in records])
     except Refused as exc:
-        cause = exc.failure.cause
-        if not isinstance(cause, dict) or cause.get("reason") not in ("damaged", "no_such_record"):
-            raise
-        return (ReplayFinding(code="RECORD_ALTERED", subject=str(cause.get("record", "checkpoint"))),)
+        return (_as_altered(exc),)
     return ()
+
+
+def _as_altered(refused: Refused) -> ReplayFinding:
+    """RECORD_ALTERED for a trail that does not hold. Raises every other refusal again."""
+    cause = refused.failure.cause
+    if not isinstance(cause, dict) or cause.get("reason") not in ("damaged", "no_such_record"):
+        raise refused
+    return ReplayFinding(code="RECORD_ALTERED", subject=str(cause.get("record", "checkpoint")))
 
 
 def _is_of(change: Change, phase_id: str | None, of_session: str | None) -> bool:
