@@ -1,4 +1,4 @@
-"""Which files are left out of the word index: `.gitignore`, `.ignore` and folders that no search wants.
+"""Which files a list or a search leaves out: `.gitignore`, `.ignore` and folders that no search wants.
 
 Rules work as in git: each file speaks for its folder and everything below, the deepest one with an opinion decides, and
 nothing below an ignored folder comes back. Files above the roots are not read.
@@ -7,9 +7,9 @@ nothing below an ignored folder comes back. Files above the roots are not read.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Container
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from pathspec import GitIgnoreSpec
 
@@ -29,6 +29,25 @@ MAX_RULES: Final = 1 << 20
 """Bytes of one ignore file that are read; real ones have a few kilobytes."""
 
 
+ReadLines: TypeAlias = Callable[[str], list[str]]
+"""Reads the lines of an ignore file at a path; none if it cannot be read."""
+
+
+def read_lines(path: str) -> list[str]:
+    """Read an ignore file by its path on the disk. Links are not followed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return []
+    with os.fdopen(handle, "rb") as file:
+        return split_rules(file.read(MAX_RULES))
+
+
+def split_rules(raw: bytes) -> list[str]:
+    """Split the content of an ignore file into lines."""
+    return raw.decode("utf-8", "replace").splitlines()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """The rules that apply in one folder."""
@@ -46,15 +65,15 @@ class Rules:
                 return verdict
         return False
 
-    def enter(self, folder: str, names: Mapping[str, object]) -> Rules:
+    def enter(self, folder: str, names: Container[str], read: ReadLines = read_lines) -> Rules:
         """The rules inside a folder, given the names in it."""
-        lines = [line for name in IGNORE_FILES if name in names for line in _read_lines(f"{folder}/{name}")]
+        lines = [line for name in IGNORE_FILES if name in names for line in read(f"{folder}/{name}")]
         if ".git" in names:
-            lines = [*_read_lines(f"{folder}/{EXCLUDE}"), *lines]
+            lines = [*read(f"{folder}/{EXCLUDE}"), *lines]
         return Rules(levels=(*self.levels, (folder + "/", _compile(lines)))) if lines else self
 
 
-def is_environment(names: Mapping[str, object]) -> bool:
+def is_environment(names: Container[str]) -> bool:
     """Whether a folder with these names is a Python environment."""
     return VENV in names
 
@@ -73,15 +92,6 @@ def _is_pattern(line: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _read_lines(path: str) -> list[str]:
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return []
-    with os.fdopen(handle, "rb") as file:
-        return file.read(MAX_RULES).decode("utf-8", "replace").splitlines()
 
 
 NO_RULES: Final = Rules()
