@@ -1,125 +1,81 @@
-"""context.search compared with the v0 ranking, bm25s and rank-bm25 on a known-item search task.
+"""context.search compared with bm25s at its best window size on four tasks.
 
-Documents are the functions and methods of three packages; a query is the first sentence of a docstring, which is removed
-from its document. The measure is nDCG@10 of the target document. Every ranking gets the same text, including the path of
-the function. Queries are sampled with a fixed seed; confidence intervals come from a paired bootstrap.
+The tasks are in `context_tasks`. bm25s indexes windows of lines; a document has the score of its best window. Of all
+window sizes the one with the highest result counts, separately for each task. The measure is nDCG@10; confidence
+intervals come from a paired bootstrap with a fixed seed.
 
-    python benchmarks/context_ranking.py                      # the packages of the group `bench`
-    python benchmarks/context_ranking.py --queries 500        # a quick run
+    python -m benchmarks.context_ranking                      # all tasks
+    python -m benchmarks.context_ranking --task sections --queries 600 --held-out
+    python -m benchmarks.context_ranking --task questions --semantic-model DIR    # also with dense retrieval
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import importlib.util
 import json
 import random
 import re
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import bm25s
 import numpy as np
 from rank_bm25 import BM25Okapi
 
+from benchmarks.context_tasks import SEED, TASKS, Task
 from strictwire.packs.context.build import Order, build
+from strictwire.packs.context.extract import KINDS
 from strictwire.packs.context.library import load_generation
-from strictwire.packs.context.search.searcher import Search, Searcher
+from strictwire.packs.context.search.dense import DenseRanker, SemanticSettings
+from strictwire.packs.context.search.index_store import IndexStore
+from strictwire.packs.context.search.searcher import Searcher
+from strictwire.packs.context.search.semantic.model import EmbeddingModel
+from strictwire.packs.context.search.semantic.ranker import SemanticRanker
+from strictwire.packs.context.search.semantic.vector_store import VectorStore
 from strictwire.packs.context.search.token_counters import ByteCounter
 from strictwire.packs.context.select import select
+from strictwire.packs.context.survey import SourceRules
 
-PACKAGES = ("django", "sqlalchemy", "networkx")
-SEED = 20260102
-DEPTH = 10
-FEWEST_WORDS = 4
-RESAMPLES = 2000
-WORD = re.compile(r"(?u)\b\w\w+\b")
+DEPTH: Final = 10
+RESAMPLES: Final = 2000
+USED: Final = 600
+"""Queries of each task with which variants of the ranking were compared."""
+
+WINDOWS: Final = (5, 10, 20, 40, 80, 160, 1_000_000)
+"""Lines of a window of bm25s; the last one takes whole documents."""
+
+WORD: Final = re.compile(r"(?u)\b\w\w+\b")
+
+SEARCH: Final = "context.search"
+HYBRID: Final = "context.search with dense retrieval"
 
 Rank = Callable[[str], Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One function: its path, its source without the summary, and the summary."""
-
-    path: str
-    text: str
-    summary: str
-
-
-def read_items(package: str) -> Iterator[Item]:
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"{package} is not installed; run pip install --group bench")
-    root = Path(spec.submodule_search_locations[0])
-    for file in sorted(root.rglob("*.py")):
-        relative = file.relative_to(root.parent)
-        if "tests" not in relative.parts and "testing" not in relative.parts:
-            source = file.read_text(encoding="utf-8")
-            yield from _functions(ast.parse(source), source.encode().split(b"\n"), relative.with_suffix("").as_posix())
-
-
-def _functions(node: ast.AST, lines: Sequence[bytes], prefix: str) -> Iterator[Item]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ClassDef):
-            yield from _functions(child, lines, f"{prefix}/{child.name}")
-        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-            text = _segment(child, lines)
-            summary = _summary(child)
-            yield Item(f"{prefix}/{child.name}-{child.lineno}.py", _without(text, summary), summary)
-
-
-def _segment(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[bytes]) -> str:
-    """Like `ast.get_source_segment`, but that splits the whole file into lines for every function."""
-    last = node.end_lineno or node.lineno
-    whole = list(lines[node.lineno - 1 : last])
-    whole[-1] = whole[-1][: node.end_col_offset]
-    whole[0] = whole[0][node.col_offset :]
-    return b"\n".join(whole).decode()
-
-
-def _summary(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    paragraph = (ast.get_docstring(node, clean=True) or "").partition("\n\n")[0]
-    return " ".join(re.split(r"(?<=[.!?])\s", paragraph, maxsplit=1)[0].split())
-
-
-def _without(text: str, summary: str) -> str:
-    if not summary:
-        return text
-    return re.sub(r"\s+".join(map(re.escape, summary.split())), "", text, count=1)
-
-
-def draw(items: Sequence[Item], count: int) -> list[Item]:
-    """Sample functions whose summary has enough words and is unique."""
-    seen: dict[str, int] = {}
-    for item in items:
-        seen[item.summary.lower()] = seen.get(item.summary.lower(), 0) + 1
-    usable = [
-        item
-        for item in items
-        if len(item.summary.split()) >= FEWEST_WORDS and seen[item.summary.lower()] == 1 and item.summary not in item.text
-    ]
-    return random.Random(SEED).sample(usable, min(count, len(usable)))  # noqa: S311 - a fixed draw, not a secret
-
-
-def rank_with_search(folder: Path) -> Rank:
-    generation = load_generation(folder)
-    searcher = Searcher(ByteCounter())
+def rank_with_search(cache: Path, state: Path, dense: DenseRanker | None = None) -> Rank:
+    searcher = Searcher(ByteCounter(), IndexStore(state, wait_seconds=3600), dense)
 
     def rank(query: str) -> list[str]:
-        answer = searcher.search(Search(query=query, budget=10**9, limit=5 * DEPTH), {"cache": generation})
-        return list(dict.fromkeys(passage["id"] for passage in answer["passages"]))[:DEPTH]
+        found, _ = searcher.rank(query, {"cache": cache})
+        return list(dict.fromkeys(each.id for each in found))[:DEPTH]
 
     return rank
 
 
-def rank_with_v0(folder: Path) -> Rank:
-    index = load_generation(folder).index
+def rank_with_hybrid(cache: Path, state: Path, folder: Path) -> Rank:
+    """Embeddings are computed by the first query, and stored."""
+    model = EmbeddingModel(SemanticSettings(folder=folder))
+    return rank_with_search(cache, state, SemanticRanker(model, VectorStore(state, model, wait_seconds=36_000)))
+
+
+def rank_with_v0(cache: Path) -> Rank:
+    index = load_generation(cache).index
 
     # The budget is enough for ten documents of any size, so that the first ten picks are the top ten of the ranking.
     budget = DEPTH * max(index.tokens)
@@ -130,23 +86,32 @@ def rank_with_v0(folder: Path) -> Rank:
     return rank
 
 
-def rank_with_bm25s(items: Sequence[Item]) -> Rank:
+def rank_with_bm25s(task: Task, lines: int) -> Rank:
+    names, texts = [], []
+    for path, text in task.documents.items():
+        for window in windows(text, lines):
+            names.append(path)
+            texts.append(f"{path}\n{window}")
     retriever = bm25s.BM25()
-    retriever.index(
-        bm25s.tokenize([f"{item.path}\n{item.text}" for item in items], show_progress=False), show_progress=False
-    )
-    names = [item.path.lower() for item in items]
+    retriever.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
+    depth = min(len(texts), 10 * DEPTH)
 
     def rank(query: str) -> list[str]:
-        found, _ = retriever.retrieve(bm25s.tokenize(query, show_progress=False), k=DEPTH, show_progress=False)
-        return [names[number] for number in found[0]]
+        found, _ = retriever.retrieve(bm25s.tokenize(query, show_progress=False), k=depth, show_progress=False)
+        return list(dict.fromkeys(names[number] for number in found[0]))[:DEPTH]
 
     return rank
 
 
-def rank_with_rank_bm25(items: Sequence[Item]) -> Rank:
-    model = BM25Okapi([WORD.findall(f"{item.path}\n{item.text}".lower()) for item in items])
-    names = [item.path.lower() for item in items]
+def windows(text: str, lines: int) -> Iterator[str]:
+    whole = text.split("\n")
+    for at in range(0, len(whole), lines):
+        yield "\n".join(whole[at : at + lines])
+
+
+def rank_with_rank_bm25(task: Task) -> Rank:
+    names = list(task.documents)
+    model = BM25Okapi([WORD.findall(f"{path}\n{text}".lower()) for path, text in task.documents.items()])
 
     def rank(query: str) -> list[str]:
         scores = model.get_scores(WORD.findall(query.lower()))
@@ -155,12 +120,13 @@ def rank_with_rank_bm25(items: Sequence[Item]) -> Rank:
     return rank
 
 
-def gains(rank: Rank, queries: Sequence[Item]) -> np.ndarray:
+def gains(rank: Rank, queries: Sequence[tuple[str, frozenset[str]]]) -> np.ndarray:
+    """Return nDCG@10 of each query; every relevant document counts the same."""
     found = np.zeros(len(queries))
-    for number, item in enumerate(queries):
-        ranked = rank(item.summary)
-        if item.path.lower() in ranked:
-            found[number] = 1 / np.log2(ranked.index(item.path.lower()) + 2)
+    for number, (query, relevant) in enumerate(queries):
+        hits = [1 / np.log2(place + 2) for place, path in enumerate(rank(query)) if path in relevant]
+        ideal = sum(1 / np.log2(place + 2) for place in range(min(len(relevant), DEPTH)))
+        found[number] = sum(hits) / ideal
     return found
 
 
@@ -170,60 +136,93 @@ def interval(values: np.ndarray) -> tuple[float, float]:
     return round(float(low), 4), round(float(high), 4)
 
 
-def unique(items: Sequence[Item]) -> list[Item]:
-    """Remove duplicates: v0 stores each content once and compares ids in lower case."""
-    by_text = {item.text: item for item in reversed(items)}
-    return list({item.path.lower(): item for item in by_text.values()}.values())
-
-
-def write_cache(items: Sequence[Item], folder: Path) -> Path:
-    for item in items:
-        path = folder / "sources" / item.path
+def write_cache(documents: Mapping[str, str], folder: Path) -> Path:
+    for name, text in documents.items():
+        path = folder / "sources" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(item.text, encoding="utf-8")
-    order = Order(sources=folder / "sources", output=folder / "cache", kinds=frozenset({"code"}))
+        path.write_text(text, encoding="utf-8", newline="")
+    order = Order(
+        sources=folder / "sources", output=folder / "cache", kinds=frozenset(KINDS), rules=SourceRules(strict=False)
+    )
     build(order, now=lambda: datetime.now(UTC))
     return folder / "cache"
+
+
+def measure(task: Task, folder: Path, *, others: bool, model: Path | None = None) -> dict[str, np.ndarray]:
+    """Print and return the result of each ranking."""
+    cache = write_cache(task.documents, folder)
+    rankings: dict[str, Callable[[], Rank]] = {
+        SEARCH: lambda: rank_with_search(cache, folder / "state"),
+        **{f"bm25s/{_name(lines)}": lambda lines=lines: rank_with_bm25s(task, lines) for lines in WINDOWS},
+    }
+    if others:
+        rankings |= {"rank-bm25": lambda: rank_with_rank_bm25(task), "v0": lambda: rank_with_v0(cache)}
+    if model is not None:
+        rankings[HYBRID] = lambda: rank_with_hybrid(cache, folder / "state", model)
+    scores: dict[str, np.ndarray] = {}
+    for label, make in rankings.items():
+        rank = make()
+        rank(task.queries[0][0])
+        started = time.perf_counter()
+        scores[label] = gains(rank, task.queries)
+        row = {"ranking": label, "ndcg@10": round(float(scores[label].mean()), 4), "interval": interval(scores[label])}
+        print(json.dumps({**row, "ms_a_query": _milliseconds(started, task)}), flush=True)
+    return scores
+
+
+def _name(lines: int) -> str:
+    return "whole" if lines == WINDOWS[-1] else str(lines)
+
+
+def _milliseconds(started: float, task: Task) -> float:
+    return round(1000 * (time.perf_counter() - started) / len(task.queries), 2)
+
+
+def compare(task: Task, scores: Mapping[str, np.ndarray]) -> bool:
+    """Print the leads. Returns whether the lead over bm25s at its best window size is above zero."""
+    best = max((label for label in scores if label.startswith("bm25s")), key=lambda label: scores[label].mean())
+    pairs = [(SEARCH, best), (SEARCH, "rank-bm25"), (SEARCH, "v0"), (HYBRID, best), (HYBRID, SEARCH)]
+    for label, other in pairs:
+        if label in scores and other in scores:
+            lead = scores[label] - scores[other]
+            row = {"task": task.name, "ranking": label, "lead over": other, "mean": round(float(lead.mean()), 4)}
+            print(json.dumps({**row, "interval": interval(lead)}))
+    return interval(scores[SEARCH] - scores[best])[0] > 0
+
+
+def held_out(name: str, count: int) -> Task:
+    """Return a task with other queries than those that its parameters were chosen with: the first USED of the fixed draw."""
+    used = {query for query, _ in TASKS[name](USED).queries}
+    whole = TASKS[name](sys.maxsize)
+    rest = [each for each in whole.queries if each[0] not in used]
+    return replace(whole, queries=random.Random(7).sample(rest, min(count, len(rest))))  # noqa: S311 - a fixed draw
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--queries", type=int, default=5000)
-    parser.add_argument("--packages", nargs="+", default=PACKAGES)
-    options = parser.parse_args()
-    items = unique([item for package in options.packages for item in read_items(package)])
-    queries = draw(items, options.queries)
-    print(
-        json.dumps({"documents": len(items), "queries": len(queries), "packages": options.packages, "seed": SEED}),
-        flush=True,
+    parser.add_argument("--task", action="append", choices=sorted(TASKS))
+    parser.add_argument("--held-out", action="store_true", help="use queries that no variant of the ranking was measured on")
+    parser.add_argument("--others", action="store_true", help="also measure rank-bm25 and the v0 ranking")
+    parser.add_argument(
+        "--semantic-model", type=Path, help="folder with model.onnx and tokenizer.json: also measure dense retrieval"
     )
-    with tempfile.TemporaryDirectory() as name:
-        cache = write_cache(items, Path(name))
-        rankings: dict[str, Rank] = {
-            "context.search": rank_with_search(cache),
-            "v0": rank_with_v0(cache),
-            "bm25s": rank_with_bm25s(items),
-            "rank-bm25": rank_with_rank_bm25(items),
-        }
-        scores = {}
-        for label, rank in rankings.items():
-            started = time.perf_counter()
-            scores[label] = gains(rank, queries)
-            seconds = time.perf_counter() - started
-            row = {"ranking": label, "ndcg@10": round(float(scores[label].mean()), 4), "interval": interval(scores[label])}
-            print(json.dumps({**row, "ms_a_query": round(1000 * seconds / len(queries), 2)}), flush=True)
+    options = parser.parse_args()
     behind = []
-    for label in list(scores)[1:]:
-        difference = scores["context.search"] - scores[label]
-        if interval(difference)[0] <= 0:
-            behind.append(label)
+    for name in options.task or TASKS:
+        task = held_out(name, options.queries) if options.held_out else TASKS[name](options.queries)
+        if not task.queries:
+            raise SystemExit(f"{name} has no queries that are held out")
         print(
-            json.dumps(
-                {"context.search minus": label, "mean": round(float(difference.mean()), 4), "interval": interval(difference)}
-            )
+            json.dumps({"task": name, "documents": len(task.documents), "queries": len(task.queries), "seed": SEED}),
+            flush=True,
         )
+        with tempfile.TemporaryDirectory() as folder:
+            scores = measure(task, Path(folder), others=options.others, model=options.semantic_model)
+            if not compare(task, scores):
+                behind.append(name)
     if behind:
-        raise SystemExit(f"not above {', '.join(behind)}")
+        raise SystemExit(f"not above bm25s: {', '.join(behind)}")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.field_runs import run_line
+from benchmarks.field_verify import render_verified
 from strictwire.check.engine import lint, select_rules
 from strictwire.check.lint import RULES
 from strictwire.check.policy import LintPolicy
+from strictwire.check.render.text import count
 from strictwire.check.rule import Category
 from strictwire.check.rulesets import LATEST, RULESETS
 from strictwire.check.subject import ToolSet
@@ -54,6 +57,8 @@ def render_head(servers: dict[str, ToolSet]) -> list[str]:
         f"Ruleset {LATEST} on {len(servers)} public servers of npm and",
         f"PyPI with {tools:,} tools, each started over stdio, without an account where it needs one. November 2026.",
         "",
+        run_line("field-report.md"),
+        "",
         f"Servers (tools): {names}.",
     ]
 
@@ -73,7 +78,10 @@ def render_purpose(purpose: Category, servers: dict[str, ToolSet], judged: dict[
     read = [judged[rule] for rule in findings if rule in judged]
     total, false = sum(each["judged"] for each in read), sum(each["false"] for each in read)
     clean = [rule for rule in selection.rules if rule not in findings]
-    lines += ["", f"Judged: {total} findings, {false} false. No findings: {', '.join(clean) or 'none'}."]
+    rate = f" ({100 * false / total:.1f} %)" if total else ""
+    lines += ["", f"Judged: {count(total, 'finding')}, {false} false{rate}. No findings: {', '.join(clean) or 'none'}."]
+    if purpose is Category.CORRECT:
+        lines += ["", render_verified(each for report in reports for each in report.findings)]
     return lines
 
 

@@ -24,14 +24,17 @@ Ratios compare the slower protocol revision of strictwire with the faster one of
 """
 
 
-def render_page(found: Sequence[PartResult], versions: Mapping[str, str], order: Sequence[str]) -> str:
-    """The content of the page."""
+def render_page(
+    found: Sequence[PartResult], *, missing: Sequence[str], versions: Mapping[str, str], order: Sequence[str]
+) -> str:
+    """The content of the page. `missing` are the parts without a result."""
     parts = sorted(found, key=lambda each: order.index(each.part) if each.part in order else len(order))
     return "\n".join(
         [
             INTRODUCTION,
             "## Goals\n",
             _render_goals(parts),
+            *([f"Not measured in this version: {', '.join(missing)}.\n"] if missing else []),
             "## Versions\n",
             render_rows(["software", "version"], [[name, version] for name, version in versions.items()]),
             *(_render_part(each) for each in parts),
@@ -75,7 +78,14 @@ def _render_table(table: Table) -> str:
     return "\n".join([f"### {table.title}\n", render_rows(table.columns, table.rows), note])
 
 
-def write_page(found: Sequence[PartResult], versions: Mapping[str, str], order: Sequence[str], docs: Path) -> None:
+def write_page(
+    found: Sequence[PartResult],
+    *,
+    missing: Sequence[str],
+    versions: Mapping[str, str],
+    order: Sequence[str],
+    docs: Path,
+) -> None:
     """Write the page and its plots."""
     plots = docs / "benchmarks"
     plots.mkdir(parents=True, exist_ok=True)
@@ -83,7 +93,7 @@ def write_page(found: Sequence[PartResult], versions: Mapping[str, str], order: 
         for plot in part.plots:
             if any(plot.lines.values()):
                 (plots / f"{plot.name}.svg").write_text(draw(plot))
-    (docs / "BENCHMARKS.md").write_text(render_page(found, versions, order))
+    (docs / "BENCHMARKS.md").write_text(render_page(found, missing=missing, versions=versions, order=order))
 
 
 def render_goals_for_terminal(found: Sequence[PartResult]) -> str:

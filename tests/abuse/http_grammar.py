@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from tests.abuse import json_text
-from tests.abuse.arena import Arena, Attack, bearer, call
+from tests.abuse.arena import MEGABYTE, Arena, Attack, bearer, call
 from tests.fixtures.live import PATIENCE, modern, request
 from tests.transport.http.smuggling import HIDDEN, LENGTHS, TRANSFER_CODINGS
 
@@ -128,15 +128,28 @@ def held_open(random: Random) -> Traffic:
     return Traffic(raw=raw, connections=600, ends="hold")
 
 
-def all_connections(_random: Random) -> Traffic:
-    """As many connections as the server takes, and more, without a token."""
-    return Traffic(raw=b"P", connections=2300, ends="hold")
+def all_connections(random: Random) -> Traffic:
+    """As many connections as the server takes, and more: without a token, or idle after an authorised request."""
+    return Traffic(
+        raw=random.choice([b"", b"P", b"GET /healthz HTTP/1.1\r\n\r\n", post(ADD)]), connections=2300, ends="hold"
+    )
+
+
+def slow_bodies(random: Random) -> Traffic:
+    """Large bodies that never end, with a token: 4 MiB each, 1.2 GB together."""
+    body = call("say", text="x" * (random.choice([1, 4]) * MEGABYTE - 1000))
+    return Traffic(raw=post(body)[:-1], connections=300, ends="hold")
+
+
+def kept_bodies(_random: Random) -> Traffic:
+    """Large requests on connections that stay open."""
+    return Traffic(raw=post(call("add", a=1, b=2, more="x" * (3 * MEGABYTE))), connections=200, ends="hold")
 
 
 def unread(random: Random) -> Traffic:
     """Large answers for a client that does not read."""
     raw = b"".join(post(call(random.choice(["big", "big_at_once"]), n, size=600_000)) for n in range(4))
-    return Traffic(raw=raw, connections=15, ends="hold")
+    return Traffic(raw=raw, connections=random.choice([15, 300]), ends="hold")
 
 
 def sessions(random: Random) -> Traffic:
@@ -209,6 +222,8 @@ ATTACK = Attack(
         "reset_at_once": reset_at_once,
         "held_open": held_open,
         "all_connections": all_connections,
+        "slow_bodies": slow_bodies,
+        "kept_bodies": kept_bodies,
         "unread": unread,
         "sessions": sessions,
         "streams": streams,
@@ -222,5 +237,5 @@ ATTACK = Attack(
         "capabilities": posted(json_text.capabilities),
     },
     check=check,
-    exceeding=frozenset({"all_connections", "wide", "many_names", "capabilities"}),
+    lengthy=frozenset({"slow_bodies", "kept_bodies"}),
 )

@@ -90,10 +90,12 @@ def test_a_result_survives_the_round_trip_through_a_file(tmp_path: Path) -> None
 
 
 def test_the_page_marks_a_missed_goal() -> None:
-    page = render_page([PartResult(part="server", goals=[at_least("speed", 2, 1.0)])], {"mcp": "2.3.0"}, ["server"])
+    found = [PartResult(part="server", goals=[at_least("speed", 2, 1.0)])]
+    page = render_page(found, missing=["guard", "lint"], versions={"mcp": "2.3.0"}, order=["server"])
 
     assert "| server | speed | ≥ 2 | 1.00 | **no** |" in page
     assert "| mcp | 2.3.0 |" in page
+    assert "Not measured in this version: guard, lint." in page
 
 
 def test_table_cells_are_escaped() -> None:

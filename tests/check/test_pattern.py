@@ -88,3 +88,8 @@ def test_an_invalid_or_unsupported_expression_is_rejected(pattern: str) -> None:
 )
 def test_an_anchored_pattern_without_unbounded_repetition_limits_the_length(pattern: str, longest: int | None) -> None:
     assert longest_match(pattern) == longest
+
+
+def test_a_sample_of_nested_repetitions_is_refused_instead_of_filling_the_memory() -> None:
+    with pytest.raises(UnsupportedPattern, match="more than 10000 characters"):
+        sample_text("^(((a{1000}){1000}){1000}){1000}$")

@@ -7,15 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from strictwire.canon.json import parse_object
-from strictwire.check.finding import Finding, Impact, Level, Report, WaivedFinding
+from strictwire.canon.json import parse, parse_object
+from strictwire.check.finding import Finding, Impact, Level, Place, Report, WaivedFinding
 from strictwire.check.render import FORMATS
 from strictwire.check.render.reference import render_reference, render_reference_html
-from strictwire.contract.conform import compile_schema
 from strictwire.contract.safety import Safety
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure_code import FailureCode
-from tests.check.sarif_parts import LOG
+from tests.check.code_scanning import find_faults
 
 NASTY = "a|b <b> \x1b[31m\n::error::%"
 FINDING = Finding(
@@ -102,14 +101,37 @@ def test_sarif_has_results_locations_and_suppressions() -> None:
 
 def test_sarif_conforms_to_the_standard_and_to_what_code_scanning_requires() -> None:
     live = replace(FINDING, file="python3 'my server.py' --token x", line=0, column=0, pointer="/tools/0/inputSchema")
-    value = parse_object(FORMATS["sarif"](replace(REPORT, findings=(FINDING, BREAKING, NOTE, live))).encode())
-    run = value["runs"][0]
+    joined = replace(FINDING, also=(live.place, Place("b", "a folder/ü.json", "/x", 2, 1)))
+    report = replace(REPORT, findings=(FINDING, BREAKING, NOTE, live, joined), known=(NOTE,))
+    run = parse_object(FORMATS["sarif"](report).encode())["runs"][0]
     uris = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"]]
 
-    assert compile_schema(LOG).find_violations(value) == ()
-    assert uris == ["schemas/tools/a.json", "tools/b", "tools/c", "tools/a", "schemas/tools/a.json"]
-    assert all(each["shortDescription"]["text"] and each["help"]["text"] for each in run["tool"]["driver"]["rules"])
-    assert all(each["partialFingerprints"] and each["message"]["text"] for each in run["results"])
+    assert find_faults(FORMATS["sarif"](report)) == []
+    assert uris[:4] == ["schemas/tools/a.json", "tools/b", "tools/c", "tools/a"]
+
+
+def test_several_reports_are_one_document_in_every_format() -> None:
+    sarif = FORMATS["sarif"](REPORT, CLEAN)
+    junit = ET.fromstring(FORMATS["junit"](REPORT, CLEAN))
+
+    assert find_faults(sarif) == []
+    assert [each["automationDetails"]["id"] for each in parse_object(sarif.encode())["runs"]] == [
+        "strictwire/breaking/",
+        "strictwire/lint/",
+    ]
+    assert [each.get("name") for each in junit] == ["strictwire breaking", "strictwire lint"]
+    assert parse(FORMATS["json"](REPORT, CLEAN).encode()) == [
+        parse(FORMATS["json"](each).encode()) for each in (REPORT, CLEAN)
+    ]
+    assert FORMATS["text"](REPORT, CLEAN) == FORMATS["text"](REPORT) + FORMATS["text"](CLEAN)
+
+
+def test_every_format_has_old_and_new_text_excerpt_and_witness() -> None:
+    finding = replace(BREAKING, excerpt="EXCERPT", old="OLD", new="NEW", witness="WITNESS")
+    texts = {name: render(replace(REPORT, findings=(finding,))) for name, render in FORMATS.items() if name != "statistics"}
+    missing = [(name, word) for name in texts for word in ("EXCERPT", "OLD", "NEW", "WITNESS") if word not in texts[name]]
+
+    assert missing == []
 
 
 @pytest.mark.parametrize(("report", "counts"), [(REPORT, ("3", "2", "1")), (CLEAN, ("1", "0", "0"))])
@@ -254,3 +276,25 @@ def test_severity_baseline_and_notes_are_in_every_format() -> None:
     ]
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "Assets/a%20b%25.mat"
     assert FORMATS["github"](SEVERE).startswith("::warning file=Assets/a b%25.mat,")
+
+
+def test_an_annotation_of_a_running_server_names_no_file() -> None:
+    listed = replace(FINDING, file="npx -y some-server", pointer="/tools/0/inputSchema", line=0, column=0)
+
+    assert FORMATS["github"](replace(REPORT, findings=(listed,))).startswith("::error title=NO_DEFAULT::a: bad")
+
+
+def test_statistics_and_markdown_count_as_the_text_does_and_mark_what_does_not_fail() -> None:
+    counts = "2 findings, 1 note, 1 waived in 3 tools of "
+    statistics, markdown = FORMATS["statistics"](REPORT), FORMATS["markdown"](REPORT)
+
+    assert counts in FORMATS["text"](REPORT)
+    assert statistics.splitlines() == [
+        "      1  INPUT_BOUNDS_KEPT  in 1 tool  breaks callers",
+        "      1  NO_DEFAULT         in 1 tool",
+        "      1  TOOL_ADDED         in 1 tool  compatible; note, does not fail",
+        f"breaking: {counts}schemas",
+    ]
+    failing, _, others = markdown.partition("These do not fail the check:")
+    assert counts in failing
+    assert ("| TOOL_ADDED" in failing, "| TOOL_ADDED" in others) == (False, True)

@@ -61,6 +61,40 @@ def test_a_failure_says_what_to_do_next(capfd: pytest.CaptureFixture[str]) -> No
     )
 
 
+ASKING = """
+from dataclasses import dataclass
+
+from strictwire import Context, Server
+
+server = Server("asking", version="1.0.0")
+
+
+@dataclass
+class Choice:
+    item: str
+
+
+@server.tool
+async def ask(ctx: Context) -> str:
+    \"\"\"Asks the user.\"\"\"
+    return str(await ctx.elicit("Which item?", Choice))
+"""
+
+
+@pytest.mark.slow
+def test_a_tool_that_asks_the_user_names_the_capability(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "asking.py").write_text(ASKING)
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["call", "asking:server", "ask"]) == 1
+    assert capfd.readouterr().err == (
+        "strictwire call: ask: MISSING_CAPABILITY: Missing required client capability (elicitation); this command cannot "
+        "answer questions of a server: use an MCP client that can, or strictwire.Client with on_elicit, on_sample or roots\n"
+    )
+
+
 @pytest.mark.slow
 def test_the_traceback_of_a_handler_is_shown_with_its_source_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["call", "shop:server", "broken"]) == 1

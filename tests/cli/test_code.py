@@ -13,6 +13,8 @@ from tests.fixtures.live import environment
 
 from strictwire.canon.json import parse_object
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = str(Path(sys.executable).parent / "strictwire")
 PATIENCE = 120
 

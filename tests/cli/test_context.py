@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tests.fixtures.live import command, run
 from tests.packs.context.caches import make_cache, snapshot, write_sources
 
 from strictwire.canon.json import parse_object
+from strictwire.cli.context import ProgressLine
 from strictwire.cli.main import main
 
 
@@ -109,6 +111,83 @@ def test_a_query_that_is_not_utf_8_exits_2(tmp_path: Path) -> None:
     )
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, b"", b"error: Query is invalid\n")
+
+
+CONFLICTS = {"a.md": "x", "b.md": "x", "c.md": b"\x89\0", "d.txt": "text"}
+
+
+def test_a_build_skips_and_reports_and_a_strict_build_refuses(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sources = write_sources(tmp_path / "sources", {**CONFLICTS, "e.ipynb": "{"})
+    asked = ("build", "--sources", str(sources), "--cache")
+    strict = call(*asked, str(tmp_path / "strict"), "--strict", capfd=capfd)
+    code, out, err = call(*asked, str(tmp_path / "cache"), "--report", str(tmp_path / "report.json"), capfd=capfd)
+    whole = call(*asked, str(tmp_path / "whole"), "--exclude", "*.ipynb", capfd=capfd)
+
+    assert (strict[0], (tmp_path / "strict").exists()) == (7, False)
+    assert (code, out, err.splitlines()[0][:18]) == (100, "", "built 2 documents,")
+    assert err.splitlines()[1:] == [
+        "skipped 1 (same content as another file, which is kept): b.md (kept: a.md)",
+        "skipped 1 (not text): c.md",
+        "skipped 1 (not a valid file of its kind): e.ipynb",
+    ]
+    assert parse_object((tmp_path / "report.json").read_bytes())["counts"] == {"duplicate": 1, "binary": 1, "damaged": 1}
+    assert (whole[0], whole[2].splitlines()[-1]) == (0, "ignored 1 files and folders (.gitignore, --exclude, --include)")
+
+
+def test_the_examples_of_the_help_are_accepted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sources = write_sources(tmp_path / "sources", {"a.md": "x", "b.py": "y"})
+    kinds = ("--kind", "markdown", "--kind", "code")
+
+    assert call("build", "--sources", str(sources), "--cache", str(tmp_path / "cache"), *kinds, capfd=capfd)[0] == 0
+    assert call("build", "--sources", "x", "--cache", "y", "--max-bytes", "0", capfd=capfd)[0] == 1
+    assert call("build", "--sources", "x", "--cache", "y", "--watch", "--report", "z", capfd=capfd)[0] == 1
+
+
+def test_progress_shows_the_rate_and_the_time_that_is_left() -> None:
+    times = iter([10.0, 12.0, 14.0])
+    stream = io.StringIO()
+    line = ProgressLine(stream, lambda: next(times))
+    for done in (0, 256, 600):
+        line(done, 600)
+
+    assert stream.getvalue().split("\r\x1b[K")[1:] == [
+        "0/600 documents",
+        "256/600 documents, 128/s, 3 s left",
+        "600/600 documents, 150/s\n",
+    ]
+
+
+def test_add_and_search_work_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    sources = write_sources(tmp_path / "sources", {"a.md": "# Guide\n\nReset the password.", "b.md": "Other page."})
+    root = str(tmp_path / "root")
+    added = call("add", "docs", str(sources), "--root", root, "--title", "Docs", capfd=capfd)
+    found = call("search", "reset password", "--root", root, capfd=capfd)
+    asjson = call("search", "reset password", "--root", root, "--cache", "docs", "--format", "json", capfd=capfd)
+    absent = call("search", "x", "--root", root, "--cache", "absent", capfd=capfd)
+
+    assert (added[0], added[1], added[2].splitlines()[0]) == (0, "", f"added docs from {sources}")
+    assert (found[0], found[1].splitlines()[2:], found[2]) == (
+        0,
+        ["docs a.md lines 1-3 (Guide)", "# Guide", "", "Reset the password."],
+        "",
+    )
+    assert [each["id"] for each in parse_object(asjson[1].encode())["passages"]] == ["a.md"]
+    assert (absent[0], absent[1]) == (4, "")
+    assert call("search", "x", "--root", root, "--budget", "255", capfd=capfd)[0] == 1
+    assert call("add", "a/b", str(sources), "--root", root, capfd=capfd)[0] == 6
+
+
+@pytest.mark.parametrize(
+    "options", [("--http", "127.0.0.1:0"), ("--profile", "editor/0.1"), ("--workers", "2"), ("module:server",)]
+)
+def test_the_frozen_surface_refuses_options_that_it_does_not_have(
+    options: tuple[str, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--pack", "context", "--exact-v0", *options]) == 2
+    assert "--exact-v0 serves Context Resolve v0 over stdio only; remove" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

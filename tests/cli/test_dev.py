@@ -49,6 +49,10 @@ class Dev:
     def wait_for_line(self, text: str) -> None:
         wait_for(lambda: any(text in line for line in self.errors), PATIENCE)
 
+    def serves_after(self, line: str) -> bool:
+        """Whether the server has announced its URL after it wrote a line."""
+        return line in self.errors and any("serves http" in each for each in self.errors[self.errors.index(line) :])
+
     def has_tool(self, name: str) -> bool:
         from http.client import HTTPConnection
 
@@ -100,6 +104,30 @@ def test_a_change_is_served_and_a_broken_module_shows_its_traceback(dev: Dev, tm
 
     (tmp_path / "served.py").write_text(SERVER.format(tool="third"))
     wait_for(lambda: dev.has_tool("third"), PATIENCE)
+
+
+LIFESPAN = """import sys
+from strictwire import Server
+
+
+async def lifespan(server):
+    print("{tool} opens", file=sys.stderr, flush=True)
+    yield
+    print("{tool} closes", file=sys.stderr, flush=True)
+
+
+server = Server("dev", version="1.0.0", lifespan=lifespan)
+"""
+
+
+@pytest.mark.slow
+def test_a_restart_closes_the_lifespan_and_opens_the_new_one(dev: Dev, tmp_path: Path) -> None:
+    for tool in ("first", "second"):
+        (tmp_path / "served.py").write_text(LIFESPAN.format(tool=tool))
+        wait_for(lambda: dev.serves_after(f"{tool} opens\n"), PATIENCE)  # noqa: B023 - the lambda is called at once
+    told = [line.strip() for line in dev.errors if line.endswith(("opens\n", "closes\n"))]
+
+    assert told == ["first opens", "first closes", "second opens"]
 
 
 def test_only_files_of_the_project_are_watched(tmp_path: Path) -> None:

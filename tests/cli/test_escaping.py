@@ -11,6 +11,8 @@ from tests.fixtures.live import StdioProcess, modern, run
 
 from strictwire.canon.json import parse_object
 
+pytestmark = pytest.mark.slow
+
 UPSTREAM = str(Path(__file__).parent.parent / "fixtures" / "hostile_upstream.py")
 SERVER = f"{sys.executable} {UPSTREAM}"
 HOSTILE = "x\x1b[2J\x9b2J\u202e\nforged\u2028](evil)|<b>`"

@@ -118,3 +118,42 @@ def test_a_server_that_cannot_be_imported_is_not_added(config: Path, capsys: pyt
     assert main(["install", "cursor", "nowhere_at_all:server", "--file", str(config)]) == 2
     assert config.read_bytes() == BEFORE
     assert "there is no module 'nowhere_at_all' here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_the_server_of_an_author_is_removed_again(config: Path, module: str, guarded: bool) -> None:
+    assert main(["install", "cursor", module, "--file", str(config)]) == 0
+    assert not guarded or main(["install", "cursor", "--file", str(config)]) == 0
+    before = parse_object(config.read_bytes())["mcpServers"]
+    Path("mine.py").unlink()  # a server that no longer starts can be removed too
+
+    assert main(["install", "cursor", module, "--uninstall", "--file", str(config)]) == 0
+    assert parse_object(config.read_bytes())["mcpServers"] == {"one": before["one"]}
+
+
+def test_it_is_removed_by_its_name_if_there_are_two(config: Path, module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("first", "second"):
+        assert main(["install", "cursor", module, "--name", name, "--file", str(config)]) == 0
+
+    assert main(["install", "cursor", module, "--name", "first", "--uninstall", "--file", str(config)]) == 0
+    assert list(parse_object(config.read_bytes())["mcpServers"]) == ["one", "second"]
+    capsys.readouterr()
+    assert main(["install", "cursor", module, "--name", "first", "--uninstall", "--file", str(config)]) == 0
+    assert capsys.readouterr().out == "first: not changed (no server of this configuration runs mine:server)\n"
+
+
+def test_it_is_removed_from_toml_and_comments_stay(tmp_path: Path, module: str) -> None:
+    path = tmp_path / "config.toml"
+    others = '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "npx"\n'
+    path.write_text(others)
+    assert main(["install", "codex", module, "--file", str(path)]) == 0
+    path.write_text(path.read_text() + "\n[mcp_servers.mine.extra]\na = 1\n\n# about b\n[b]\nc = [\n  1,\n]\n")
+
+    assert main(["install", "codex", module, "--uninstall", "--file", str(path)]) == 0
+    assert path.read_text().startswith(others)
+    assert "# about b\n[b]\n" in path.read_text()
+    assert tomllib.loads(path.read_text()) == {
+        "model": "x",
+        "mcp_servers": {"other": {"command": "npx"}},
+        "b": {"c": [1]},
+    }

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import shlex
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -126,3 +130,35 @@ def test_every_rule_is_explained(rule: str, capsys: pytest.CaptureFixture[str]) 
     lines = capsys.readouterr().out.splitlines()
 
     assert (code, lines[0], [line[:7] for line in lines[-3:]]) == (0, rule, ["- bad: ", "- good:", "- advic"])
+
+
+STRICTWIRE = [sys.executable, "-m", "strictwire.cli.main"]
+
+
+def test_an_interrupted_command_says_so_and_leaves_no_server(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    server = f"import pathlib, time; pathlib.Path({str(started)!r}).touch(); time.sleep(3600)"
+    # A shell starts background jobs with SIGINT ignored, which processes inherit.
+    command = subprocess.Popen(
+        [*STRICTWIRE, "lint", "--stdio", shlex.join([sys.executable, "-c", server])],
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    while not started.exists():
+        assert command.poll() is None
+        time.sleep(0.01)
+    command.send_signal(signal.SIGINT)
+    _, said = command.communicate(timeout=60)
+
+    assert (command.returncode, said) == (130, "strictwire: interrupted\n")
+
+
+def test_a_reader_that_closes_the_output_causes_no_traceback() -> None:
+    command = subprocess.Popen([*STRICTWIRE, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    listed = subprocess.Popen([*STRICTWIRE, "lint", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for each in (command, listed):
+        assert each.stdout is not None
+        each.stdout.close()
+
+    assert [each.communicate(timeout=60)[1] for each in (command, listed)] == [b"", b""]

@@ -141,6 +141,14 @@ def test_endless_paging_is_stopped() -> None:
     scripted("endless", act)
 
 
+def test_the_bytes_of_all_pages_are_bounded() -> None:
+    async def act(session: Session) -> None:
+        with pytest.raises(NotUnderstood, match="33554432 bytes"):
+            await session.list_tools()
+
+    scripted("heavy", act)
+
+
 def test_a_response_with_an_id_of_another_type_is_ignored() -> None:
     async def act(session: Session) -> object:
         return await session.request("other-type")

@@ -15,9 +15,8 @@ from strictwire.contract.fingerprint import (
     Fingerprint,
     fingerprint,
     parse_fingerprint,
-    schema_texts,
-    strip_text,
 )
+from strictwire.contract.subschemas import schema_texts, strip_text
 from strictwire.sources.entries import contract_of
 
 HERE = Path(__file__).parent

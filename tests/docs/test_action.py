@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.check.code_scanning import find_faults
 from tests.sources.project import closed, commit_all, write, write_project
 
 ROOT = Path(__file__).parents[2]
+STRICTWIRE = str(Path(sys.executable).with_name("strictwire"))
 STEP = re.compile(r"^    - id: (?P<id>\w+)\n(?P<body>(?:      .*\n|\n)*)", re.MULTILINE)
 
 
@@ -45,8 +47,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_lint_breaking_and_pin_pass_on_an_unchanged_project_and_fail_on_a_changed_one(project: Path) -> None:
-    command = [str(Path(sys.executable).with_name("strictwire")), "pin"]
-    subprocess.run(command, cwd=project, check=True, capture_output=True, timeout=60)
+    subprocess.run([STRICTWIRE, "pin"], cwd=project, check=True, capture_output=True, timeout=60)
     before = [
         run("lint", project, SOURCE="schemas")[0],
         run("breaking", project, SOURCE="schemas", AGAINST="git:v1")[0],
@@ -59,6 +60,23 @@ def test_lint_breaking_and_pin_pass_on_an_unchanged_project_and_fail_on_a_change
     assert before == [0, 0, 0]
     assert (breaking[0], "::error file=schemas/tools/read.json" in breaking[1]) == (100, True)
     assert (pin[0], "title=PIN_INPUT" in pin[1]) == (100, True)
+
+
+@pytest.mark.slow
+def test_each_step_writes_a_summary_and_a_sarif_file_that_code_scanning_accepts(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project / "more" / "tools" / "list.json", {"type": "string"})
+    subprocess.run([STRICTWIRE, "pin"], cwd=project, check=True, capture_output=True, timeout=60)
+    write(project / "schemas" / "tools" / "read.json", closed(path={"type": "string", "maxLength": 9}))
+    inputs = {"lint": {"SOURCE": "schemas\nmore\n"}, "breaking": {"AGAINST": "git:v1"}, "pin": {"LOCK": "strictwire.lock"}}
+    for name, values in inputs.items():
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / f"{name}.md"))
+        code, _ = run(name, project, **{"SOURCE": "schemas", "SARIF_DIR": "out", **values})
+
+        assert (name, code) == (name, 100)
+        assert (project / f"{name}.md").read_text("utf-8").startswith(f"## strictwire {name}\n")
+        assert find_faults((project / "out" / f"{name}.sarif").read_text("utf-8")) == []
 
 
 def test_a_server_is_checked_instead_of_a_folder(project: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "AUTHORS.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "AUTHORS.md", ROOT / "docs" / "CLIENT.md")
 
 
 def examples() -> list[tuple[str, str]]:

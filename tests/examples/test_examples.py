@@ -5,22 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.types import ElicitResult
 
 from strictwire.canon.json import parse_object
 from tests.fixtures.live import HERE, command, environment, serve_http
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FASTMCP = Path(__file__).parent / "fastmcp"
+FASTMCP_PYTHON = Path(__file__).parents[2] / ".venv-fastmcp" / "bin" / "python"
 NODE = Path(sys.executable).parent / "node"
 SCRIPT = Path(__file__).parents[1] / "interop" / "node" / "calls.mjs"
 
@@ -33,6 +38,8 @@ RUN = "12345678-1234-5678-1234-567812345678"
 VALUES = [{"sensor": 1, "value": 1.5}, {"sensor": 2, "value": -3, "at": "2026-01-31T09:00:00Z"}]
 
 Calls = list[tuple[str, dict[str, Any]]]
+Answer = dict[str, Any]
+"""The answer of a user to a form."""
 
 NOTES: Calls = [
     ("add_note", {"title": "Milk", "body": "Two litres"}),
@@ -53,6 +60,22 @@ DATA: Calls = [
     ("area", {"shape": {"side": 2}}),
     ("page", {"weights": {"3": 1.5, "1": 2}}),
 ]
+
+
+WEATHER: Calls = [
+    ("forecast", {"city": "Bern", "days": 2}),
+    ("forecast", {"city": "Nowhere"}),
+    ("forecast", {"city": "Storm"}),
+    ("forecast", {"city": "Bern", "days": 17}),
+    ("plan_trip", {"city": "Bern"}),
+    ("plan_trip", {"city": "Bern"}),
+]
+ANSWERS: list[Answer] = [
+    {"action": "accept", "content": {"days": 99, "activity": "beach"}},
+    {"action": "accept", "content": {"days": 3, "activity": "beach"}},
+    {"action": "decline"},
+]
+"""The first is not accepted, so the first trip is asked for twice."""
 
 
 def told_by_notes(results: list[dict[str, Any]]) -> list[Any]:
@@ -100,11 +123,17 @@ EXPECTED_DATA = [
 ]
 
 
-def drive_python(era: str, target: Any, calls: Calls) -> list[dict[str, Any]]:
+def drive_python(era: str, target: Any, calls: Calls, answers: Sequence[Answer] = ()) -> list[dict[str, Any]]:
+    left = list(answers)
+
+    async def elicit(_context: Any, _params: Any) -> ElicitResult:
+        return ElicitResult(**left.pop(0))
+
     async def main() -> list[dict[str, Any]]:
         with anyio.fail_after(60), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            async with Client(target, mode="legacy" if era == "legacy" else "auto") as client:
+            mode: Any = "legacy" if era == "legacy" else "auto"
+            async with Client(target, mode=mode, elicitation_callback=elicit if answers else None) as client:
                 return [_as_json(await client.call_tool(name, arguments)) for name, arguments in calls]
 
     return anyio.run(main)
@@ -120,12 +149,19 @@ def _as_json(result: Any) -> dict[str, Any]:
     }
 
 
-def drive_node(kind: str, target: list[str], env: dict[str, str], calls: Calls) -> list[dict[str, Any]]:
+def drive_node(
+    kind: str, target: list[str], env: dict[str, str], calls: Calls, answers: Sequence[Answer] = ()
+) -> list[dict[str, Any]]:
     assert (SCRIPT.parent / "node_modules").is_dir(), "run ./scripts/npm"
     done = subprocess.run(
         [str(NODE), str(SCRIPT), kind, *target],
-        cwd=HERE, env=env, input=json.dumps(calls).encode(), capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=HERE,
+        env=env,
+        input=json.dumps({"calls": calls, "answers": answers}).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr.decode()
     return list(parse_object(done.stdout.strip())["results"])
 
@@ -142,12 +178,19 @@ def over_http(module: str, env: dict[str, str]) -> Iterator[tuple[Any, list[str]
         yield process.url, ["http", process.url]
 
 
-def drive(client: str, way: Callable[..., Any], module: str, calls: Calls, tmp_path: Path) -> list[dict[str, Any]]:
-    env = environment({"PYTHONPATH": str(EXAMPLES), "NOTES_DB": str(tmp_path / "notes.db")})
+def drive(
+    client: str,
+    way: Callable[..., Any],
+    module: str,
+    calls: Calls,
+    more: Mapping[str, str],
+    answers: Sequence[Answer] = (),
+) -> list[dict[str, Any]]:
+    env = environment({"PYTHONPATH": str(EXAMPLES), **more})
     with way(module, env) as (target, words):
         if client.startswith("python"):
-            return drive_python(client.removeprefix("python-"), target, calls)
-        return drive_node(client, words, env, calls)
+            return drive_python(client.removeprefix("python-"), target, calls, answers)
+        return drive_node(client, words, env, calls, answers)
 
 
 clients = pytest.mark.parametrize("client", CLIENTS)
@@ -157,19 +200,87 @@ ways = pytest.mark.parametrize("way", [over_stdio, over_http], ids=["stdio", "ht
 @clients
 @ways
 def test_notes(client: str, way: Callable[..., Any], tmp_path: Path) -> None:
-    assert told_by_notes(drive(client, way, "notes", NOTES, tmp_path)) == EXPECTED_NOTES
+    assert told_by_notes(drive(client, way, "notes", NOTES, {"NOTES_DB": str(tmp_path / "notes.db")})) == EXPECTED_NOTES
 
 
 @clients
 @ways
-def test_data(client: str, way: Callable[..., Any], tmp_path: Path) -> None:
-    results = drive(client, way, "data", DATA, tmp_path)
+def test_data(client: str, way: Callable[..., Any]) -> None:
+    results = drive(client, way, "data", DATA, {})
 
     assert [_told(each) for each in results] == EXPECTED_DATA
     assert results[0].get("images", ["image/png"]) == ["image/png"]
 
 
-@pytest.mark.parametrize("name", ["notes", "data"])
+DAYS = [("2026-07-01", 14.0, 28.0, 0.0), ("2026-07-02", 13.0, 21.0, 0.4), ("2026-07-03", 15.0, 27.0, 6.0)]
+BERN = [{"date": day, "low": low, "high": high, "rain": rain} for day, low, high, rain in DAYS]
+EXPECTED_WEATHER = [
+    BERN[:2],
+    ("NOT_FOUND", "Not found: city Nowhere"),
+    ("UNAVAILABLE", "A service that the tool needs is not available: Open-Meteo"),
+    ("INVALID_PARAMS", INVALID + "days violates maximum"),
+    {"city": "Bern", "activity": "beach", "good_days": ["2026-07-01"]},
+    ("ANSWER_DECLINED", "The question of the tool was declined"),
+]
+
+
+class OpenMeteo(BaseHTTPRequestHandler):
+    """The two methods of Open-Meteo that the example calls. It knows Bern, and is down for Storm."""
+
+    def do_GET(self) -> None:
+        path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
+        if query.get("name") == ["Storm"]:
+            self.send_error(503)
+            return
+        found = self._places(query["name"][0]) if path == "/places" else self._daily(query)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(found).encode())
+
+    def _places(self, name: str) -> dict[str, Any]:
+        return {"results": [{"name": "Bern", "latitude": 46.9, "longitude": 7.4}]} if name == "Bern" else {}
+
+    def _daily(self, query: dict[str, list[str]]) -> dict[str, Any]:
+        assert (query["latitude"], query["longitude"]) == (["46.9"], ["7.4"])
+        names = ["time", *query["daily"][0].split(",")]
+        return {"daily": dict(zip(names, zip(*DAYS[: int(query["forecast_days"][0])], strict=True), strict=True))}
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: the tests print their own failures."""
+
+
+@pytest.fixture(scope="module")
+def open_meteo() -> Iterator[dict[str, str]]:
+    """The addresses of a service that answers as Open-Meteo does."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), OpenMeteo) as service:
+        thread = threading.Thread(target=service.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{service.server_port}"
+        yield {"PLACES_URL": f"{url}/places", "FORECAST_URL": f"{url}/forecast"}
+        service.shutdown()
+        thread.join()
+
+
+@clients
+@ways
+def test_weather(client: str, way: Callable[..., Any], open_meteo: dict[str, str]) -> None:
+    results = drive(client, way, "weather", WEATHER, open_meteo, ANSWERS)
+
+    assert [_told(each) for each in results] == EXPECTED_WEATHER
+
+
+def test_weather_answers_as_the_same_server_on_fastmcp(open_meteo: dict[str, str]) -> None:
+    """Where a call succeeds. FastMCP does not validate answers, so it is asked for the trip once."""
+    assert FASTMCP_PYTHON.exists(), "run ./scripts/peers"
+    target = StdioServerParameters(
+        command=str(FASTMCP_PYTHON), args=[str(FASTMCP / "weather.py")], cwd=HERE, env=environment(open_meteo)
+    )
+    results = drive_python("legacy", target, [WEATHER[0], WEATHER[4]], ANSWERS[1:])
+
+    assert [_told(each) for each in results] == [EXPECTED_WEATHER[0], EXPECTED_WEATHER[4]]
+
+
+@pytest.mark.parametrize("name", ["notes", "data", "weather"])
 def test_an_example_is_no_longer_than_the_same_server_on_fastmcp(name: str) -> None:
     ours, theirs = (_lines(folder / f"{name}.py") for folder in (EXAMPLES, FASTMCP))
 

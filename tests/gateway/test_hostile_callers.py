@@ -25,6 +25,8 @@ from tests.gateway.guard_process import (
     write_settings,
 )
 
+pytestmark = pytest.mark.slow
+
 OPEN = {"type": "object", "additionalProperties": True}
 DENIED = "PERMISSION_DENIED"
 

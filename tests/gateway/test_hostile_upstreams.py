@@ -15,6 +15,8 @@ from strictwire.canon.json import parse, parse_object
 from tests.fixtures.live import wait_for
 from tests.gateway.guard_process import ERAS, code_of, guard, upstream, write_settings
 
+pytestmark = pytest.mark.slow
+
 STATUS = "strictwire-guard://upstreams"
 
 

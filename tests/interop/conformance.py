@@ -1,4 +1,4 @@
-"""Runs the official conformance suite against our server, or the guard before another one, and counts what it scores.
+"""Runs the official conformance suite against our server, the guard before another one, or our client, and counts passes.
 
 A scenario that is not scored but named in `ALSO` must pass as well. Exit code 0 only if everything passed.
 """
@@ -33,6 +33,23 @@ ALSO: Final[Mapping[str, frozenset[str]]] = {
 }
 """Scenarios that the suite runs without scoring them, and that we pass all the same."""
 
+TASKS: Final = frozenset(
+    f"tasks-{name}"
+    for name in (
+        "lifecycle",
+        "capability-negotiation",
+        "wire-fields",
+        "request-state-removal",
+        "mrtr-input",
+        "request-headers",
+        "dispatch-and-envelope",
+        "status-notifications",
+        "required-task-error",
+        "mrtr-composition",
+    )
+)
+"""The scenarios of the tasks extension. The server passes them; the SDK behind the guard has no tasks."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -58,6 +75,12 @@ class Verdict:
         return sorted((self.failed - self.unscored) | also) + short
 
 
+def find_missing(target: str, verdict: Verdict) -> list[str]:
+    """What was to pass and did not, for one target."""
+    has_tasks = target == "self" and verdict.revision == "2026-07-28"
+    return verdict.missing + sorted(TASKS - verdict.passed if has_tasks else ())
+
+
 _LINE: Final = re.compile(r"^([✓✗])\s+(\S+): \d+ passed, \d+ failed", re.MULTILINE)
 _UNSCORED: Final = re.compile(r"^\s+[✓✗]\s+(\S+) \(", re.MULTILINE)
 
@@ -79,6 +102,50 @@ def judge(url: str, revision: str) -> tuple[Verdict, str]:
     command = [str(NODE), str(SUITE), "server", "--url", url, "--requirements", revision]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=SUITE.parent)
     return read_verdict(revision, done.stdout), done.stdout + done.stderr
+
+
+CLIENT_SCENARIOS: Final[Mapping[str, tuple[str, ...]]] = {
+    "2025-11-25": (
+        "initialize",
+        "tools_call",
+        "elicitation-sep1034-client-defaults",
+        "sse-retry",
+        "json-schema-2020-12-preservation",
+    ),
+    "2026-07-28": (
+        "tools_call",
+        "request-metadata",
+        "sep-2322-client-request-state",
+        "http-standard-headers",
+        "http-custom-headers",
+        "http-invalid-tool-headers",
+        "json-schema-ref-no-deref",
+        "json-schema-2020-12-preservation",
+    ),
+}
+"""The scenarios of the suite for clients, except those of `auth/`: the client has no authorization flow."""
+
+
+def judge_client(scenario: str, revision: str) -> tuple[bool, str]:
+    """Run one scenario against our client. Whether it passed, and the output of the suite."""
+    client = f"{sys.executable} {HERE / 'conformance_client.py'}"
+    command = [str(NODE), str(SUITE), "client", "--command", client, "--scenario", scenario, "--spec-version", revision]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=SUITE.parent)
+    output = done.stdout + done.stderr
+    return done.returncode == 0 and "OVERALL: PASSED" in output, output
+
+
+def _judge_client() -> int:
+    """Judge the client in every revision. Returns the exit code."""
+    broken = False
+    for revision, scenarios in CLIENT_SCENARIOS.items():
+        verdicts = {scenario: judge_client(scenario, revision) for scenario in scenarios}
+        failed = {scenario: output for scenario, (passed, output) in verdicts.items() if not passed}
+        print(f"{revision}: {len(verdicts) - len(failed)}/{len(verdicts)}", flush=True)
+        for scenario, output in failed.items():
+            broken = True
+            print(f"{output}\n{revision}: not passed: {scenario}", file=sys.stderr)
+    return 1 if broken else 0
 
 
 @contextmanager
@@ -139,17 +206,20 @@ TARGETS: Final[Mapping[str, Callable[[], AbstractContextManager[str]]]] = {
 def main(arguments: Sequence[str]) -> int:
     """Judge one target in every revision."""
     name = arguments[0] if arguments else "self"
+    if name == "client":
+        return _judge_client()
     if name not in TARGETS:
-        print(f"conformance: unknown target {name!r}; targets: {', '.join(TARGETS)}", file=sys.stderr)
+        print(f"conformance: unknown target {name!r}; targets: client, {', '.join(TARGETS)}", file=sys.stderr)
         return 2
     broken = False
     with TARGETS[name]() as url:
         for revision in SCORED:
             verdict, output = judge(url, revision)
             print(verdict.line, flush=True)
-            if verdict.missing:
+            missing = find_missing(name, verdict)
+            if missing:
                 broken = True
-                print(f"{output}\n{revision}: not passed: {', '.join(verdict.missing)}", file=sys.stderr)
+                print(f"{output}\n{revision}: not passed: {', '.join(missing)}", file=sys.stderr)
     return 1 if broken else 0
 
 

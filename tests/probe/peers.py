@@ -22,6 +22,9 @@ SDK_LOW = [sys.executable, str(HERE / "servers" / "sdk_low.py")]
 ON_FASTMCP = [str(FASTMCP), str(HERE / "servers" / "on_fastmcp.py")]
 OWN = [sys.executable, str(HERE / "servers" / "own.py")]
 
+BUDGET = 600
+"""Seconds for a run: every probe must run, also on a busy machine."""
+
 ALL_VARIANTS = ("stdio/modern", "stdio/legacy", "http/modern", "http/legacy")
 STDIO = ALL_VARIANTS[:2]
 HTTP = ALL_VARIANTS[2:]
@@ -30,7 +33,7 @@ HTTP = ALL_VARIANTS[2:]
 def probed_with(command: Sequence[str], options: probe.ProbeOptions) -> ProbeReport:
     """Run the probes on a fixture server over stdio only."""
     assert Path(command[0]).exists(), f"{command[0]} is missing: run ./scripts/peers"
-    return asyncio.run(probe.run_with(replace(options, stdio=[*command, "--stdio"])))
+    return asyncio.run(probe.run_with(replace(options, stdio=[*command, "--stdio"], budget=BUDGET)))
 
 
 def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = None) -> ProbeReport:
@@ -46,6 +49,10 @@ def probed(command: Sequence[str], *flags: str, only: Sequence[str] | None = Non
                 stdio=[*command, "--stdio", *flags],
                 http=f"http://127.0.0.1:{port}/mcp",
                 only=None if only is None else frozenset(only),
+                budget=BUDGET,
+                eof_seconds=12,
+                seconds=10,
+                flood=32 * 1024 * 1024,
             )
             return asyncio.run(probe.run_with(options))
         finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.fixtures.guards import STRICTWIRE, guard_http
-from tests.probe.peers import ON_FASTMCP, SDK_HIGH
+from tests.probe.peers import BUDGET, ON_FASTMCP, SDK_HIGH
 
 from strictwire import probe
 from strictwire.probe.record import VARIANTS, ProbeReport
@@ -36,7 +36,7 @@ def probed_behind_guard(command: Sequence[str]) -> ProbeReport:
     assert Path(command[0]).exists(), f"{command[0]} is missing: run ./scripts/peers"
     guarded = [*PATIENCE, "--", *command, "--stdio"]
     with guard_http(*guarded) as url:
-        options = probe.ProbeOptions(stdio=[STRICTWIRE, "guard", *guarded], http=url, only=PROBED, seconds=40)
+        options = probe.ProbeOptions(stdio=[STRICTWIRE, "guard", *guarded], http=url, only=PROBED, seconds=40, budget=BUDGET)
         return asyncio.run(probe.run_with(options))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from tests.probe.peers import (
     ALL_VARIANTS,
@@ -95,7 +97,9 @@ def test_04_three_parsers_have_three_limits(request: pytest.FixtureRequest, peer
     assert differs(report, "NESTING_150") == set()
     assert ("http/modern", "http/legacy") in differs(report, "NESTING_300")
     assert "result" in got(report, "NESTING_300", "http/modern")
-    assert "error -32700" in got(report, "NESTING_1000", "http/modern")
+    # The json module of Python 3.12 and later counts nested calls in C apart from those in Python, up to a larger limit.
+    limit_reached = "error -32700" if sys.version_info < (3, 12) else "result"
+    assert limit_reached in got(report, "NESTING_1000", "http/modern")
 
 
 def test_04_fastmcp_parses_over_modern_http_what_breaks_it_inside(fast: ProbeReport) -> None:

@@ -8,23 +8,42 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.probe import ProbeOptions, run_with
+from strictwire.probe import ProbeOptions, ProbeReport, run_with
 
-SERVER = [sys.executable, str(Path(__file__).parent / "servers" / "undeclared.py")]
+SERVERS = Path(__file__).parent / "servers"
+UNDECLARED = {"send_money", "drop_database", "delete_notes", "add_note"}
 
-pytestmark = pytest.mark.slow
 
-
-@pytest.mark.parametrize(("call_all", "expected"), [(False, False), (True, True)])
-def test_tools_that_are_not_declared_read_only_are_never_called(
-    call_all: bool, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With `--call-all` the same server is called: the file would show a call."""
-    called = tmp_path / "called"
+def probed(name: str, called: Path, monkeypatch: pytest.MonkeyPatch, **options: object) -> tuple[ProbeReport, set[str]]:
+    """The report, and the tools that were called."""
     monkeypatch.setenv("CALLED", str(called))
     monkeypatch.setenv("STRICTWIRE_AUDIT_MODE", "off")
-    only = frozenset({"OUTPUT_SCHEMA"}) if call_all else None
-    report = asyncio.run(run_with(ProbeOptions(stdio=SERVER, call_all=call_all, only=only), lambda _progress: None))
+    command = [sys.executable, str(SERVERS / f"{name}.py")]
+    report = asyncio.run(run_with(ProbeOptions(stdio=command, budget=600, eof_tries=2, **options)))  # type: ignore[arg-type]
+    return report, set(called.read_text().split()) if called.exists() else set()
 
-    assert called.exists() is expected
-    assert report.variants
+
+@pytest.mark.slow
+def test_tools_that_are_not_declared_read_only_are_never_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All probes run, and the server counts its calls. Arguments for a tool are no permission to call it."""
+    report, called = probed("undeclared", tmp_path / "called", monkeypatch, tools={"send_money": {"amount": 2}})
+
+    assert called == {"read_note"}
+    assert dict(report.uncalled) == dict.fromkeys(UNDECLARED, "it is not declared read-only; --call-anything calls it")
+    assert report.not_run == ()
+
+
+@pytest.mark.slow
+def test_with_call_anything_all_are_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only = frozenset({"OUTPUT_SCHEMA"})
+    report, called = probed("undeclared", tmp_path / "called", monkeypatch, only=only, call_anything=True)
+
+    assert called == {*UNDECLARED, "read_note"}
+    assert dict(report.uncalled) == {}
+
+
+def test_contradictory_and_malformed_hints_declare_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also a name that is listed twice, with different hints."""
+    _, called = probed("contradictory", tmp_path / "called", monkeypatch, only=frozenset({"OUTPUT_SURVIVED", "CALL_VARIED"}))
+
+    assert called == {"fine"}

@@ -17,6 +17,7 @@ from strictwire.fault.dialects.editor_v01 import render as render_failure
 from strictwire.fault.failure import Facts, fail
 from strictwire.pipeline.call import Caller
 from strictwire.profiles.editor_v01 import MAX_DIAGNOSTICS, EditorEndpoint, EditorInfo
+from strictwire.profiles.endpoint import Headers, Inbound
 from tests.profiles.wires import OVER, TRANSPORTS, Bench, Got, HttpWire, open_bench, run, validator
 
 RESPONSE = "editor-response-0.1"
@@ -118,9 +119,51 @@ def test_every_member_is_required(over: str, changes: dict[str, Any], code: int)
     assert got.status in (None, 400 if code == -32600 else 200)
 
 
-@overs
 @pytest.mark.clause("E1")
-def test_an_id_in_flight_is_refused_until_its_request_is_answered(over: str) -> None:
+def test_clients_that_cannot_be_told_apart_may_use_the_same_id_at_once() -> None:
+    """Over HTTP without tokens every client is the same caller; an id is then unique within one request."""
+
+    async def test() -> None:
+        async with opened("http") as (wire, bench):
+            first = await _begin("http", wire, call("fixture.wait", id=1))
+            await bench.tools.waiting.wait()
+            other = await wire.ask(ECHO.replace(b'"req-001"', b"1"))
+            bench.tools.released.set()
+
+            assert other.value["result"]["output"] == {"text": "hi"}
+            assert (await first).value["result"]["output"] == {"text": "released"}
+
+    run(test)
+
+
+@pytest.mark.clause("E1")
+@pytest.mark.parametrize(("second", "is_refused"), [("ada", True), ("bob", False)])
+def test_the_owner_of_a_token_is_one_client(second: str, is_refused: bool) -> None:
+    async def test() -> None:
+        async with open_bench() as bench:
+            endpoint = EditorEndpoint(bench.catalog, bench.pipeline, info=lambda: INFO)
+            outlet: Any = None
+            replies: list[Any] = []
+
+            async def serve(principal: str, raw: bytes) -> None:
+                inbound = Inbound(body=raw, transport="http", caller=Caller(principal=principal), headers=Headers(()))
+                await endpoint.serve(inbound, outlet, replies.append)
+
+            first = asyncio.create_task(serve("ada", call("fixture.wait", id=1)))
+            await bench.tools.waiting.wait()
+            await serve(second, ECHO.replace(b'"req-001"', b"1"))
+            bench.tools.released.set()
+            await first
+
+            assert (b"-32600" in replies[0].body) == is_refused
+
+    run(test)
+
+
+@pytest.mark.clause("E1")
+def test_an_id_in_flight_is_refused_until_its_request_is_answered() -> None:
+    over = "stdio"
+
     async def test() -> None:
         async with opened(over) as (wire, bench):
             first = await _begin(over, wire, call("fixture.wait", id=1))

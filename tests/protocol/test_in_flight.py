@@ -19,6 +19,8 @@ from tests.protocol.messages import (
     unused,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_batches_exist_in_2025_03_26_alone(fresh: StdioProcess, revision: str) -> None:

@@ -8,6 +8,8 @@ from strictwire.canon.json import JsonObject, parse_object
 from tests.fixtures.live import INITIALIZED, HttpProcess, StdioProcess, initialize, legacy, modern
 from tests.protocol.messages import REVISIONS, call, cancel, opened, outcome, refusal, verb
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_session_is_opened_in_each_revision_and_serves_calls(fresh: StdioProcess) -> None:
     seen = []

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from strictwire.canon.json import JsonObject, parse
 from tests.fixtures.live import Answer, HttpProcess, legacy, request
 from tests.protocol.messages import call, outcome, unused, verb
+
+pytestmark = pytest.mark.slow
 
 
 def _resume(http: HttpProcess, session: dict[str, str], last: str) -> Answer:

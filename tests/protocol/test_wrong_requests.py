@@ -8,6 +8,8 @@ from strictwire.canon.json import parse, render
 from tests.fixtures.live import HttpProcess, StdioProcess, legacy, modern, modern_headers, request
 from tests.protocol.messages import call, modern_call, opened, refusal
 
+pytestmark = pytest.mark.slow
+
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 LEVEL = "io.modelcontextprotocol/logLevel"
 VERSION = "io.modelcontextprotocol/protocolVersion"

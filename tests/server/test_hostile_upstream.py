@@ -68,3 +68,11 @@ def test_large_lines_that_nobody_asked_for_take_a_bounded_amount_of_memory(guard
 
     assert call(guard, "brackets")["result"] == {"content": []}
     assert guard.memory() - before < 128 * 1024 * 1024
+
+
+def test_an_answer_is_counted_before_it_is_decoded(guard: GuardStdioProcess) -> None:
+    """1.5 million empty arrays in 6 MB take 100 MB decoded."""
+    before = guard.memory()
+
+    assert "UPSTREAM_BROKE" in str(call(guard, "arrays"))
+    assert guard.memory() - before < 64 * 1024 * 1024

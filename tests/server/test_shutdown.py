@@ -8,6 +8,8 @@ import pytest
 
 from tests.fixtures.live import StdioProcess, modern
 
+pytestmark = pytest.mark.slow
+
 SERVER = """
 import asyncio
 import sys

@@ -73,6 +73,8 @@ def test_a_pack_that_needs_a_single_process_refuses_several_workers() -> None:
 
     assert refused.returncode == 1
     assert b"--workers 1" in refused.stderr
+    # Nothing listens, so nothing is announced.
+    assert b"strictwire serves" not in refused.stderr
 
 
 def test_a_session_can_be_used_from_every_connection(server: HttpProcess) -> None:
@@ -87,6 +89,20 @@ def test_a_session_can_be_used_from_every_connection(server: HttpProcess) -> Non
                     legacy(again, "tools/call", {"name": "add", "arguments": {"a": n, "b": again}}), headers
                 )
                 assert parse_object(answer.body)["result"]["structuredContent"] == {"result": n + again}
+
+
+def test_a_task_can_be_used_from_every_connection() -> None:
+    able = {"io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}}
+    call = modern(1, "tools/call", {"name": "slow_compute", "arguments": {"seconds": 60, "label": "x"}}, **able)
+    ids: list[str] = []
+    with serve_http("everything:server", "--workers", str(WORKERS)) as server:
+        while len({each.partition(".")[0] for each in ids}) < WORKERS:
+            ids.append(parse_object(server.ask(call).body)["result"]["taskId"])
+        seen = [parse_object(server.ask(modern(2, "tasks/get", {"taskId": each}, **able)).body) for each in ids * 2]
+        foreign = [server.ask(modern(3, "tasks/get", {"taskId": each}, **able)) for each in ("0.none", "9.none", "x")]
+
+    assert [each["result"]["status"] for each in seen] == ["working"] * len(seen)
+    assert [(each.status, each.json()["error"]["data"]["code"]) for each in foreign] == [(400, "TASK_UNKNOWN")] * 3
 
 
 def test_a_session_that_no_worker_has_is_unknown(server: HttpProcess) -> None:

@@ -70,3 +70,18 @@ def test_changed_files_include_modified_and_untracked_files(tmp_path: Path) -> N
     write(tmp_path / "tests" / "test_new.py", b"")
 
     assert changed_files("v1", schemas) == {"schemas/tools/read.json", "tests/test_new.py"}
+
+
+def test_a_base_that_a_shallow_clone_lacks_must_be_fetched(tmp_path: Path) -> None:
+    write_project(tmp_path / "full")
+    commit_all(tmp_path / "full", "v1")
+    write(tmp_path / "full" / "more", b"")
+    git(tmp_path / "full", "add", "-A")
+    git(tmp_path / "full", "commit", "-q", "--no-gpg-sign", "-m", "v2")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{tmp_path / 'full'}", "shallow")
+
+    for ref in ("HEAD~1", "v1", "origin/none"):
+        with pytest.raises(SourceRefused, match=r"fetch the base .*fetch-depth: 0"):
+            read_git(ref, tmp_path / "shallow" / "schemas")
+        with pytest.raises(SourceRefused, match=r"fetch the base .*fetch-depth: 0"):
+            changed_files(ref, tmp_path / "shallow")

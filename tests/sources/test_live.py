@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from strictwire.check.subject import ToolSet
 from strictwire.client import SessionOptions
-from strictwire.sources.live import read_http, read_stdio
+from strictwire.sources.live import read_http, read_stdio, time_limit
 from strictwire.sources.refused import SourceRefused
 from strictwire.sources.specifier import LiveOptions, read_source
 
@@ -86,3 +88,36 @@ def test_a_slow_server_can_be_given_more_time() -> None:
     source = f'stdio:{sys.executable} -c "{code}"'
 
     assert len(read_source(source, live=LiveOptions(timeout=60)).subjects) == 1
+
+
+def test_the_time_limit_of_the_whole_list_follows_that_of_one_response() -> None:
+    assert time_limit(SessionOptions(seconds=300, detect_seconds=300)) > 300
+
+
+def test_a_server_that_requires_a_token_gets_every_option_that_gives_one() -> None:
+    class Refuses(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(401)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_args: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(SourceRefused) as refused:
+            asyncio.run(read_http(f"http://127.0.0.1:{server.server_port}/mcp"))
+        server.shutdown()
+
+    assert all(each in refused.value.reason for each in ("--token-env", "--token-file", "--oauth-client-id", "--header"))
+
+
+@pytest.mark.slow
+def test_a_server_that_writes_something_else_to_stdout_is_named_with_its_first_bytes_escaped() -> None:
+    code = "import sys; print('Listening on \\x1b[31m:8080', flush=True); sys.stdin.read()"
+    options = SessionOptions(seconds=2, detect_seconds=2)
+    with pytest.raises(SourceRefused) as refused:
+        asyncio.run(read_stdio([sys.executable, "-c", code], options))
+
+    assert "its stdout is not MCP" in refused.value.reason
+    assert refused.value.reason.endswith("it begins with: Listening on \\u001b[31m:8080")

@@ -7,6 +7,8 @@ import pytest
 from strictwire.canon.json import MAX_BYTES, MAX_VALUES, parse_object
 from tests.fixtures.live import StdioProcess, modern, modern_headers, serve_http
 
+pytestmark = pytest.mark.slow
+
 BUDGET = 64 * 1024 * 1024
 ROOM = MAX_BYTES - 1000
 """Bytes of a message that are left for its arguments."""

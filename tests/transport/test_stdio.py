@@ -23,7 +23,8 @@ from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Deliver, Inbound, Outlet, Reply
 from strictwire.stores.memory.recorder import MemoryRecorder
-from strictwire.transport.stdio import HIGH_WATER, StdioServer
+from strictwire.transport.stdio import StdioServer
+from strictwire.transport.stdio_pipes import HIGH_WATER
 from tests.fixtures.live import (
     HERE,
     INITIALIZED,

@@ -17,8 +17,10 @@ from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Deliver, Inbound, Outlet
 from strictwire.stores.memory.recorder import MemoryRecorder
-from strictwire.transport import stdio
+from strictwire.transport import call_window, stdio, stdio_pipes
 from tests.fixtures.live import HERE, PATIENCE, command, environment, modern
+
+pytestmark = pytest.mark.slow
 
 MEGABYTE = 1024 * 1024
 BIG = 600_000
@@ -97,13 +99,13 @@ def test_no_call_runs_for_a_client_that_has_closed_its_end() -> None:
 
 
 def test_a_client_that_reads_nothing_for_long_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "WRITE_SECONDS", 0.05)
+    monkeypatch.setattr(stdio_pipes, "WRITE_SECONDS", 0.05)
 
     async def write() -> list[bool]:
         reader, sink = os.pipe()
         events: list[bool] = []
         lost = asyncio.Event()
-        writer = await stdio._open_writer(sink, events.append, lost.set)
+        writer = await stdio_pipes.open_writer(sink, events.append, lost.set)
         writer.write(b"x" * 4 * MEGABYTE)
         async with asyncio.timeout(PATIENCE):
             await lost.wait()
@@ -114,11 +116,11 @@ def test_a_client_that_reads_nothing_for_long_is_disconnected(monkeypatch: pytes
 
 
 def test_the_end_does_not_wait_for_a_client_that_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "WRITE_SECONDS", 0.05)
+    monkeypatch.setattr(stdio_pipes, "WRITE_SECONDS", 0.05)
 
     async def close() -> int:
         reader, sink = os.pipe()
-        writer = await stdio._open_writer(sink, lambda _full: None, lambda: None)
+        writer = await stdio_pipes.open_writer(sink, lambda _full: None, lambda: None)
         writer.write(b"x" * 2 * MEGABYTE)
         async with asyncio.timeout(PATIENCE):
             await writer.close()
@@ -153,7 +155,7 @@ class Paused:
 
 def test_large_requests_wait_for_the_answers_to_others() -> None:
     size = 8 * MEGABYTE
-    allowed = stdio.MAX_IN_FLIGHT_BYTES // size
+    allowed = call_window.MAX_IN_FLIGHT_BYTES // size
 
     async def serve() -> list[tuple[int, bool]]:
         endpoint, reader = Holding(), Paused()

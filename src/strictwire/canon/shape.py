@@ -28,8 +28,13 @@ def has_more_values(raw: bytes, limit: int) -> bool:
     """
     if len(raw) <= limit or raw.count(b",") + raw.count(b"[") + raw.count(b"{") < limit:
         return False
+    return count_values(raw) > limit
+
+
+def count_values(raw: bytes) -> int:
+    """The values of a document. An empty array or object counts as two."""
     structure = _without_strings(raw, _NOT_STRUCTURE)
-    return structure.count(b",") + structure.count(b"[") >= limit
+    return structure.count(b",") + structure.count(b"[") + 1
 
 
 def is_deeper(raw: bytes, limit: int) -> bool:

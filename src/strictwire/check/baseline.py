@@ -1,21 +1,31 @@
 """A baseline: findings that are known and do not fail, so that a check can begin on a project that has some.
 
-A finding is recognised by rule, tool and location inside the tool, not by line or wording: those change without anybody
-changing the finding. A baseline counts, so a second finding of the same kind at the same place is new.
+A finding is recognised by rule, tool and location inside the tool, not by line or wording: those change although the finding
+does not. A finding of `breaking` is also recognised by what changed: a baseline with one new description does not accept the
+next. A baseline counts, so a second finding of the same kind at the same place is new.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 import msgspec
 
+from strictwire.canon.digest import digest
 from strictwire.canon.json import NotStrict, parse_object, render_sorted
 from strictwire.check.finding import Finding, Report
 
-VERSION = 1
+VERSION: Final = 1
+
+_POSITION: Final = re.compile(r"^/(?:tools/)?[0-9]+(?=/|$)")
+"""The position of a tool at the start of a pointer."""
+
+_CHANGE_DIGITS: Final = 20
+"""Digits of the digest of a change, with its prefix: enough to tell the changes of one place apart."""
 
 
 class BaselineRefused(ValueError):
@@ -24,13 +34,9 @@ class BaselineRefused(ValueError):
 
 def key_of(finding: Finding) -> str:
     """What identifies a finding. The position of the tool in its list is left out."""
-    _, _, inside = finding.pointer.partition("/inputSchema")
-    side = "input" if inside or finding.pointer.endswith("/inputSchema") else ""
-    if not side:
-        _, _, inside = finding.pointer.partition("/outputSchema")
-        side = "output" if inside or finding.pointer.endswith("/outputSchema") else ""
-    place = f"{side}{inside}" if side else finding.pointer.rpartition("/")[2]
-    return " ".join((finding.rule, finding.tool or finding.file, place))
+    place = _POSITION.sub("", finding.pointer)
+    change = digest([finding.old, finding.new])[:_CHANGE_DIGITS] if finding.old or finding.new else ""
+    return " ".join(filter(None, (finding.rule, finding.tool or finding.file, place, change)))
 
 
 def render_baseline(findings: Iterable[Finding]) -> bytes:

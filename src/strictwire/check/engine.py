@@ -1,31 +1,29 @@
-"""Runs rules over tools and turns the problems they yield into findings. Knows no rule by name."""
+"""Runs rules over tools. Knows no rule by name; `report` turns the problems they yield into findings."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import jsonschema_rs
 
 from strictwire.canon.json import JsonObject
-from strictwire.check.finding import Finding, Impact, Report, WaivedFinding
-from strictwire.check.location import locate_all
+from strictwire.check.excerpt import excerpt_at
+from strictwire.check.finding import Finding, Report
 from strictwire.check.policy import LintPolicy, PolicyRefused
+from strictwire.check.report import Judged, find_locations, make_finding, make_report, read_problem_findings
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import Ruleset
-from strictwire.check.subject import Problem, Side, SourceLocation, Subject, ToolSet
+from strictwire.check.subject import Problem, Side, Subject, ToolSet
 from strictwire.check.tree import InvalidSchema, Node, SchemaTree, ToolText, walk_tree
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import SchemaProblem, SchemaRefused
 
 TEXT_KEYWORDS: Final = ("title", "description", "$comment")
 """Schema keywords whose text people or models read."""
-
-STALE_WAIVER: Final = "WAIVER_USED"
-"""Rule id of the finding for a waiver that matches no finding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +91,6 @@ def _scoped(chosen: Mapping[str, Rule], scope: Scope) -> tuple[Rule, ...]:
 
 _RuleProblem: TypeAlias = tuple[Rule, Problem]
 
-Locations = Mapping[SourceLocation, tuple[int, int]]
-"""Line and column of each origin, counted from 1; zeros if the source has no text."""
-
 Progress = Callable[[int, int], None]
 """Callback: number of tools checked so far, and number of tools."""
 
@@ -113,15 +108,45 @@ def lint(
     progress: Progress = no_progress,
     change_findings: tuple[Finding, ...] | None = None,
 ) -> Report:
-    """Run every selected rule on every tool. `change_findings`: findings of the change rules, None if they did not run."""
+    """`lint_sources` for one source."""
+    options = LintRun(version=version, progress=progress, change_findings=change_findings)
+    return lint_sources((tools,), selection, policy, options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintRun:
+    """What one run of lint needs besides rules and policy."""
+
+    version: str
+    """Of the ruleset."""
+    progress: Progress = no_progress
+    change_findings: tuple[Finding, ...] | None = None
+    """Findings of the change rules, None if they did not run."""
+
+
+def lint_sources(sources: Sequence[ToolSet], selection: RuleSelection, policy: LintPolicy, run: LintRun) -> Report:
+    """Run every selected rule on every tool of each source. Rules about a whole listing see one source at a time."""
+    total = sum(len(each.subjects) for each in sources)
+    done = itertools.count(1)
+    findings = list(run.change_findings or ())
+    for tools in sources:
+        findings += _source_findings(tools, selection, policy, lambda: run.progress(next(done), total))
+    ran = {rule.id for rule in selection.rules.values() if rule.scope is not Scope.CHANGE or run.change_findings is not None}
+    subject = ", ".join(each.label for each in sources)
+    judged = Judged(check="lint", subject=subject, tools=total, version=run.version, rules=selection.rules)
+    return make_report(judged, findings, policy, ran=ran)
+
+
+def _source_findings(
+    tools: ToolSet, selection: RuleSelection, policy: LintPolicy, count_tool: Callable[[], None]
+) -> Iterator[Finding]:
     problems: list[_RuleProblem] = [(rule, each) for rule in selection.on_set for each in rule.check(tools)]
     rules_by_kind: _RulesByNodeKind = {}
-    for done, subject in enumerate(tools.subjects):
+    for subject in tools.subjects:
         problems += _tool_problems(subject, selection, policy, rules_by_kind)
-        progress(done + 1, len(tools.subjects))
-    findings = [*read_problem_findings(tools), *_as_findings(problems, tools), *(change_findings or ())]
-    ran = {rule.id for rule in selection.rules.values() if rule.scope is not Scope.CHANGE or change_findings is not None}
-    return make_report("lint", tools, findings, policy, version=version, ran=ran)
+        count_tool()
+    yield from read_problem_findings(tools)
+    yield from _as_findings(problems, tools)
 
 
 def _tool_problems(
@@ -191,109 +216,8 @@ def _texts(nodes: list[Node]) -> Iterator[ToolText]:
 
 def _as_findings(problems: list[_RuleProblem], tools: ToolSet) -> Iterator[Finding]:
     locations = find_locations(tools, (problem.origin for _, problem in problems))
+    subjects = tools.by_name() if problems else {}
     for rule, problem in problems:
-        yield make_finding(rule, problem, locations)
-
-
-def make_finding(rule: Rule, problem: Problem, locations: Locations) -> Finding:
-    """The finding for a problem that a rule yielded."""
-    found = locate_finding(problem, locations, rule=rule.id, advice=rule.advice)
-    return replace(found, impact=problem.impact or rule.impact)
-
-
-def locate_finding(problem: Problem, locations: Locations, *, rule: str, advice: str) -> Finding:
-    """The finding for a problem under a rule id, with the line and column of its origin."""
-    line, column = locations[problem.origin]
-    return Finding(
-        rule=rule,
-        message=problem.message,
-        advice=advice,
-        file=problem.origin.file,
-        pointer=problem.origin.pointer,
-        line=line,
-        column=column,
-        tool=problem.tool,
-        witness=problem.witness,
-        old=problem.old,
-        new=problem.new,
-    )
-
-
-def find_locations(tools: ToolSet, origins: Iterable[SourceLocation]) -> Locations:
-    """The line and column of each origin in the texts of a source; zeros if there is no text."""
-    locations: dict[SourceLocation, tuple[int, int]] = {}
-    pointers: dict[str, set[str]] = {}
-    for origin in origins:
-        locations[origin] = (0, 0)
-        if origin.file in tools.texts:
-            pointers.setdefault(origin.file, set()).add(origin.pointer)
-    for file, wanted in pointers.items():
-        found = _locate(tools.texts[file], wanted)
-        locations.update({SourceLocation(file, pointer): location for pointer, location in found.items()})
-    return locations
-
-
-def _locate(raw: bytes, wanted: set[str]) -> Mapping[str, tuple[int, int]]:
-    """Locate pointers in a file. A file that only the empty pointer refers to may not be JSON (FILE_LAYOUT reports it)."""
-    if wanted == {""}:
-        return {"": (1, 1)}
-    return locate_all(raw.decode("utf-8", "replace"), wanted)
-
-
-def read_problem_findings(tools: ToolSet) -> Iterator[Finding]:
-    """One finding for each read problem, whatever rules were selected: what was not read was not checked."""
-    locations = find_locations(tools, (problem.origin for problem in tools.read_problems if not problem.line))
-    for problem in tools.read_problems:
-        line, column = (problem.line, problem.column) if problem.line else locations[problem.origin]
-        yield Finding(
-            rule=problem.rule,
-            message=problem.message,
-            advice="Fix it: strictwire cannot check what it cannot read.",
-            file=problem.origin.file,
-            pointer=problem.origin.pointer,
-            line=line,
-            column=column,
-        )
-
-
-def make_report(
-    check: str,
-    tools: ToolSet,
-    findings: Iterable[Finding],
-    policy: LintPolicy,
-    *,
-    version: str,
-    ran: AbstractSet[str],
-    against: str = "",
-    fail_on: Impact = Impact.MODEL,
-) -> Report:
-    """Separate waived findings, add a finding for each unused waiver of a rule that ran, and sort."""
-    kept, waived, used = [], [], set()
-    for finding in findings:
-        waiver = next((each for each in policy.waivers if each.covers(finding)), None)
-        if waiver is None:
-            kept.append(finding)
-        else:
-            waived.append(WaivedFinding(finding=finding, reason=waiver.reason))
-            used.add(waiver)
-    kept += [_stale(waiver.rule, waiver.tool) for waiver in policy.waivers if waiver not in used and waiver.rule in ran]
-    kept.sort(key=lambda each: (each.file, each.line, each.column, each.tool, each.rule, each.pointer, each.message))
-    return Report(
-        check=check,
-        subject=tools.label,
-        tools=len(tools.subjects),
-        findings=tuple(kept),
-        waived=tuple(waived),
-        ruleset=version,
-        against=against,
-        fail_on=fail_on,
-    )
-
-
-def _stale(rule: str, tool: str) -> Finding:
-    return Finding(
-        rule=STALE_WAIVER,
-        message=f"the waiver of {rule} for {tool!r} matches no finding",
-        advice="Delete the waiver, so that it cannot hide a later finding.",
-        file="strictwire.toml",
-    )
+        subject = subjects.get(problem.tool)
+        excerpt = excerpt_at(subject, problem.origin) if subject is not None else ""
+        yield make_finding(rule, problem, locations, excerpt)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from strictwire.canon.json import JsonObject
 
@@ -48,6 +48,25 @@ _LEVEL_OF_TIER: Final[Mapping[Impact | None, Level]] = MappingProxyType(
 )
 
 
+class Place(NamedTuple):
+    """Where a finding is. `line` and `column` count from 1 and are 0 if the source has no text to point into."""
+
+    tool: str = ""
+    file: str = ""
+    pointer: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def location(self) -> str:
+        """`file:line:column`, the form that editors and terminals make clickable."""
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+    def as_json(self) -> JsonObject:
+        """The members of a `--format json` report; empty ones are omitted."""
+        return {name: value for name, value in self._asdict().items() if value}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One finding. `line` and `column` count from 1 and are 0 if the source has no text to point into."""
@@ -69,6 +88,10 @@ class Finding:
     """For breaking rules: the text, or the JSON of the schema, before the change."""
     new: str = ""
     """The same after the change; empty if it is gone."""
+    excerpt: str = ""
+    """For lint rules: the text, or the JSON of the schema, at the place; shortened, and without secrets."""
+    also: tuple[Place, ...] = ()
+    """Further places with the same finding; see `causes`."""
     severity: Level | None = None
     """Set by rules whose severity can be configured. For others, `impact` decides."""
 
@@ -78,9 +101,19 @@ class Finding:
         return self.severity or _LEVEL_OF_TIER[self.impact]
 
     @property
+    def place(self) -> Place:
+        """The first place of the finding."""
+        return Place(self.tool, self.file, self.pointer, self.line, self.column)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """All places of the finding."""
+        return (self.place, *self.also)
+
+    @property
     def location(self) -> str:
-        """`file:line:column`, the form that editors and terminals make clickable."""
-        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        """`file:line:column` of the first place."""
+        return self.place.location
 
     def as_json(self) -> JsonObject:
         """The object in a `--format json` report; empty fields are omitted."""
@@ -98,6 +131,8 @@ class Finding:
             "witness": self.witness,
             "old": self.old,
             "new": self.new,
+            "excerpt": self.excerpt,
+            "also": [each.as_json() for each in self.also],
         }
         return {name: value for name, value in known.items() if value}
 
@@ -133,6 +168,8 @@ class Report:
     """What `tools` counts."""
     threshold: Level = Level.ERROR
     """The least severe level that makes the check fail. Not used for findings with a tier."""
+    purposes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What each rule checks, for formats that describe the rules."""
     tool_version: str = ""
     """The version of strictwire, for formats that name the tool."""
     fail_on: Impact = Impact.MODEL

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from strictwire.contract.schema import split_pointer
+
 _decode = json.JSONDecoder().raw_decode
 _SPACE: Final = " \t\r\n"
 
@@ -28,27 +30,29 @@ def locate(text: str, pointer: str) -> tuple[int, int]:
 
 def locate_all(text: str, pointers: Iterable[str]) -> Mapping[str, tuple[int, int]]:
     """`locate` for many pointers into one text, in one walk."""
-    wanted = {pointer: _steps(pointer) for pointer in pointers}
+    wanted = {pointer: split_pointer(pointer) for pointer in pointers}
+    found = find_offsets(text, wanted.values())
+    starts = _line_starts(text)
+    return {pointer: _line_and_column(starts, _deepest(found, steps)) for pointer, steps in wanted.items()}
+
+
+def find_offsets(text: str, paths: Iterable[tuple[str, ...]]) -> Mapping[tuple[str, ...], int]:
+    """Where each path begins in the text: the name of a member, or an item. Paths that do not exist are left out."""
     tree: StepTree = {}
-    for steps in wanted.values():
+    for steps in paths:
         below = tree
         for step in steps:
             below = below.setdefault(step, {})
     start = _past_space(text, 0)
     found: dict[tuple[str, ...], int] = {(): start}
     _walk(text, start, tree, (), found)
-    starts = _line_starts(text)
-    return {pointer: _line_and_column(starts, _deepest(found, steps)) for pointer, steps in wanted.items()}
+    return found
 
 
 def offset_location(raw: bytes, offset: int) -> tuple[int, int]:
     """The line and column of a byte offset. The bytes need not be valid UTF-8."""
     text = raw[:offset].decode("utf-8", "replace")
     return _line_and_column(_line_starts(text), len(text))
-
-
-def _steps(pointer: str) -> tuple[str, ...]:
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def _deepest(found: Mapping[tuple[str, ...], int], steps: tuple[str, ...]) -> int:

@@ -242,6 +242,9 @@ def parse_pattern(text: str) -> Part:
     return part
 
 
+MAX_SAMPLE: Final = 10_000
+"""Longest sample of a repetition. Nested repetitions such as `((a{1000}){1000}){1000}` would otherwise fill the memory."""
+
 _PREFERRED: Final = tuple(map(ord, "a0A-_ ./:"))
 """Characters that make generated strings readable, the preferred first."""
 
@@ -267,7 +270,10 @@ def _sample(part: Part, extra: int) -> str:
     if isinstance(part, Choice):
         return _sample(part.parts[extra % len(part.parts)], extra)
     rounds = part.least + extra if part.most is None else min(part.least + extra, part.most)
-    return _sample(part.part, extra) * rounds
+    repeated = _sample(part.part, extra)
+    if len(repeated) * rounds > MAX_SAMPLE:
+        raise UnsupportedPattern(f"its shortest match has more than {MAX_SAMPLE} characters")
+    return repeated * rounds
 
 
 def longest_match(text: str) -> int | None:

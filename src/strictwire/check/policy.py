@@ -25,7 +25,7 @@ from typing import Any, Final, TypeVar
 
 from strictwire.check.finding import Finding, Impact
 from strictwire.check.rule import Category, Semantics
-from strictwire.check.rulesets import LATEST
+from strictwire.check.rulesets import LATEST, RULESETS, Ruleset
 from strictwire.check.tree import DEFAULT_PARAMETERS, LintParameters
 
 
@@ -71,6 +71,15 @@ class LintPolicy:
     """For `breaking`: the question to answer. None: that of the ruleset."""
     fail_on: Impact | None = None
     """For `breaking`: the least grave tier that fails. None: that of the ruleset."""
+    file: str = "strictwire.toml"
+    """The settings file, for findings about the waivers in it."""
+
+
+def choose_ruleset(policy: LintPolicy) -> Ruleset:
+    """The ruleset that a policy names. Raises PolicyRefused if it does not exist."""
+    if policy.ruleset not in RULESETS:
+        raise PolicyRefused(f"unknown ruleset {policy.ruleset!r}; known: {', '.join(RULESETS)}")
+    return RULESETS[policy.ruleset]
 
 
 _SHARED_KEYS: Final = frozenset({"ruleset", "select", "ignore", "without", "waivers"})

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from strictwire.cli import shared
+from strictwire.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from strictwire.audit.checkpoint import Checkpoint, PublicKey
@@ -224,7 +224,7 @@ def cosign(arguments: argparse.Namespace, _trail: TrailConfig) -> int:
 
 def show_bytes(done: int, total: int) -> None:
     """Show how far a long read has come, in megabytes."""
-    shared.show_progress(done >> 20, total >> 20)
+    show_progress(done >> 20, total >> 20)
 
 
 VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Any], int]]] = MappingProxyType(

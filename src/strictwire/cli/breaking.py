@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from strictwire.cli import shared
+from strictwire.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from strictwire.sources.verbs.result import VerbResult
@@ -54,8 +55,10 @@ def _run(arguments: argparse.Namespace) -> VerbResult:
     options = BreakingOptions(
         against=arguments.against,
         source=shared.source_of("breaking", arguments),
-        policy=parse_breaking_policy(shared.policy_table(arguments, "breaking", "semantics", "fail_on")),
+        policy=shared.with_file(
+            parse_breaking_policy(shared.policy_table(arguments, "breaking", "semantics", "fail_on")), arguments
+        ),
         output=shared.output_of(arguments),
-        live=shared.live_of(arguments),
+        live=shared.live_of("breaking", arguments),
     )
-    return run_breaking(options, shared.show_progress)
+    return run_breaking(options, show_progress)

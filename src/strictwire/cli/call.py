@@ -13,7 +13,8 @@ from strictwire.cli import remote
 from strictwire.cli.target import TARGETS, TargetRefused
 
 if TYPE_CHECKING:
-    from strictwire.client import RemoteError, Session
+    from strictwire.client.errors import ToolFailed
+    from strictwire.server.client.client import Client
 
 EXAMPLES: Final = f"""examples:
   strictwire call my_module:server add --a 1 --b 2
@@ -38,24 +39,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Call the tool and print its result."""
-    return remote.run_session("call", arguments, lambda session: _call(session, arguments.tool, arguments.arguments))
+    return remote.run_client("call", arguments, lambda client: _call(client, arguments.tool, arguments.arguments))
 
 
-async def _call(session: Session, tool: str, words: Sequence[str]) -> int:
-    from strictwire.client import RemoteError
+async def _call(client: Client, tool: str, words: Sequence[str]) -> int:
+    from strictwire.client.errors import ToolFailed
 
-    listed = await session.list_tools()
-    if isinstance(listed, RemoteError):
-        return _fail(listed)
-    tools = {str(each.get("name")): each for each in listed}
+    tools = {each.name: each for each in await client.list_tools()}
     if tool not in tools:
         near = difflib.get_close_matches(tool, tools, n=1)
         raise TargetRefused(f"no tool {tool!r}; " + (f"did you mean {near[0]!r}?" if near else f"tools: {', '.join(tools)}"))
-    given = read_arguments(words, tools[tool].get("inputSchema"))
-    reply = await session.request("tools/call", {"name": tool, "arguments": given})
-    if isinstance(reply, RemoteError):
-        return _fail(reply)
-    return _show(reply.value, tool)
+    given = read_arguments(words, tools[tool].input_schema)
+    try:
+        return _show((await client.call_tool(tool, given)).raw)
+    except ToolFailed as exc:
+        return _show_failure(exc)
 
 
 def read_arguments(words: Sequence[str], schema: Any) -> JsonObject:
@@ -92,9 +90,7 @@ def _value(text: str, schema: Any) -> Any:
         return text
 
 
-def _show(result: JsonObject, tool: str) -> int:
-    if result.get("isError"):
-        return _show_failure(result, tool)
+def _show(result: JsonObject) -> int:
     if "structuredContent" in result:
         print(indent(render(result["structuredContent"])).decode())
     for item in result.get("content", ()):
@@ -111,19 +107,9 @@ def _item(item: JsonObject) -> str:
     return f"[{item.get('type')} {item.get('mimeType', '')} {size} bytes]" if size else render(item).decode()
 
 
-def _show_failure(result: JsonObject, tool: str) -> int:
+def _show_failure(failed: ToolFailed) -> int:
     from strictwire.fault.dialects.terminal import render_text
     from strictwire.fault.failure import Facts
-    from strictwire.fault.reading import Unreadable, read_failure
 
-    try:
-        text = render_text(read_failure(result), Facts(tool=tool))
-    except Unreadable:
-        text = "\n".join(map(_item, result.get("content", ())))
-    print(text, file=sys.stderr)
-    return 1
-
-
-def _fail(error: RemoteError) -> int:
-    print(f"error {error.code}: {error.message}", file=sys.stderr)
+    print(render_text(failed.failure, Facts(tool=failed.what)), file=sys.stderr)
     return 1

@@ -33,6 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
         output_format=arguments.format,
         title=arguments.title,
         out=arguments.out,
-        live=shared.live_of(arguments),
+        live=shared.live_of("docs", arguments),
     )
     return shared.print_result("docs", run_docs(options))

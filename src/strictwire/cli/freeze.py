@@ -26,5 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the schema files that changed."""
     from strictwire.sources.verbs.files import FreezeOptions, run_freeze
 
-    options = FreezeOptions(source=shared.source_of("freeze", arguments), out=arguments.out, live=shared.live_of(arguments))
+    options = FreezeOptions(
+        source=shared.source_of("freeze", arguments), out=arguments.out, live=shared.live_of("freeze", arguments)
+    )
     return shared.print_result("freeze", run_freeze(options))

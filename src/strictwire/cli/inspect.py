@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final, Protocol
 
 from strictwire.canon.json import JsonObject, indent, render
 from strictwire.cli import remote
 from strictwire.cli.target import TARGETS
 
+
+class Entry(Protocol):
+    """An entry of a list."""
+
+    @property
+    def raw(self) -> JsonObject:
+        """The whole entry."""
+
+
 if TYPE_CHECKING:
-    from strictwire.client import Session
+    from strictwire.server.client.client import Client
 
 EXAMPLES: Final = f"""examples:
   strictwire inspect my_module:server
@@ -21,14 +30,6 @@ EXAMPLES: Final = f"""examples:
 {TARGETS}
 exit codes: 0 success, 1 the server cannot be reached, 2 wrong usage
 """
-
-_LISTS: Final = (
-    ("tools", "tools/list", "tools"),
-    ("resources", "resources/list", "resources"),
-    ("resources", "resources/templates/list", "resourceTemplates"),
-    ("prompts", "prompts/list", "prompts"),
-)
-"""The capability, the method and the member of each list."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,26 +41,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print what the server offers."""
 
-    async def show(session: Session) -> int:
-        found = await _read(session)
+    async def show(client: Client) -> int:
+        found = await _read(client)
         print(indent(render(found)).decode() if arguments.format == "json" else "\n".join(_lines(found)))
         return 0
 
-    return remote.run_session("inspect", arguments, show)
+    return remote.run_client("inspect", arguments, show)
 
 
-async def _read(session: Session) -> JsonObject:
-    from strictwire.client import RemoteError
-
-    opening = session.opening.value
-    info = opening.get("serverInfo") or opening.get("_meta", {}).get("io.modelcontextprotocol/serverInfo") or {}
-    found: JsonObject = {"server": info, "protocolVersion": session.version, "capabilities": session.capabilities}
-    if opening.get("instructions"):
-        found["instructions"] = opening["instructions"]
-    for capability, method, member in _LISTS:
-        listed = await session.list_all(method, member) if capability in session.capabilities else []
-        found[member] = [] if isinstance(listed, RemoteError) else listed
+async def _read(client: Client) -> JsonObject:
+    server = client.server
+    found: JsonObject = {
+        "server": server.raw,
+        "protocolVersion": client.protocol_version,
+        "capabilities": client.capabilities,
+    }
+    if server.instructions:
+        found["instructions"] = server.instructions
+    lists: dict[str, Callable[[], Awaitable[Iterable[Entry]]]] = {
+        "tools": client.list_tools,
+        "resources": client.list_resources,
+        "resourceTemplates": client.list_resource_templates,
+        "prompts": client.list_prompts,
+    }
+    for member, read in lists.items():
+        found[member] = await _entries(read)
     return found
+
+
+async def _entries(read: Callable[[], Awaitable[Iterable[Entry]]]) -> list[JsonObject]:
+    """The entries of a list, as the server sent them. One that the server refuses is empty."""
+    from strictwire.client.errors import RequestFailed
+
+    try:
+        return [each.raw for each in await read()]
+    except RequestFailed:
+        return []
 
 
 def _lines(found: JsonObject) -> Iterator[str]:

@@ -13,11 +13,14 @@ from typing import Final
 
 from strictwire.cli.target import TargetRefused, load_server, serve_command
 from strictwire.gateway.install.add import add_server
-from strictwire.gateway.install.config import CLIENTS, ClientFile, ConfigRefused, Rewritten, install, uninstall
+from strictwire.gateway.install.config import Rewritten, install, uninstall
+from strictwire.gateway.install.remove import remove_server
 from strictwire.settings.read import SettingsRefused, read_settings
+from strictwire.sources.client_config import CLIENTS, ClientFile, ConfigRefused
 
 EXAMPLES: Final = """examples:
   strictwire install cursor my_module:server    add your own strictwire.Server
+  strictwire install cursor my_module:server --uninstall    remove it again
   strictwire install cursor --dry-run           show the changes, write nothing
   strictwire install claude-desktop             put every server behind the guard; a backup is kept beside the file
   strictwire install claude-desktop --uninstall
@@ -34,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("server", nargs="?", metavar="MODULE:NAME", help="your own strictwire.Server, to add it")
     parser.add_argument("--name", help="name of your server in the client (default: the name of the server)")
     parser.add_argument("--guard", action="store_true", help="put the guard in front of every server (default)")
-    parser.add_argument("--uninstall", action="store_true", help="remove the guard again")
+    parser.add_argument("--uninstall", action="store_true", help="remove your server, or the guard, again")
     parser.add_argument("--dry-run", action="store_true", help="show the changes, write nothing")
     parser.add_argument("--file", type=Path, help="configuration file, if it is not in the client's default place")
     parser.add_argument("--config", type=Path, help="settings file for the guard (default: the user's own, if there is one)")
@@ -46,7 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     client, toml = CLIENTS[arguments.client], path.suffix == ".toml"
     try:
         raw = path.read_bytes() if path.exists() or not arguments.server else b""
-        if arguments.server:
+        if arguments.server and arguments.uninstall:
+            done = remove_server(raw, client, arguments.server, arguments.name, toml=toml)
+        elif arguments.server:
             done = _add(arguments, raw, client, toml=toml)
         elif arguments.uninstall:
             done = uninstall(raw, client, toml=toml)

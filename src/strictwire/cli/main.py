@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
@@ -23,6 +24,7 @@ VERBS: Final = {
     "lint": "check the contracts of tools",
     "breaking": "report contract changes that break callers",
     "pin": "write a lock file of all contracts, or check tools against it",
+    "ci": "run lint, breaking and pin --check with one exit code",
     "freeze": "write schema files from type hints or from another source",
     "bundle": "make every schema file self-contained",
     "docs": "write a reference page for tools",
@@ -54,9 +56,30 @@ class Parser(argparse.ArgumentParser):
         self.exit(self._usage_exit, f"error: {message}\n{self.format_usage()}")
 
 
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
+
+OUTPUT_CLOSED: Final = 141
+"""The exit code if the reader of the output is gone: 128 and the number of SIGPIPE."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        try:
+            return _run(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()  # here, where a closed pipe is handled, and not at the exit of the interpreter
+    except KeyboardInterrupt:
+        print("strictwire: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output is gone, such as `head`. Python would write the rest at exit and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OUTPUT_CLOSED
+
+
+def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_help())
         return 0 if arguments else 2

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shared.add_source(parser)
     parser.add_argument("--check", action="store_true", help="compare with the lock file, write nothing")
     parser.add_argument("--lock", default="strictwire.lock", metavar="FILE", help="the lock file (default: %(default)s)")
-    parser.add_argument("--format", choices=shared.FORMATS, default="text", help="report format (default: %(default)s)")
+    shared.add_format(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = PinOptions(
         source=shared.source_of("pin", arguments),
         lock=arguments.lock,
-        output=Output(output_format=shared.format_of(arguments)),
-        live=shared.live_of(arguments),
+        output=Output(output_format=shared.format_of(arguments), files=dict(arguments.report)),
+        live=shared.live_of("pin", arguments),
     )
     return shared.print_result("pin", run_pin_check(options) if arguments.check else run_pin(options))

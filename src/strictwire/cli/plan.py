@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
+from strictwire.cli.person import is_present, person_name
+from strictwire.fault.escape import for_terminal_lines
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.workspace.verbs import (
     CommandContext,
     CommandResult,
+    find_plan,
     is_hash,
     run_approve,
     run_command,
@@ -29,7 +31,7 @@ EXAMPLES: Final = """examples:
   strictwire plan new draft.md              store the draft under docs/plans, named by its hash
   strictwire plan lint draft.md
   strictwire plan list
-  strictwire plan approve HASH              ask at the terminal, then sign
+  strictwire plan approve                   show the plan that waits and a code to type, then sign
   strictwire plan diff HASH                 show the changes made under a plan
   strictwire plan diff HASH --each          show each change separately
 
@@ -42,7 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=type(parser))
     _verb(verbs, "new", "print a plan template, or store a draft").add_argument("draft", nargs="?", type=Path)
     _verb(verbs, "lint", "check a plan").add_argument("plan", metavar="HASH|FILE")
-    _verb(verbs, "approve", "approve and sign a plan").add_argument("hash")
+    approve = _verb(verbs, "approve", "approve and sign a plan, after typing a code that the terminal shows")
+    approve.add_argument("hash", nargs="?", help="the plan, or the first digits of its hash (default: the one that waits)")
     _verb(verbs, "list", "list the plans and whether each is usable")
     _verb(verbs, "show", "print a plan").add_argument("hash")
     diff = _verb(verbs, "diff", "show the changes made under a plan, as unified diffs")
@@ -68,7 +71,7 @@ def _run(arguments: argparse.Namespace, place: CommandContext) -> CommandResult:
     match arguments.verb:
         case "new":
             draft = arguments.draft.read_text(encoding="utf-8") if arguments.draft else None
-            return run_new(place, author=_person(), draft=draft)
+            return run_new(place, author=person_name(), draft=draft)
         case "lint" if is_hash(arguments.plan):
             return run_lint(place, text=None, plan_hash=arguments.plan)
         case "lint":
@@ -83,14 +86,17 @@ def _run(arguments: argparse.Namespace, place: CommandContext) -> CommandResult:
             return run_show(place, plan_hash=arguments.hash)
 
 
-def _approve(place: CommandContext, plan_hash: str) -> CommandResult:
-    """Show the plan and ask for confirmation. Needs a terminal, so that only a person can approve."""
-    if not sys.stdin.isatty():
+def _approve(place: CommandContext, given: str | None) -> CommandResult:
+    """Show the plan and a code on the terminal, and approve if the code is typed back."""
+    plan_hash = find_plan(place, given)
+    shown = run_show(place, plan_hash=plan_hash)
+    try:
+        present = is_present("Approve this plan?", show=for_terminal_lines(shown.stdout + shown.stderr))
+    except OSError:
         return CommandResult(exit_code=1, stderr="error: approving needs a person at a terminal\n")
-    write(run_show(place, plan_hash=plan_hash))
-    if input(f"Type the first 8 characters of the hash ({plan_hash[:4]}…) to approve this plan: ").strip() != plan_hash[:8]:
-        return CommandResult(exit_code=1, stderr="not approved\n")
-    return run_approve(place, plan_hash=plan_hash, approver=_person())
+    if not present:
+        return CommandResult(exit_code=1, stderr="not approved: the code is wrong or too late\n")
+    return run_approve(place, plan_hash=plan_hash, approver=person_name())
 
 
 def _as_hash(text: str) -> str:
@@ -100,10 +106,6 @@ def _as_hash(text: str) -> str:
             fail("PLAN_NOT_FOUND", text="expected a plan hash of 64 hexadecimal digits; run `strictwire plan list`")
         )
     return text
-
-
-def _person() -> str:
-    return f"terminal:{getpass.getuser()}"
 
 
 def place_of(root: Path) -> CommandContext:

@@ -1,4 +1,4 @@
-"""What `call` and `inspect` share: a session with any server, and its failures on the terminal."""
+"""What `call` and `inspect` share: a client of any server, and its failures on the terminal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from strictwire.cli.target import TargetRefused, open_target
+from strictwire.cli.target import TargetRefused, is_url, serve_command
+from strictwire.fault.escape import for_terminal
 
 if TYPE_CHECKING:
-    from strictwire.client import Session
+    from strictwire.client.errors import ClientError
+    from strictwire.server.client.client import Client
+
+MAX_NAMES: Final = 200
+"""Characters of the names that a server sends, in a message."""
 
 
 def add_session(parser: argparse.ArgumentParser) -> None:
@@ -22,9 +27,9 @@ def add_session(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="per request (default: %(default)s)")
 
 
-def run_session(verb: str, arguments: argparse.Namespace, use: Callable[[Session], Awaitable[int]]) -> int:
-    """Open a session, use it and close it. Returns the exit code: 1 if the server cannot be reached, 2 for wrong usage."""
-    from strictwire.client import ClientError
+def run_client(verb: str, arguments: argparse.Namespace, use: Callable[[Client], Awaitable[int]]) -> int:
+    """Connect to the server, use it and leave it. Returns the exit code: 1 if the server failed, 2 for wrong usage."""
+    from strictwire.client.errors import ClientError
 
     try:
         return asyncio.run(_run(arguments, use))
@@ -32,25 +37,35 @@ def run_session(verb: str, arguments: argparse.Namespace, use: Callable[[Session
         print(f"strictwire {verb}: {exc}", file=sys.stderr)
         return exc.exit_code
     except ClientError as exc:
-        print(f"strictwire {verb}: {exc}", file=sys.stderr)
+        print(f"strictwire {verb}: {for_terminal(str(exc))}{for_terminal(_missing(exc))}", file=sys.stderr)
         return 1
 
 
-async def _run(arguments: argparse.Namespace, use: Callable[[Session], Awaitable[int]]) -> int:
-    from strictwire.client import SessionOptions
-    from strictwire.client.channel import Callbacks
+def _missing(error: ClientError) -> str:
+    """Which capabilities the server needs of the client, and where a client has them; empty for another failure."""
+    if error.failure.code != "MISSING_CAPABILITY":
+        return ""
+    required = error.failure.details.get("requiredCapabilities")
+    names = ", ".join(required) if isinstance(required, dict) else ""
+    return (
+        f" ({names[:MAX_NAMES]}); this command cannot answer questions of a server: use an MCP client that can, or "
+        "strictwire.Client with on_elicit, on_sample or roots"
+    )
+
+
+async def _run(arguments: argparse.Namespace, use: Callable[[Client], Awaitable[int]]) -> int:
+    from strictwire.server.client.client import Client
+    from strictwire.server.client.targets import Http, Stdio
 
     headers = dict(_header(each) for each in arguments.header)
-    options = SessionOptions(
-        callbacks=Callbacks(on_stderr=_copy_stderr),
-        seconds=arguments.timeout,
-        detect_seconds=30.0,
-        headers=headers,
-        # Of a server of ours, only what went wrong is of interest here.
-        env={"STRICTWIRE_LOG_LEVEL": "warning", **os.environ},
+    target = (
+        Http(arguments.target, headers=headers)
+        if is_url(arguments.target)
+        # The user's own command, so it gets the user's environment. Of a server of ours, only errors are of interest.
+        else Stdio(serve_command(arguments.target), env={"STRICTWIRE_LOG_LEVEL": "warning", **os.environ})
     )
-    async with await open_target(arguments.target, options) as session:
-        return await use(session)
+    async with Client(target, timeout=arguments.timeout, on_stderr=_copy_stderr, validate=False) as client:
+        return await use(client)
 
 
 def _copy_stderr(chunk: bytes) -> None:

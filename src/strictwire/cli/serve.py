@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until stopped."""
     try:
+        _check_exact(arguments)
         http = _address(arguments)
         server = load_server(arguments.server) if arguments.server else Server("strictwire", version=strictwire.__version__)
     except ValueError as exc:
@@ -69,19 +70,33 @@ def run(arguments: argparse.Namespace) -> int:
     return run_server(server, file=arguments.config, serving=serving, packs=packs)
 
 
+def _check_exact(arguments: argparse.Namespace) -> None:
+    """Refuse options that the frozen surface of v0 does not have. Raises ValueError."""
+    given = {
+        "--http": arguments.http,
+        "--profile": arguments.profile != "mcp",
+        "--workers": arguments.workers,
+        "a server of your own": arguments.server,
+    }
+    refused = [name for name, value in given.items() if value]
+    if arguments.exact_v0 and refused:
+        raise ValueError(f"--exact-v0 serves Context Resolve v0 over stdio only; remove {' and '.join(refused)}")
+
+
 def _address(arguments: argparse.Namespace) -> tuple[str, int] | None:
     return parse_address(arguments.http) if arguments.http else None
 
 
-def _announce(url: str) -> None:
+def _announce(url: str, needs_token: bool) -> None:
     body = (
         '{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{'
         '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
     )
     print(f"strictwire serves {url}", file=sys.stderr)
-    print("Try it:", file=sys.stderr)
+    print("Try it, with your token in TOKEN:" if needs_token else "Try it:", file=sys.stderr)
+    token = ' -H "Authorization: Bearer $TOKEN"' if needs_token else ""
     print(
-        f"  curl -s {url} -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\\n"
+        f"  curl -s {url}{token} -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\\n"
         f"    -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: server/discover' \\\n    -d '{body}'",
         file=sys.stderr,
         flush=True,

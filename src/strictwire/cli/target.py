@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from strictwire.client import Session, SessionOptions
     from strictwire.server.author import Server
 
 TARGETS: Final = """targets:
@@ -101,10 +100,3 @@ def serve_command(target: str) -> list[str]:
 def is_url(target: str) -> bool:
     """Whether a target is a running server."""
     return target.startswith(("http://", "https://"))
-
-
-async def open_target(target: str, options: SessionOptions | None = None) -> Session:
-    """Open a session with the server at a target. Raises TargetRefused or ClientError."""
-    from strictwire.client import open_http, open_stdio
-
-    return await (open_http(target, options) if is_url(target) else open_stdio(serve_command(target), options))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from strictwire.cli import shared
+from strictwire.cli.progress import show_progress
 
 if TYPE_CHECKING:
     from strictwire.packs.unity.verbs.outcome import VerbResult
@@ -157,7 +158,7 @@ def _check(arguments: argparse.Namespace) -> VerbResult:
         fail_on=Level(arguments.fail_on) if arguments.fail_on else None,
         index_folder=_index_folder(arguments),
     )
-    return run_check(options, shared.show_progress)
+    return run_check(options, show_progress)
 
 
 def _diff(arguments: argparse.Namespace) -> VerbResult:
@@ -172,7 +173,7 @@ def _diff(arguments: argparse.Namespace) -> VerbResult:
         limit=arguments.limit,
         exit_code=arguments.exit_code,
     )
-    return run_diff(options, shared.show_progress)
+    return run_diff(options, show_progress)
 
 
 def _usages(arguments: argparse.Namespace) -> VerbResult:
@@ -185,7 +186,7 @@ def _usages(arguments: argparse.Namespace) -> VerbResult:
         is_json=arguments.format == "json",
         index_folder=_index_folder(arguments),
     )
-    return run_usages(options, shared.show_progress)
+    return run_usages(options, show_progress)
 
 
 def _tree(arguments: argparse.Namespace) -> VerbResult:
@@ -212,7 +213,7 @@ def _unused(arguments: argparse.Namespace) -> VerbResult:
         is_json=arguments.format == "json",
         index_folder=_index_folder(arguments),
     )
-    return run_unused(options, shared.show_progress)
+    return run_unused(options, show_progress)
 
 
 def _index_folder(arguments: argparse.Namespace) -> Path | None:

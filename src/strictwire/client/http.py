@@ -142,8 +142,11 @@ def _mapped_errors(url: str, seconds: float) -> Iterator[None]:
         yield
     except aiohttp.ClientConnectorError as exc:
         raise CannotReach(url, "no connection; check the host and the port, and that the server is running") from exc
-    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as exc:
-        raise CannotReach(url, "expected an http:// or https:// URL") from exc
+    except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError):
+        raise CannotReach(url, "expected an http:// or https:// URL") from None  # the cause shows the URL with its secrets
+    except ValueError:  # for credentials in two places, or a header value with a line break; the message may quote them
+        reason = "the URL or a header is not valid; give credentials in the URL or as Authorization, not both"
+        raise CannotReach(url, reason) from None
     except (aiohttp.ServerTimeoutError, TimeoutError) as exc:
         raise TimedOut(url, seconds) from exc
     except (aiohttp.ClientError, OSError) as exc:

@@ -1,95 +1,141 @@
-"""A channel over Streamable HTTP: one POST per message; the response is JSON or the last event of a stream."""
+"""A channel over Streamable HTTP: one POST per message; the response is JSON or an event of a stream."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Coroutine, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from strictwire.canon import json
-from strictwire.canon.json import JsonObject
-from strictwire.client.channel import Callbacks
-from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, TimedOut
-from strictwire.client.http import HttpClient, HttpStream
-from strictwire.client.message import Era, id_key, is_response, modern_headers, parse_message
+from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.client.background import BackgroundTasks
+from strictwire.client.channel import NO_HEADERS, Callbacks, cancellation
+from strictwire.client.errors import ClientError, NotUnderstood
+from strictwire.client.message import Era, id_key, is_response, parse_message
+from strictwire.client.router import MAX_ANSWERING
+from strictwire.client.streamable import ConnectionPools, StreamableHttp
 
-_ACCEPT: Final = "application/json, text/event-stream"
+LISTEN_SECONDS: Final = 1.0
+"""How long to wait for the GET stream. Some servers send its headers only with the first message."""
+
+_Response: TypeAlias = tuple[JsonObject, bytes]
 
 
 class HttpChannel:
-    """A channel to one URL. In the legacy era it stores the session id from the response to `initialize`."""
+    """A channel to one URL."""
 
-    def __init__(self, url: str, *, client: HttpClient, headers: Mapping[str, str], callbacks: Callbacks) -> None:
-        self._url = url
-        self._client = client
-        self._headers = dict(headers)
+    def __init__(self, url: str, *, pools: ConnectionPools, headers: Mapping[str, str], callbacks: Callbacks) -> None:
+        """The channel closes the pools."""
+        self._pools = pools
+        self._http = StreamableHttp(url, pools=pools, headers=headers, era=Era.MODERN)
         self._callbacks = callbacks
-        self._session_id: str | None = None
-        self.era = Era.MODERN
-        self._version: str | None = None
+        self._tasks = BackgroundTasks()
+        self._is_listening = False
+        self._pending: dict[tuple[str, JsonValue] | None, asyncio.Future[_Response]] = {}
+        """Requests that wait for a response, while there is a GET stream."""
 
-    def set_version(self, version: str) -> None:
-        """Send the negotiated legacy version in a header from now on."""
-        self._version = version
+    @property
+    def alive(self) -> bool:
+        """Whether the server knows the session, as far as we know. Without a session, always."""
+        return self._http.is_known
 
-    async def request(self, message: JsonObject, *, seconds: float) -> tuple[JsonObject, bytes]:
-        """POST a request and read its response. Raises CannotReach, ServerGone, TimedOut, TooLarge, NotUnderstood."""
+    def use_era(self, era: Era, version: str | None) -> None:
+        """See Channel."""
+        self._http.era, self._http.version = era, version
+
+    async def listen(self) -> None:
+        """See Channel. Returns when the stream is open, so that no message is sent before: a server drops it then."""
+        if self._http.era is not Era.LEGACY:
+            return
+        is_open = asyncio.Event()
+        listening = self._tasks.start(self._http.listen(self._take, is_open.set))
+        listening.add_done_callback(lambda _task: is_open.set())  # the server offers no such stream
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LISTEN_SECONDS):
+                await is_open.wait()
+        self._is_listening = not listening.done()
+
+    async def request(self, message: JsonObject, headers: Mapping[str, str] = NO_HEADERS) -> _Response:
+        """See Channel. Raises CannotReach, ServerGone, TimedOut, TooLarge, NotUnderstood."""
+        posting = self._http.request(
+            message,
+            json.render(message),
+            headers=headers,
+            read_body=partial(_read_body, message),
+            read_event=partial(self._take_event, message),
+        )
         try:
-            async with asyncio.timeout(seconds), self._post(message) as response:
-                self._store_session_id(message, response)
-                if response.is_event_stream:
-                    return await self._read_events(response, message)
-                return _read_body(await response.read(), response.status, message)
-        except TimeoutError as exc:
-            raise TimedOut(str(message["method"]), seconds) from exc
+            return await (self._first_response(message, posting) if self._is_listening else posting)
+        except asyncio.CancelledError:
+            # In the stateless era the closed connection is the cancellation.
+            if self._http.era is Era.LEGACY and (cancelled := cancellation(message)) is not None:
+                self._tasks.start(self._try_notify(cancelled))
+            raise
+
+    async def _first_response(self, message: JsonObject, posting: Coroutine[Any, Any, _Response]) -> _Response:
+        """The response on the POST, or on the GET stream: a server may send it there after the POST broke off."""
+        elsewhere: asyncio.Future[_Response] = asyncio.get_running_loop().create_future()
+        key = id_key(message["id"])
+        self._pending[key] = elsewhere
+        posted = asyncio.ensure_future(posting)
+        try:
+            await asyncio.wait((posted, elsewhere), return_when=asyncio.FIRST_COMPLETED)
+            return elsewhere.result() if elsewhere.done() else posted.result()
+        finally:
+            del self._pending[key]
+            posted.cancel()
+            await asyncio.gather(posted, return_exceptions=True)
 
     async def notify(self, message: JsonObject) -> None:
         """POST a notification. Raises CannotReach, ServerGone, TimedOut, NotUnderstood."""
-        async with self._post(message) as response:
-            if response.status >= 300:
-                raise NotUnderstood(f"HTTP {response.status} for a notification", status=response.status)
+        await self._http.send(message, json.render(message))
 
     async def close(self) -> None:
         """End the legacy session, if there is one, and close the connections."""
-        if self._session_id is not None:
-            with contextlib.suppress(ClientError):
-                await self._client.send("DELETE", self._url, headers=self._headers_for({}))
-        await self._client.close()
+        await self._tasks.cancel()
+        await self._http.end_session()
+        await self._pools.close()
 
-    def _post(self, message: JsonObject) -> contextlib.AbstractAsyncContextManager[HttpStream]:
-        return self._client.stream("POST", self._url, headers=self._headers_for(message), body=json.render(message))
+    def _take_event(self, request: JsonObject, data: bytes) -> _Response | None:
+        """The response to the request; every other message is passed on. Raises NotUnderstood."""
+        if not data:  # an event that only carries an id, for resuming the stream
+            return None
+        message = parse_message(data)
+        if is_response(message):
+            return (message, data) if _answers(message, request) else None
+        self._pass_on(message, data)
+        return None
 
-    def _headers_for(self, message: JsonObject) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Accept": _ACCEPT}
-        if self.era is Era.MODERN:
-            headers |= modern_headers(message)
-        elif self._version is not None:
-            headers["MCP-Protocol-Version"] = self._version
-        if self._session_id is not None:
-            headers["Mcp-Session-Id"] = self._session_id
-        return headers | self._headers
+    def _take(self, data: bytes) -> None:
+        """Handle a message of the GET stream. A malformed one is ignored."""
+        if not data:
+            return
+        with contextlib.suppress(NotUnderstood):
+            message = parse_message(data)
+            if not is_response(message):
+                self._pass_on(message, data)
+                return
+            pending = self._pending.get(id_key(message.get("id")))
+            if pending is not None and not pending.done():
+                pending.set_result((message, data))
 
-    def _store_session_id(self, message: JsonObject, response: HttpStream) -> None:
-        if message.get("method") == "initialize" and response.status == 200:
-            self._session_id = response.headers.get("mcp-session-id")
+    def _pass_on(self, message: JsonObject, data: bytes) -> None:
+        if id_key(message.get("id")) is None:
+            self._callbacks.on_notification(message, data)
+        elif len(self._tasks) < MAX_ANSWERING:
+            self._tasks.start(self._answer(message))
 
-    async def _read_events(self, response: HttpStream, request: JsonObject) -> tuple[JsonObject, bytes]:
-        async for event in response.events():
-            if not event.data:  # an event that only carries an id, for resuming the stream
-                continue
-            message = parse_message(event.data)
-            if is_response(message):
-                if _answers(message, request):
-                    return message, event.data
-            elif id_key(message.get("id")) is not None:
-                await self.notify(await self._callbacks.on_request(message))  # a response is sent like a notification
-            else:
-                self._callbacks.on_notification(message, event.data)
-        raise ServerGone
+    async def _answer(self, message: JsonObject) -> None:
+        await self._try_notify(await self._callbacks.on_request(message))  # a response is sent like a notification
+
+    async def _try_notify(self, message: JsonObject) -> None:
+        with contextlib.suppress(ClientError):
+            await self.notify(message)
 
 
-def _read_body(body: bytes, status: int, request: JsonObject) -> tuple[JsonObject, bytes]:
+def _read_body(request: JsonObject, body: bytes, status: int) -> _Response:
     try:
         message = parse_message(body)
     except NotUnderstood as exc:

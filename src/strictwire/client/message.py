@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 from strictwire.canon import json
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import NotUnderstood
+from strictwire.wire.names import NAMED_BY
 from strictwire.wire.revisions import LATEST_LEGACY, MODERN
 
 MODERN_VERSION: Final = MODERN
@@ -29,9 +30,6 @@ META: Final = "io.modelcontextprotocol/"
 
 RESPONSE_LIMITS: Final = json.Limits(size=8 * 1024 * 1024, values=500_000)
 """A response may be twice as large as a request: a gateway must read a message to refuse it with the right failure."""
-
-_NAME_MEMBERS: Final[Mapping[str, str]] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""Methods with an Mcp-Name header, and the member of their params that the header repeats."""
 
 _PLAIN_HEADER: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 """Printable ASCII without spaces at the ends, which HTTP would strip."""
@@ -69,6 +67,16 @@ class RemoteError:
 
 
 Reply: TypeAlias = Result | RemoteError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Negotiated:
+    """The result of the negotiation."""
+
+    era: Era
+    version: str
+    opening: Result
+    """The result of `server/discover` or `initialize`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +125,7 @@ def modern_headers(message: Mapping[str, JsonValue], version: str = MODERN_VERSI
     method, params = message.get("method"), message.get("params")
     if isinstance(method, str):
         headers["Mcp-Method"] = method
-        name = params.get(_NAME_MEMBERS.get(method, "")) if isinstance(params, dict) else None
+        name = params.get(NAMED_BY.get(method, "")) if isinstance(params, dict) else None
         if isinstance(name, str):
             headers["Mcp-Name"] = header_value(name)
     return headers

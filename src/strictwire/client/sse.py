@@ -44,7 +44,8 @@ class SseDecoder:
 
     def __init__(self, max_event: int = MAX_EVENT) -> None:
         self._max = max_event
-        self._rest = b""
+        self._rest = bytearray()
+        """The beginning of a line that is not complete."""
         self._size = 0
         self._block = _Block()
         self._last_id: str | None = None
@@ -64,15 +65,19 @@ class SseDecoder:
         if self._skip_lf and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._skip_lf = False
-        text = self._rest + chunk
+        if self._started and b"\n" not in chunk and b"\r" not in chunk:
+            self._rest += chunk  # a long line must not be searched again for each of its chunks
+            return []
+        text = bytes(self._rest) + chunk
         if not self._started:
             if _BOM.startswith(text[:3]) and len(text) < len(_BOM):
-                self._rest = text
+                self._rest = bytearray(text)
                 return []
             text = text.removeprefix(_BOM)
             self._started = True
         self._skip_lf = text.endswith(b"\r")
-        *lines, self._rest = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        *lines, rest = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        self._rest = bytearray(rest)
         return lines
 
     def _take(self, line: bytes) -> Event | None:

@@ -87,6 +87,11 @@ class StdioProcess:
         """The last bytes that the process wrote to stderr."""
         return bytes(self._tail)
 
+    @property
+    def unsent(self) -> int:
+        """Bytes that were written and wait for the process to read."""
+        return self._stdin.transport.get_write_buffer_size()
+
     def watch_stderr(self, watcher: Callable[[bytes], None]) -> None:
         """Call a function with what the process writes to stderr, and first with what is kept of it."""
         self._on_stderr = watcher

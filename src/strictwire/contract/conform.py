@@ -109,7 +109,9 @@ class Conformer:
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return [error]
+            # A traceback refers to this frame and its callers, one of which keeps the error: a cycle that holds the whole
+            # request until the garbage collector looks at its oldest generation.
+            return [error.with_traceback(None)]
         return []
 
 

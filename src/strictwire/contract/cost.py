@@ -14,13 +14,13 @@ A check takes about 0.1 us (jsonschema-rs 0.60), so MAX_CHECKS of them take half
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 from urllib.parse import unquote
 
 from msgspec import Struct
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.contract.pattern_cost import pattern_checks
 from strictwire.contract.schema import SchemaProblem, SchemaRefused, walk
 from strictwire.contract.subschemas import subschemas
 
@@ -44,13 +44,6 @@ _ONE_OF_MANY: Final = frozenset({"properties", "prefixItems", "items", "addition
 
 _NOT_APPLIED: Final = frozenset({"$defs", "definitions"})
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-
-_BACKTRACKS: Final = re.compile(r"\(\?<?[=!]|\(\?>|\\[1-9kG]")
-"""Lookaround, atomic groups and backreferences: such patterns are matched by backtracking, all others in linear time."""
-_PATTERN_CHECKS: Final = 20
-"""A pattern alone takes a tenth of that, but thousands of them do not fit into the caches."""
-_BACKTRACKING_CHECKS: Final = 2000
-"""The backtracking limit of `conform` takes 0.2 ms."""
 
 
 class Cost(Struct, frozen=True):
@@ -202,14 +195,10 @@ def _own_checks(schema: JsonObject) -> int:
         checks += 4 * compared + len(options) // 64
     checks += sum(len(schema[name]) // 4 for name in _LISTS & schema.keys() if isinstance(schema[name], dict | list))
     if "pattern" in schema:
-        checks += _pattern_checks(schema["pattern"])
+        checks += pattern_checks(schema["pattern"])
     if isinstance(schema.get("patternProperties"), dict):
-        checks += sum(map(_pattern_checks, schema["patternProperties"]))
+        checks += sum(map(pattern_checks, schema["patternProperties"]))
     return checks
 
 
 _LISTS: Final = frozenset({"required", "dependentRequired", "dependencies"})
-
-
-def _pattern_checks(pattern: object) -> int:
-    return _BACKTRACKING_CHECKS if isinstance(pattern, str) and _BACKTRACKS.search(pattern) else _PATTERN_CHECKS

@@ -6,7 +6,7 @@ docs/FINGERPRINT.md specifies it, so that other programs can compute the same di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -14,15 +14,11 @@ from typing import Any, Final
 from strictwire.canon.digest import digest_bytes
 from strictwire.canon.jcs import render_canonical
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.contract.schema import escape_pointer
-from strictwire.contract.subschemas import map_subschemas, subschemas
+from strictwire.contract.subschemas import schema_texts, strip_text
 from strictwire.contract.tool import ToolContract
 
 VERSION: Final = 1
 """The version of the specification in docs/FINGERPRINT.md."""
-
-TEXT_KEYWORDS: Final = frozenset({"title", "description", "$comment", "examples"})
-"""Keywords that a person or a model reads and a validator ignores. They belong to the texts, not to the shape."""
 
 
 class Aspect(StrEnum):
@@ -92,29 +88,6 @@ def texts_of(tool: ToolContract) -> JsonObject:
         if found:
             texts[side] = found
     return texts
-
-
-def schema_texts(schema: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """The text keywords of a schema and its subschemas, each with the JSON pointer of the keyword."""
-    if not isinstance(schema, dict):
-        return
-    for keyword, value in schema.items():
-        here = f"{pointer}/{escape_pointer(keyword)}"
-        if keyword in TEXT_KEYWORDS:
-            yield here, value
-        for step, child in subschemas(keyword, value):
-            yield from schema_texts(child, here + step)
-
-
-def strip_text(schema: JsonValue) -> JsonValue:
-    """The schema without its text keywords: only what a validator uses."""
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        keyword: map_subschemas(keyword, value, strip_text)
-        for keyword, value in schema.items()
-        if keyword not in TEXT_KEYWORDS
-    }
 
 
 def _digest(value: JsonValue) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from strictwire.canon.json import JsonObject, JsonValue
-from strictwire.fault.failure import Facts
+from strictwire.fault.failure import Facts, Failure
 
 
 class _Absent:
@@ -31,6 +31,8 @@ class Ask:
     method: str
     """`elicitation/create`, `sampling/createMessage` or `roots/list`."""
     params: JsonObject
+    read: Callable[[JsonObject], Any] | None = field(default=None, compare=False)
+    """Makes a typed value from the content of a form. It raises Refused, whose details name the violations."""
 
 
 class Memo:
@@ -87,3 +89,11 @@ class CallContext(Protocol):
 
 Handler: TypeAlias = Callable[[JsonObject, CallContext], Awaitable[Any] | Any]
 """A tool implementation: a coroutine function, or a plain function, which runs in a thread."""
+
+
+@runtime_checkable
+class ExplainsRefusals(Protocol):
+    """A handler that knows more about a call that was refused before it ran: its session, or a more specific failure."""
+
+    def explain(self, failure: Failure, arguments: JsonObject, context: CallContext) -> Failure:
+        """Report the facts of the call with `context.attribute`, and return the failure to answer with. Must not raise."""

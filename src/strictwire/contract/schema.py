@@ -136,6 +136,11 @@ def escape_pointer(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+def split_pointer(pointer: str) -> tuple[str, ...]:
+    """The unescaped tokens of a JSON pointer (RFC 6901)."""
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
 def _check_depth(schema: JsonObject) -> None:
     level: list[Any] = [schema]
     for _ in range(MAX_DEPTH):

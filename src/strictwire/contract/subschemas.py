@@ -1,4 +1,7 @@
-"""The schemas directly under a JSON Schema keyword. Everything else under a keyword (`enum`, `const`, `default`) is data."""
+"""The schemas directly under a JSON Schema keyword. Everything else under a keyword (`enum`, `const`, `default`) is data.
+
+Also the texts of a schema and its subschemas, which a validator ignores.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,9 @@ SCHEMA_SINGLES: Final = frozenset(
 )
 """Keywords whose value is one schema."""
 
+TEXT_KEYWORDS: Final = frozenset({"title", "description", "$comment", "examples"})
+"""Keywords that a person or a model reads and a validator ignores. They belong to the texts, not to the shape."""
+
 
 def subschemas(keyword: str, value: Any) -> Iterator[tuple[str, JsonValue]]:
     """The schemas directly under a keyword, each with the JSON pointer from the keyword to it."""
@@ -52,3 +58,26 @@ def map_subschemas(keyword: str, value: Any, change: Callable[[Any], Any]) -> An
     if keyword in SCHEMA_LISTS and isinstance(value, list):
         return [change(child) for child in value]
     return change(value) if keyword in SCHEMA_SINGLES else value
+
+
+def schema_texts(schema: JsonValue, pointer: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """The text keywords of a schema and its subschemas, each with the JSON pointer of the keyword."""
+    if not isinstance(schema, dict):
+        return
+    for keyword, value in schema.items():
+        here = f"{pointer}/{escape_pointer(keyword)}"
+        if keyword in TEXT_KEYWORDS:
+            yield here, value
+        for step, child in subschemas(keyword, value):
+            yield from schema_texts(child, here + step)
+
+
+def strip_text(schema: JsonValue) -> JsonValue:
+    """The schema without its text keywords: only what a validator uses."""
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        keyword: map_subschemas(keyword, value, strip_text)
+        for keyword, value in schema.items()
+        if keyword not in TEXT_KEYWORDS
+    }

@@ -9,6 +9,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, safety_of
+from strictwire.contract.task import TaskPolicy
 from strictwire.fault.failure_code import FailureCode
 
 EMPTY: Final[Mapping[str, JsonValue]] = MappingProxyType({})
@@ -52,6 +53,8 @@ class ToolContract:
     """The dialect that renders its failures over MCP."""
     failures: tuple[FailureCode, ...] = ()
     """The failures that its author documents. A tool may answer with others too."""
+    task: TaskPolicy | None = None
+    """How its calls become tasks; None if they never do."""
     text_json: bool = False
     """Whether the JSON of the structured content is repeated as text in every revision."""
     notes: str = ""

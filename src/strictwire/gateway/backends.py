@@ -7,10 +7,11 @@ import weakref
 from functools import partial
 from typing import Final
 
+from strictwire.client.background import BackgroundTasks
 from strictwire.client.errors import ClientError
 from strictwire.client.message import Era
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.background import BackgroundTasks, retry_delays
+from strictwire.gateway.links.background import retry_delays
 from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed
 from strictwire.gateway.links.health import UpstreamState
 from strictwire.gateway.links.notifications import StreamListener

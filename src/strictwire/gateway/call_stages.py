@@ -37,7 +37,7 @@ from strictwire.pipeline.limits import ConcurrencyLimit
 from strictwire.pipeline.record import Journal, facts_of
 from strictwire.pipeline.stages import accept, authorise
 from strictwire.profiles.endpoint import Reply
-from strictwire.profiles.mcp.context import NEEDS
+from strictwire.profiles.mcp.answers import NEEDS
 from strictwire.profiles.mcp.header_echo import find_argument_mismatch
 from strictwire.profiles.mcp.results import write_failure, write_tool_failure
 from strictwire.profiles.mcp.targets import ASKING

@@ -13,7 +13,7 @@ from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.gateway.links.link import Link
 from strictwire.gateway.links.raw_message import CANCELLED_ID, ID, INTERNAL_ERROR, METHOD_NOT_FOUND, replace_at, slice_at
 from strictwire.profiles.endpoint import Outlet, Silent
-from strictwire.profiles.mcp.context import NEEDS
+from strictwire.profiles.mcp.answers import NEEDS
 from strictwire.wire.envelope import Request, RequestId, Response, render_error, render_result
 
 MAX_PENDING: Final = 1000

@@ -12,16 +12,18 @@ from dataclasses import replace
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.client.background import BackgroundTasks
 from strictwire.client.errors import ClientError, NotUnderstood
+from strictwire.client.inbox import notification_limit
 from strictwire.client.message import Era
 from strictwire.fault.failure import Failure
 from strictwire.gateway.bridges.to_modern import maybe_bridge, open_bridge, refuses_sessions
 from strictwire.gateway.client_questions import ClientQuestions
 from strictwire.gateway.guard_session import GuardSession
-from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
+from strictwire.gateway.links.background import retrieve_exception
 from strictwire.gateway.links.errors import failure_of, protocol_broken
 from strictwire.gateway.links.link import Link, UpstreamRequest, try_send
-from strictwire.gateway.links.notifications import TOOLS_CHANGED, StreamListener, notification_limit
+from strictwire.gateway.links.notifications import TOOLS_CHANGED, StreamListener
 from strictwire.gateway.links.raw_message import UpstreamAnswer, value_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS, handshake, wait_for_link
 from strictwire.gateway.relayed_call import ClientLink, ClientRequest, Relayed

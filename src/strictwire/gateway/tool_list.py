@@ -11,11 +11,12 @@ import asyncio
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from strictwire.canon.json import JsonObject, NotJson
 from strictwire.client.errors import NotUnderstood
-from strictwire.client.message import Era, header_value
+from strictwire.client.message import Era
+from strictwire.client.mirroring import PARAM_PREFIX, argument_headers
 from strictwire.contract.conform import Conformer, compile_schema
 from strictwire.contract.registry import ContractRefused
 from strictwire.contract.schema import SchemaRefused, check_schema, check_tool_input
@@ -27,10 +28,7 @@ from strictwire.gateway.links.listing import FRESH_SECONDS, LIST_SHAPES, RENEW_S
 from strictwire.gateway.options import RelayOptions
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.profiles.endpoint import Headers
-from strictwire.profiles.mcp.header_echo import Mirrored, argument_at, mirrored_arguments
-
-PARAM_PREFIX: Final = "mcp-param-"
-"""Begins the names of headers that repeat arguments."""
+from strictwire.profiles.mcp.header_echo import Mirrored, mirrored_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +51,7 @@ class ListedTool:
         """
         names = [] if given is None else [name for name in given.names() if name.startswith(PARAM_PREFIX)]
         headers = {name: value for name in names if given is not None and (value := given.get(name) or "").isascii()}
-        for each in self.mirrored:
-            argument = argument_at(arguments, each.path)
-            if isinstance(argument, str | int):
-                headers[PARAM_PREFIX + each.header.lower()] = _header_text(argument)
-        return headers
+        return headers | argument_headers(self.mirrored, arguments)
 
     def find_output_fault(self, result: JsonObject) -> Failure | None:
         """OUTPUT_INVALID: no content, or structured content that is missing or does not conform to the output schema.
@@ -75,12 +69,6 @@ class ListedTool:
             return None
         violations = [each.as_details() for each in promised.find_violations(result["structuredContent"])]
         return fail("OUTPUT_INVALID", details={"violations": violations})
-
-
-def _header_text(value: str | int) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return header_value(str(value))
 
 
 Compile: TypeAlias = Callable[[ToolContract, Conformer | None, Conformer | None], CompiledTool]

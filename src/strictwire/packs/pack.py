@@ -69,12 +69,17 @@ class Environment:
     """The contracts of the pack's own tools, from their schema files."""
     offer: Callable[[ToolContract, Handler], None] = _ignore
     """Offers a tool that has no schema files, while the pack opens."""
+    instruct: Callable[[str], None] = _ignore
+    """Adds to the instructions that the server gives to every client: which tool to use when."""
     describe_editor: Callable[[Callable[[], EditorFacts]], None] = _ignore
     """Says where `server/info` gets its facts from."""
 
 
 class Pack(Protocol):
-    """A group of tools that is served together."""
+    """A group of tools that is served together.
+
+    A pack that several processes cannot serve together has an attribute `one_process`: why, and what to do.
+    """
 
     @property
     def name(self) -> str:

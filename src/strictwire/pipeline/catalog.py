@@ -8,24 +8,24 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from strictwire.canon.digest import digest
 from strictwire.canon.json import JsonObject
 from strictwire.contract.conform import compile_schema
-from strictwire.contract.handler import Handler
+from strictwire.contract.fingerprint import fingerprint
+from strictwire.contract.handler import ExplainsRefusals, Handler
 from strictwire.contract.registry import Registry, check_new_tool
 from strictwire.contract.safety import is_callable_unasked
 from strictwire.contract.tool import Caps, PromptContract, ResourceContract, ToolContract
 from strictwire.contract.uri_template import UriTemplate, compile_template
 from strictwire.fault.failure import Failure, fail
-from strictwire.pipeline.call import COMPLETION, Kind
+from strictwire.pipeline.call import COMPLETION, Caller, Kind
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.limits import MAX_RUNNING, ConcurrencyLimit
-from strictwire.pipeline.stages import accept, authorise, verify
+from strictwire.pipeline.stages import accept, authorise, refuse_without_task, verify
 
 _UNKNOWN: Final[Mapping[Kind, str]] = MappingProxyType(
     {
@@ -48,6 +48,8 @@ class Offers:
     limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(MAX_RUNNING))
     kinds: frozenset[Kind] = field(init=False, default=frozenset())
     """The kinds of which something is offered."""
+    has_tasks: bool = field(init=False, default=False)
+    """Whether calls of a tool can become tasks."""
 
     def __post_init__(self) -> None:
         offered = {
@@ -58,6 +60,7 @@ class Offers:
         kinds = {kind for kind, contracts in offered.items() if contracts}
         completes = {Kind.COMPLETION} if (Kind.COMPLETION, COMPLETION) in self.compiled else set()
         object.__setattr__(self, "kinds", frozenset(kinds | completes))
+        object.__setattr__(self, "has_tasks", any(tool.task is not None for tool in self.registry.tools.values()))
 
     def find(self, kind: Kind, target: str) -> CompiledTool | Failure:
         """The tool, prompt or resource of that name or URI; a Failure if it is not offered."""
@@ -123,13 +126,13 @@ class Offers:
 
     def compile_tool(self, contract: ToolContract, handler: Handler) -> CompiledTool:
         """A tool, compiled, under the concurrency limit of these offers. Raises SchemaRefused."""
-        caps = contract.caps
+        caps, task = contract.caps, contract.task
         return CompiledTool(
             kind=Kind.TOOL,
             name=contract.name,
             handler=handler,
             is_async=is_async(handler),
-            authorise=authorise,
+            authorise=refuse_without_task if task is not None and task.required else authorise,
             accept=accept,
             verify=verify,
             limit=ConcurrencyLimit(caps.concurrency, self.limit),
@@ -142,8 +145,10 @@ class Offers:
             tier=contract.tier,
             capabilities=contract.capabilities,
             read_only=is_callable_unasked(contract.safety),
+            task=task,
             dialect=contract.dialect,
-            fingerprint=digest({"input": contract.input_schema, "output": contract.output_schema}),
+            fingerprint=fingerprint(contract).whole,
+            explainer=handler if isinstance(handler, ExplainsRefusals) else None,
         )
 
 
@@ -167,8 +172,15 @@ class Draft:
         return replace(self._offers, registry=registry, compiled=MappingProxyType(self._compiled))
 
 
+Narrow: TypeAlias = Callable[[str, Sequence[Any], Mapping[str, str | None]], Awaitable[Sequence[Any] | Failure]]
+"""What a list shows to one caller: the method, the contracts that are offered, the facts of the caller."""
+
+
 class Catalog:
     """The current snapshot, and the functions to call when it changes."""
+
+    narrow: Narrow | None = None
+    """Makes lists that depend on the caller. None: every caller sees the same."""
 
     def __init__(self, offers: Offers) -> None:
         self._offers = offers
@@ -180,6 +192,21 @@ class Catalog:
     def offers(self) -> Offers:
         """The current snapshot; the same value until something changes."""
         return self._offers if self._draft is None else self._settle()
+
+    async def entries_for(
+        self, caller: Caller, method: str, entries: Sequence[Any], *, revision: str, transport: str
+    ) -> Sequence[Any] | Failure:
+        """The entries of a list that a caller sees."""
+        if self.narrow is None:
+            return entries
+        facts = {
+            "principal": caller.principal,
+            "role": caller.role,
+            "tier": caller.tier,
+            "revision": revision,
+            "transport": transport,
+        }
+        return await self.narrow(method, entries, facts)
 
     def change(self, make: Callable[[Offers], Offers], changed: str) -> None:
         """Replace the current snapshot, from any thread. `changed` is `tools`, `prompts`, `resources` or `completions`."""
@@ -212,6 +239,11 @@ class Catalog:
         for watcher in tuple(self._watchers):
             watcher(changed, uri)
 
+    def follow(self, follower: Callable[[str, str | None], None]) -> Callable[[], None]:
+        """Call a function at once for every change, on the thread of the change, until the returned function is called."""
+        self._watchers.add(follower)
+        return lambda: self._watchers.discard(follower)
+
     def watch(self, watcher: Callable[[str, str | None], None]) -> Callable[[], None]:
         """Call a function on the running event loop for every change, until the returned function is called."""
         loop, home = asyncio.get_running_loop(), threading.get_ident()
@@ -228,6 +260,38 @@ class Catalog:
 
         self._watchers.add(notify)
         return lambda: self._watchers.discard(notify)
+
+
+class DerivedCatalog(Catalog):
+    """A catalog whose offers are computed from those of others, and again when one of them changes."""
+
+    def __init__(self, sources: Sequence[Catalog], derive: Callable[[], Offers]) -> None:
+        super().__init__(Offers())
+        self._derive = derive
+        self._derived: Offers | None = None
+        self._stops = [source.follow(self._invalidate) for source in sources]
+
+    @property
+    def offers(self) -> Offers:
+        """The current snapshot; the same value until a source changes."""
+        derived = self._derived
+        return self._settle() if derived is None else derived
+
+    def close(self) -> None:
+        """Follow the sources no longer."""
+        for stop in self._stops:
+            stop()
+
+    def _settle(self) -> Offers:
+        with self._lock:
+            self._derived = derived = self._derive()
+        return derived
+
+    def _invalidate(self, changed: str, uri: str | None) -> None:
+        if uri is None:
+            with self._lock:
+                self._derived = None
+        self.announce(changed, uri)
 
 
 def is_async(handler: Handler) -> bool:

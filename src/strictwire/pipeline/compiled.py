@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from strictwire.contract.conform import Conformer
-from strictwire.contract.handler import Handler
+from strictwire.contract.handler import ExplainsRefusals, Handler
+from strictwire.contract.task import TaskPolicy
 from strictwire.contract.tool import Caps, PromptContract, ResourceContract, ToolContract
 from strictwire.fault.failure import Failure
 from strictwire.pipeline.call import Call, Kind, Outcome
@@ -42,10 +43,15 @@ class CompiledTool:
     capabilities: frozenset[str] = frozenset()
     """Capabilities that the client must declare."""
     read_only: bool = True
+    task: TaskPolicy | None = None
+    """How its calls become tasks; None if they never do."""
     dialect: str = "mcp"
     fingerprint: str = ""
+    """The whole fingerprint of the contract, docs/FINGERPRINT.md; empty for targets that are not tools."""
     upstream: str = ""
     """The name of the upstream that has the tool; empty for our own tools."""
+    explainer: ExplainsRefusals | None = None
+    """Its handler as the author gave it, if that can explain refusals. Middleware replaces `handler`, not this."""
 
 
 Refuse: TypeAlias = Callable[[CompiledTool, Call], Failure | None]

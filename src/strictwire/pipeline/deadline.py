@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -38,3 +40,16 @@ class Deadline(msgspec.Struct):
         if self.seconds is None or self.pauses:
             return None
         return asyncio.get_running_loop().time() + self.seconds
+
+
+@contextmanager
+def paused(deadline: Deadline | None) -> Iterator[None]:
+    """Stop the clock of a deadline, if there is one, for as long as a question is open."""
+    if deadline is None:
+        yield
+        return
+    deadline.pause()
+    try:
+        yield
+    finally:
+        deadline.resume()

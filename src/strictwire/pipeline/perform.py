@@ -23,7 +23,7 @@ from strictwire.pipeline.call import Asking, Call, Outcome
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.record import Answered, CallEntry, Journal
 from strictwire.pipeline.run import HandlerRunner
-from strictwire.pipeline.stages import admit
+from strictwire.pipeline.stages import admit, explain
 
 Rendered = TypeVar("Rendered", bound=Answered)
 
@@ -86,13 +86,13 @@ class Pipeline:
     async def _decide(self, call: Call, tool: CompiledTool, entry: CallEntry | None) -> Outcome:
         refused = admit(tool, call)
         if refused is not None:
-            return refused
+            return explain(tool, call, refused)
         try:
             refused = tool.authorise(tool, call) or tool.accept(tool, call)
             if refused is None and not tool.read_only:
                 refused = await self.journal.intend(entry)
             if refused is not None:
-                return refused
+                return explain(tool, call, refused)
             returned = await self._runner.run(tool, call)
         finally:
             tool.limit.leave()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from functools import partial
@@ -35,11 +36,14 @@ class Raised(Struct, frozen=True):
 class HandlerRunner:
     """Runs handlers of one server."""
 
-    def __init__(self, executor: Executor, *, debug_stack: bool = False) -> None:
-        """`executor` runs handlers that are plain functions."""
+    def __init__(
+        self, executor: Executor, *, debug_stack: bool = False, on_raise: Callable[[BaseException], None] | None = None
+    ) -> None:
+        """`executor` runs handlers that are plain functions. `on_raise` gets what one raises, in the call's context."""
         self._executor = executor
         self._start = task_starter()
         self._debug_stack = debug_stack
+        self._on_raise = on_raise
         self._abandoned: set[asyncio.Task[object]] = set()
         """Handlers that were cancelled and have not ended. The event loop itself holds tasks weakly."""
 
@@ -65,6 +69,11 @@ class HandlerRunner:
                 raise
         returned = Raised(asyncio.CancelledError()) if handler.cancelled() else handler.result()
         return self._settle(returned.exc, tool, call) if type(returned) is Raised else returned
+
+    async def drain(self, seconds: float) -> None:
+        """Wait until cancelled handlers have cleaned up, but not longer than this."""
+        if self._abandoned:
+            await asyncio.wait(tuple(self._abandoned), timeout=seconds)
 
     async def _invoke(self, tool: CompiledTool, call: Call) -> object:
         try:
@@ -104,6 +113,8 @@ class HandlerRunner:
         """The outcome for an exception of a handler."""
         if isinstance(exc, AnswersNeeded):
             return Asking(questions=exc.questions)
+        if self._on_raise is not None:
+            self._on_raise(exc)
         if isinstance(exc, Refused):
             call.trace.facts = getattr(exc, "facts", None)
             if exc.failure.code == "OUTPUT_INVALID":

@@ -13,6 +13,7 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, NotJson, as_json, render
 from strictwire.contract.handler import ABSENT, Answer
+from strictwire.contract.task import REQUIRED_CAPABILITIES
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Call, Done, Kind
 from strictwire.pipeline.compiled import CompiledTool
@@ -42,6 +43,17 @@ def authorise(tool: CompiledTool, call: Call) -> Failure | None:
     if tool.roles and caller.role not in tool.roles:
         return fail("PERMISSION_DENIED", details={"requiredRoles": sorted(tool.roles)})
     return None
+
+
+def refuse_without_task(_tool: CompiledTool, _call: Call) -> Failure | None:
+    """MISSING_CAPABILITY: the `authorise` of plain calls of a tool that only runs as a task."""
+    return fail("MISSING_CAPABILITY", details={"requiredCapabilities": REQUIRED_CAPABILITIES})
+
+
+def explain(tool: CompiledTool, call: Call, refused: Failure) -> Failure:
+    """The failure of a stage before the handler, with what the handler knows about such a call."""
+    known = tool.explainer
+    return refused if known is None else known.explain(refused, call.arguments, call.context)
 
 
 def allows_tier(current: str, required: str) -> bool:
@@ -79,6 +91,7 @@ def _verify(tool: CompiledTool, returned: object) -> Done | Failure:
     except NotJson:
         return _invalid(tool, {"reason": "not_json"})
     beside = len(render(list(done.content))) if done.content and done.structured else 0
+    beside += len(render(dict(done.meta))) if done.meta else 0
     if len(done.raw) + beside > tool.caps.response_bytes:
         return fail("CAP_EXCEEDED", details={"limitBytes": tool.caps.response_bytes})
     if tool.output is None:
@@ -106,6 +119,8 @@ def _as_done(tool: CompiledTool, returned: object) -> Done:
 
 
 def _from_answer(answer: Answer) -> Done:
+    if not isinstance(answer.meta, Mapping) or not all(isinstance(item, Mapping) for item in answer.content):
+        raise NotJson("content items and _meta are objects")
     content, raw_content = as_json(list(answer.content))
     meta, _ = as_json(dict(answer.meta))
     items: tuple[JsonObject, ...] = tuple(content) if isinstance(content, list) else ()

@@ -6,12 +6,14 @@ differences between transports. Uses only the raw layers of `client`.
 
 from __future__ import annotations
 
+from strictwire.probe.harm import Harm
 from strictwire.probe.record import Difference, ProbeOptions, ProbeProgress, ProbeReport, ProbeResult, Status, Variant
-from strictwire.probe.render import render_json, render_table
+from strictwire.probe.render import render_json, render_text
 from strictwire.probe.runner import run, run_with
 
 __all__ = [
     "Difference",
+    "Harm",
     "ProbeOptions",
     "ProbeProgress",
     "ProbeReport",
@@ -19,7 +21,7 @@ __all__ = [
     "Status",
     "Variant",
     "render_json",
-    "render_table",
+    "render_text",
     "run",
     "run_with",
 ]

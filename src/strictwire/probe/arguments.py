@@ -9,7 +9,8 @@ from typing import Final
 from strictwire.canon import json
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.probe import survey
-from strictwire.probe.definition import Evaluation, Probe, ProbeContext, ToolCall, found, passed, skipped
+from strictwire.probe.definition import Evaluation, Lane, Probe, ProbeContext, ToolCall, found, passed, skipped
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import Observation, ResponseKind
 from strictwire.probe.synthesis import accepts
 
@@ -80,6 +81,7 @@ def _wrong_value(row: _Row) -> Probe:
         expected="a result with isError, or error -32602",
         why=_COERCES,
         run=run,
+        lane=Lane.TOOLS,
     )
 
 
@@ -139,6 +141,8 @@ PROBES: Final = (
         expected="a result",
         why="clients in languages with a single number type cannot call the tool",
         run=_integral,
+        harm=Harm.WRONG,
+        lane=Lane.TOOLS,
     ),
     Probe(
         id="ARGUMENT_UNKNOWN",
@@ -146,6 +150,7 @@ PROBES: Final = (
         expected="a result with isError, or error -32602",
         why="a misspelled optional argument is silently ignored, and the tool runs with its default",
         run=_unknown,
+        lane=Lane.TOOLS,
     ),
     Probe(
         id="ARGUMENT_MISSING",
@@ -153,5 +158,6 @@ PROBES: Final = (
         expected="a result with isError, or error -32602",
         why="the tool runs without a value that its schema requires",
         run=_missing,
+        lane=Lane.TOOLS,
     ),
 )

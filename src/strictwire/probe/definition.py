@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeAlias
 
 from strictwire.canon.json import JsonObject
 from strictwire.client.message import Era
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import Observation, ResponseKind
-from strictwire.probe.record import Description, ProbeOptions, Status, Transport, Variant
+from strictwire.probe.record import Description, ProbeOptions, Problem, Status, Transport, Variant
 from strictwire.probe.wire_http import HttpWire
 from strictwire.probe.wire_stdio import StdioWire
+
+
+class Lane(StrEnum):
+    """Probes of one lane run one after another on a connection of their own; lanes run at the same time."""
+
+    BYTES = "bytes"
+    """Single messages. Independent of one another."""
+    TOOLS = "tools"
+    """Calls of tools, whose durations are measured."""
+    PROCESSES = "processes"
+    """Probes that restart the server."""
+    AFTER = "after"
+    """Probes that send nothing and check the responses of all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +38,7 @@ class Evaluation:
     got: str
     seen: tuple[Observation, ...] = ()
     """The responses that the evaluation is based on; variants are compared by them."""
+    problems: tuple[Problem, ...] = ()
 
 
 def passed(*seen: Observation, got: str = "") -> Evaluation:
@@ -34,9 +51,23 @@ def found(*seen: Observation, got: str = "") -> Evaluation:
     return Evaluation(status=Status.FINDING, got=got or "; ".join(each.describe() for each in seen), seen=seen)
 
 
+def judged(problems: Iterable[Problem], *seen: Observation, clean: str) -> Evaluation:
+    """A finding if there are problems, else a pass that says `clean`."""
+    listed = tuple(problems)
+    if not listed:
+        return passed(*seen, got=clean)
+    got = "; ".join(f"{each.subject}: {each.got}" for each in listed)
+    return Evaluation(status=Status.FINDING, got=got, seen=seen, problems=listed)
+
+
 def skipped(reason: str) -> Evaluation:
     """The probe does not apply."""
     return Evaluation(status=Status.NOT_APPLICABLE, got=reason)
+
+
+def not_run(reason: str) -> Evaluation:
+    """The probe did not run, or did not finish."""
+    return Evaluation(status=Status.NOT_RUN, got=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,15 +86,32 @@ class ToolCall:
 
 
 @dataclass(slots=True, kw_only=True)
+class VariantState:
+    """What the lanes of one variant share: the tools, the calls, the responses so far."""
+
+    tools: tuple[JsonObject, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    uncalled: dict[str, str] = field(default_factory=dict)
+    """Tools that were not called, with the reason."""
+    surveyed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the tools are listed and called."""
+    log: list[tuple[str, Observation]] = field(default_factory=list)
+    """Every response so far, with the tool or the id of the probe that got it."""
+    deaths: list[tuple[str, Observation]] = field(default_factory=list)
+    """Processes that ended by themselves between two probes, with the probe before."""
+    gone_after: str = ""
+    """The probe after which an HTTP server can no longer be reached; empty while it can."""
+
+
+@dataclass(slots=True, kw_only=True)
 class ProbeContext:
-    """The state of a run on one variant: the connection, the listed tools, the responses so far."""
+    """What the function of a probe gets: the connection of its lane, and the state of its variant."""
 
     wire: StdioWire | HttpWire
     options: ProbeOptions
-    tools: tuple[JsonObject, ...] = ()
-    calls: tuple[ToolCall, ...] = ()
-    log: list[tuple[str, Observation]] = field(default_factory=list)
-    """Every response so far, with the id of the probe that got it."""
+    state: VariantState = field(default_factory=VariantState)
+    deadline: float = float("inf")
+    """When the time budget ends, by `time.monotonic`."""
 
     @property
     def variant(self) -> Variant:
@@ -95,6 +143,16 @@ class ProbeContext:
             raise TypeError("this probe runs over HTTP only")
         return self.wire
 
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the survey."""
+        return self.state.calls
+
+    @property
+    def log(self) -> list[tuple[str, Observation]]:
+        """Every response so far."""
+        return self.state.log
+
     def working_calls(self) -> tuple[ToolCall, ...]:
         """Calls that returned a result. Probes change one argument of these to make invalid calls."""
         return tuple(call for call in self.calls if call.seen.kind is ResponseKind.RESULT)
@@ -113,6 +171,9 @@ class Probe:
     expected: str
     why: str
     run: ProbeFunction
+    harm: Harm | None = None
+    """The tier of a finding; None if the response decides it (`harm.harm_of`)."""
+    lane: Lane = Lane.BYTES
     transports: frozenset[Transport] = frozenset(Transport)
     eras: frozenset[Era] = frozenset(Era)
     across_eras: bool = False

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.client.message import Era, id_key
-from strictwire.probe.definition import Evaluation, Probe, ProbeContext, ProbeFunction, found, passed, skipped
+from strictwire.probe.definition import Evaluation, Lane, Probe, ProbeContext, ProbeFunction, judged, skipped
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import Observation
+from strictwire.probe.record import Problem
 
 _STANDARD: Final = frozenset({-32700, -32600, -32601, -32602, -32603})
 _MODERN: Final = _STANDARD | {-32020, -32021, -32022}
@@ -25,7 +27,7 @@ def _find_bad_code(seen: Observation, era: Era) -> str | None:
     return None
 
 
-def _find_bad_envelope(seen: Observation, era: Era) -> str | None:
+def _find_bad_envelope(seen: Observation, _era: Era) -> str | None:
     message = seen.message
     if message is None:
         return None
@@ -35,23 +37,25 @@ def _find_bad_envelope(seen: Observation, era: Era) -> str | None:
         return "the response does not have exactly one of result and error"
     if "error" in message and not _is_error(message["error"]):
         return "an error without an integer code and a message"
-    return _find_bad_id(message, seen, era)
+    return _find_bad_id(message, seen)
 
 
 def _is_error(error: object) -> bool:
     return isinstance(error, dict) and type(error.get("code")) is int and isinstance(error.get("message"), str)
 
 
-def _find_bad_id(message: JsonObject, seen: Observation, era: Era) -> str | None:
+def _find_bad_id(message: JsonObject, seen: Observation) -> str | None:
     given = message.get("id")
     if given is None:
-        if "error" not in message:
-            return "a result without an id"
-        return (
-            "id is null; the schema of this revision requires omitting it" if "id" in message and era is Era.MODERN else None
-        )
+        return None if "error" in message else "a result without an id"
     sent = (seen.sent or {}).get("id")
     return None if sent is None or id_key(given) == id_key(sent) else "the id differs from that of the request"
+
+
+def _find_null_id(seen: Observation, _era: Era) -> str | None:
+    """The schema of 2026-07-28 has no null id; JSON-RPC 2.0 and older revisions do."""
+    message = seen.message or {}
+    return "an error with the id null" if "error" in message and "id" in message and message["id"] is None else None
 
 
 def _find_bad_result(seen: Observation, era: Era) -> str | None:
@@ -64,20 +68,14 @@ def _for_every_response(find: Callable[[Observation, Era], str | None]) -> Probe
     async def run(context: ProbeContext) -> Evaluation:
         if not context.log:
             return skipped("there was no response")
-        hits = dict(_violations(context, find))
-        shown = "; ".join(f"{what}: {', '.join(probes[:4])}" for what, probes in hits.items())
-        return found(got=shown) if hits else passed(got=f"{len(context.log)} responses checked")
+        problems = {
+            where: Problem(subject=where, got=what)
+            for where, seen in context.log
+            if (what := find(seen, context.era)) is not None
+        }
+        return judged(problems.values(), clean=f"{len(context.log)} responses checked")
 
     return run
-
-
-def _violations(context: ProbeContext, find: Callable[[Observation, Era], str | None]) -> Iterator[tuple[str, list[str]]]:
-    probes: dict[str, list[str]] = {}
-    for where, seen in context.log:
-        what = find(seen, context.era)
-        if what is not None and where not in probes.setdefault(what, []):
-            probes[what].append(where)
-    yield from probes.items()
 
 
 PROBES: Final = (
@@ -87,6 +85,8 @@ PROBES: Final = (
         expected="a standard code, a code of the revision, or a code outside -32768..-32000",
         why="clients act on the code; 0 has no meaning and a reserved code has another one",
         run=_for_every_response(_find_bad_code),
+        harm=Harm.STYLE,
+        lane=Lane.AFTER,
         compared=False,
     ),
     Probe(
@@ -95,6 +95,19 @@ PROBES: Final = (
         expected="jsonrpc 2.0, either result or error, and the id of the request",
         why="a client cannot match the response to its request, so the response is lost",
         run=_for_every_response(_find_bad_envelope),
+        harm=Harm.WRONG,
+        lane=Lane.AFTER,
+        compared=False,
+    ),
+    Probe(
+        id="FORM_ERROR_ID",
+        purpose="Checks that an error without a request id omits the id.",
+        expected="no id member, as the schema of the revision requires",
+        why="a client that validates responses against the schema refuses the error",
+        run=_for_every_response(_find_null_id),
+        harm=Harm.STYLE,
+        lane=Lane.AFTER,
+        eras=frozenset({Era.MODERN}),
         compared=False,
     ),
     Probe(
@@ -103,6 +116,8 @@ PROBES: Final = (
         expected="resultType in every result",
         why="clients need it to distinguish a complete result from a request for input",
         run=_for_every_response(_find_bad_result),
+        harm=Harm.STYLE,
+        lane=Lane.AFTER,
         eras=frozenset({Era.MODERN}),
         compared=False,
     ),

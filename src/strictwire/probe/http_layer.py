@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from strictwire.canon import json
 from strictwire.client.message import Era
 from strictwire.client.rawhttp import Address, render_request
 from strictwire.probe.definition import Evaluation, Probe, ProbeContext, ProbeFunction, found, passed, skipped
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import ResponseKind
 from strictwire.probe.record import Transport
 
@@ -27,6 +28,7 @@ class _Row:
     """Headers that replace those of a correct client."""
     statuses: frozenset[int]
     why: str
+    harm: Harm | None = Harm.EXPOSURE
     loopback: bool = False
     """Whether the probe applies only to loopback servers: others cannot know all names under which they are reached."""
 
@@ -93,6 +95,7 @@ _ROWS: Final = (
         headers=lambda _at: {"Content-Type": "application/json-patch+json"},
         statuses=_MEDIA,
         why="a type that only has the right prefix is a different type",
+        harm=None,
     ),
     _Row(
         id="CONTENT_TYPE_CHARSET",
@@ -100,6 +103,7 @@ _ROWS: Final = (
         headers=lambda _at: {"Content-Type": "application/json; charset=utf-16"},
         statuses=_MEDIA,
         why="software that honours the charset reads a different text than this server",
+        harm=None,
     ),
 )
 
@@ -121,7 +125,7 @@ def _refuses(row: _Row) -> Probe:
         return passed(seen) if seen.status in row.statuses else found(seen)
 
     statuses = "HTTP 4xx" if row.statuses == _ANY_REFUSAL else f"HTTP {' or '.join(map(str, sorted(row.statuses)))}"
-    return _http_probe(row.id, f"Checks that {row.what} is refused.", statuses, row.why, run)
+    return replace(_http_probe(row.id, f"Checks that {row.what} is refused.", statuses, row.why, run), harm=row.harm)
 
 
 def _mismatch(row: tuple[str, str, Mapping[str, str]]) -> Probe:
@@ -171,20 +175,26 @@ def _http_probe(id_: str, purpose: str, expected: str, why: str, run: ProbeFunct
 PROBES: Final = (
     *map(_refuses, _ROWS),
     *map(_mismatch, _HEADER_ROWS),
-    _http_probe(
-        "GET_MODERN",
-        "Checks that GET is not supported in the modern era.",
-        "HTTP 405",
-        "a stream without events occupies a connection",
-        _get,
-        Era.MODERN,
+    replace(
+        _http_probe(
+            "GET_MODERN",
+            "Checks that GET is not supported in the modern era.",
+            "HTTP 405",
+            "a stream without events occupies a connection",
+            _get,
+            Era.MODERN,
+        ),
+        harm=Harm.STYLE,
     ),
-    _http_probe(
-        "SESSION_ON_REFUSAL",
-        "Checks that a refused request opens no session.",
-        "no Mcp-Session-Id",
-        "unusable sessions fill the session table",
-        _session_created,
-        Era.LEGACY,
+    replace(
+        _http_probe(
+            "SESSION_ON_REFUSAL",
+            "Checks that a refused request opens no session.",
+            "no Mcp-Session-Id",
+            "unusable sessions fill the session table",
+            _session_created,
+            Era.LEGACY,
+        ),
+        harm=Harm.RESOURCES,
     ),
 )

@@ -15,10 +15,11 @@ from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.errors import ClientError
 from strictwire.client.message import Era, id_key, is_response, notification
 from strictwire.client.stdio import StdioProcess
-from strictwire.probe.definition import Evaluation, Probe, ProbeContext, ToolCall, found, passed, skipped
+from strictwire.probe.definition import Evaluation, Lane, Probe, ProbeContext, ToolCall, found, passed, skipped
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import ResponseKind, kind_of, read_messages
 from strictwire.probe.record import Transport
-from strictwire.probe.wire_stdio import START_SECONDS, Received
+from strictwire.probe.wire_stdio import CLOSE_SECONDS, Received
 
 SLOW_SECONDS: Final = 0.3
 """Minimum duration of a call that a second message can reliably overtake."""
@@ -88,13 +89,17 @@ async def _cancel_by_type(context: ProbeContext) -> Evaluation:
 
 async def _end_of_file(context: ProbeContext) -> Evaluation:
     """Repeat until a request is lost, all attempts are made, or the time is up. The result contains the count."""
-    deadline = time.monotonic() + context.options.eof_seconds
+    await context.state.surveyed.wait()
+    deadline = min(time.monotonic() + context.options.eof_seconds, context.deadline)
     attempts = lost = 0
-    while attempts < context.options.eof_tries and not lost and (attempts == 0 or time.monotonic() < deadline):
+    slowest = 0.0
+    while attempts < context.options.eof_tries and not lost and (attempts == 0 or time.monotonic() + slowest < deadline):
+        start = time.monotonic()
         batch = min(CONCURRENT_PROCESSES, context.options.eof_tries - attempts)
         outcomes = await asyncio.gather(*(_responds(context) for _ in range(batch)))
         attempts += batch
         lost += outcomes.count(False)
+        slowest = max(slowest, time.monotonic() - start)
     if lost:
         return found(got=f"no response in {lost} of {attempts} attempts")
     return passed(got=f"response in {attempts} of {attempts} attempts")
@@ -104,12 +109,12 @@ async def _responds(context: ProbeContext) -> bool:
     """Start a new process, send one request and close its input. Returns whether it responds."""
     process = await context.stdio.start_process()
     try:
-        async with asyncio.timeout(START_SECONDS):
+        async with asyncio.timeout(context.options.start_seconds):
             return await _ask_and_close(process, context)
     except (ClientError, TimeoutError):
         return False
     finally:
-        await process.close(patience=1.0)
+        await process.close(patience=CLOSE_SECONDS)
 
 
 async def _ask_and_close(process: StdioProcess, context: ProbeContext) -> bool:
@@ -137,7 +142,7 @@ def _last_request(context: ProbeContext) -> JsonObject:
 async def _read_until(process: StdioProcess, request_id: JsonValue) -> bool:
     received = Received()
     while (line := await process.read_line()) is not None:
-        received.raws.append(line)
+        received.add(line)
         if received.has_response(request_id):
             return True
     return False
@@ -150,6 +155,8 @@ PROBES: Final = (
         expected="one result and one error",
         why="two responses have the same id, and the client confuses them",
         run=_duplicate,
+        harm=Harm.WRONG,
+        lane=Lane.TOOLS,
         transports=_STDIO,
         compared=False,
     ),
@@ -159,6 +166,8 @@ PROBES: Final = (
         expected="no response",
         why="the client may have reused the id when the response arrives",
         run=_cancelled,
+        harm=Harm.STYLE,
+        lane=Lane.TOOLS,
         transports=_STDIO,
         compared=False,
     ),
@@ -168,6 +177,8 @@ PROBES: Final = (
         expected='a result for "1" and none for 1',
         why="the wrong call is cancelled, and the cancelled one continues",
         run=_cancel_by_type,
+        harm=Harm.WRONG,
+        lane=Lane.TOOLS,
         transports=_STDIO,
         compared=False,
     ),
@@ -177,6 +188,8 @@ PROBES: Final = (
         expected="a response in every attempt",
         why="`echo request | server` is how scripts and tests call a server",
         run=_end_of_file,
+        harm=Harm.DROP,
+        lane=Lane.PROCESSES,
         transports=_STDIO,
         compared=False,
     ),

@@ -9,10 +9,16 @@ from typing import Final
 
 from strictwire.canon import json
 from strictwire.probe.arguments import CANARY
-from strictwire.probe.definition import Evaluation, Probe, ProbeContext, found, passed, skipped
+from strictwire.probe.definition import Evaluation, Lane, Probe, ProbeContext, judged, skipped
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import Observation, ResponseKind, shorten
+from strictwire.probe.record import Problem
 
 _FAILURES: Final = frozenset({ResponseKind.ERROR, ResponseKind.TOOL_ERROR, ResponseKind.REFUSED})
+EXAMPLE_CHARACTERS: Final = 60
+"""Characters before a match in which "e.g." makes it an example: enough for a second one after it."""
+
+_EXAMPLE: Final = re.compile(r"(?i)\be\.g\.|\bfor example\b|\bsuch as\b")
 _ANY: Final = _FAILURES | {ResponseKind.RESULT}
 
 
@@ -23,6 +29,7 @@ class _Row:
     pattern: re.Pattern[str]
     kinds: frozenset[ResponseKind]
     why: str
+    harm: Harm = Harm.EXPOSURE
 
 
 _ROWS: Final = (
@@ -62,6 +69,7 @@ _ROWS: Final = (
         pattern=re.compile(r"errors\.pydantic\.dev|input_value=|input_type=|\[type=\w+|validation errors? for "),
         kinds=_FAILURES,
         why="the text changes with the version of the library and reveals it",
+        harm=Harm.STYLE,
     ),
     _Row(
         id="LEAK_INPUT",
@@ -84,19 +92,33 @@ def _reads(row: _Row) -> Probe:
     async def run(context: ProbeContext) -> Evaluation:
         if not context.log:
             return skipped("there was no response")
-        hits = dict(_hits(context, row))
-        shown = "; ".join(f"{where}: {shorten(text)!r}" for where, text in list(hits.items())[:5])
-        return found(got=shown) if hits else passed(got=f"{len(context.log)} responses checked")
+        problems = [Problem(subject=where, got=repr(shorten(text))) for where, text in dict(_hits(context, row)).items()]
+        return judged(problems, clean=f"{len(context.log)} responses checked")
 
-    return Probe(id=row.id, purpose=row.purpose, expected="none in any response", why=row.why, run=run, compared=False)
+    return Probe(
+        id=row.id,
+        purpose=row.purpose,
+        expected="none in any response",
+        why=row.why,
+        run=run,
+        harm=row.harm,
+        lane=Lane.AFTER,
+        compared=False,
+    )
 
 
 def _hits(context: ProbeContext, row: _Row) -> Iterator[tuple[str, str]]:
     for where, seen in context.log:
         text = _readable(seen)
-        match = row.pattern.search(text) if seen.kind in row.kinds else None
-        if match:
-            yield where, text[max(0, match.start() - 40) : match.end() + 60]
+        at = find_leak(row.pattern, text) if seen.kind in row.kinds else None
+        if at is not None:
+            yield where, text[max(0, at.start() - 40) : at.end() + 60]
+
+
+def find_leak(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The first match that is not an example, such as the path in "must be absolute, e.g. /home/me/a.txt"."""
+    before = ((match, text[max(0, match.start() - EXAMPLE_CHARACTERS) : match.start()]) for match in pattern.finditer(text))
+    return next((match for match, words in before if not _EXAMPLE.search(words.rpartition("\n")[2])), None)
 
 
 def _readable(seen: Observation) -> str:

@@ -10,11 +10,13 @@ from strictwire.canon import json
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.client.message import META, Era, notification, request
 from strictwire.probe.definition import Evaluation, Probe, ProbeContext, ProbeFunction, found, passed, skipped
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import Observation, ResponseKind
 from strictwire.probe.record import Transport
 
 MODERN_ONLY: Final = frozenset({Era.MODERN})
 _UNKNOWN_URI: Final = "strictwire://no-such-thing"
+_UNANSWERED: Final = frozenset({ResponseKind.SILENCE, ResponseKind.ACCEPTED, ResponseKind.REFUSED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,11 +121,7 @@ async def _unknown_method_status(context: ProbeContext) -> Evaluation:
 async def _notification(context: ProbeContext) -> Evaluation:
     message = notification("notifications/strictwire-unknown", {})
     seen = await context.wire.send(json.render(message), message)
-    return (
-        passed(seen)
-        if seen.kind in (ResponseKind.SILENCE, ResponseKind.ACCEPTED, ResponseKind.REFUSED) and not seen.note
-        else found(seen)
-    )
+    return passed(seen) if seen.kind in _UNANSWERED else found(seen)
 
 
 async def _meta_incomplete(context: ProbeContext) -> Evaluation:
@@ -186,6 +184,7 @@ PROBES: Final = (
         expected="no message",
         why="a client cannot match a response without an id",
         run=_notification,
+        harm=Harm.STYLE,
     ),
     _modern(
         "METHOD_UNKNOWN_STATUS",

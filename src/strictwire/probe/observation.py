@@ -46,6 +46,14 @@ class Observation:
     """More information, for example the exit code of the process."""
     sent: JsonObject | None = None
     """The message that was sent, or the well-formed message that the bytes were derived from."""
+    raw_sent: bytes = b""
+    """The bytes that were sent, if the server ended or hangs after them."""
+    is_fatal: bool = False
+    """Whether the server ended, or no longer responds to a valid request."""
+    is_slow: bool = False
+    """Whether there was no response in time although the server responds to other requests."""
+    stderr: bytes = b""
+    """The last bytes that the process wrote to stderr before it ended."""
 
     @property
     def code(self) -> int | None:

@@ -10,7 +10,8 @@ from typing import Final
 from strictwire.canon import json
 from strictwire.client.errors import ServerGone
 from strictwire.client.stdio import StdioProcess
-from strictwire.probe.definition import Evaluation, Probe, ProbeContext, found, passed, skipped
+from strictwire.probe.definition import Evaluation, Lane, Probe, ProbeContext, found, passed, skipped
+from strictwire.probe.harm import Harm
 from strictwire.probe.observation import ResponseKind, observe
 from strictwire.probe.record import Transport
 from strictwire.probe.wire_stdio import write_all
@@ -35,6 +36,9 @@ async def _flood(context: ProbeContext) -> Evaluation:
         return skipped("the memory of another process can only be read on Linux")
     await _pour(process, context.options.flood, context.options.seconds)
     grown = (_resident(process.pid) or 0) - before
+    end = await context.stdio.maybe_end(b"a" * context.options.flood)
+    if end is not None:
+        return found(end, got=f"{context.options.flood // MIB} MiB without a line end: {end.describe()}")
     follow_up = context.wire.messages.harmless_request()
     received = await context.stdio.converse(
         b"\n" + json.render(follow_up) + b"\n", lambda lines: lines.has_response(follow_up["id"])
@@ -77,6 +81,8 @@ PROBES: Final = (
         expected="an error, or HTTP 413",
         why="one client can exhaust the memory of the server",
         run=_large,
+        harm=Harm.RESOURCES,
+        lane=Lane.PROCESSES,
     ),
     Probe(
         id="SIZE_ENDLESS_LINE",
@@ -84,6 +90,8 @@ PROBES: Final = (
         expected="bounded memory, one error, and a response to the next request",
         why="a client that never ends its line exhausts the memory of the server",
         run=_flood,
+        harm=Harm.RESOURCES,
+        lane=Lane.PROCESSES,
         transports=frozenset({Transport.STDIO}),
         compared=False,
     ),

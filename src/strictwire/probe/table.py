@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from strictwire.probe import arguments, envelopes, http_layer, in_flight, leaks, malformed, methods, outputs, size
+from strictwire.probe import arguments, envelopes, http_layer, in_flight, leaks, life, malformed, methods, outputs, size
 from strictwire.probe.definition import Probe
 
 PROBES: Final[tuple[Probe, ...]] = (
@@ -12,9 +12,10 @@ PROBES: Final[tuple[Probe, ...]] = (
     *methods.PROBES,
     *outputs.PROBES,
     *arguments.PROBES,
-    *in_flight.PROBES,
     *size.PROBES,
+    *in_flight.PROBES,
     *http_layer.PROBES,
     *envelopes.PROBES,
     *leaks.PROBES,
+    *life.PROBES,
 )

@@ -8,10 +8,11 @@ from typing import Final
 
 from strictwire.canon import json
 from strictwire.canon.json import JsonObject
-from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, TooLarge
+from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, TimedOut, TooLarge
 from strictwire.client.message import Era, is_response, modern_headers, notification
 from strictwire.client.rawhttp import Address, RawAnswer, exchange, parse_address, render_request
 from strictwire.client.sse import SseDecoder
+from strictwire.fault.redact import MARK
 from strictwire.probe.observation import Observation, ResponseKind, observe, read_messages
 from strictwire.probe.record import ProbeOptions, Variant
 from strictwire.probe.wire import MessageFactory
@@ -68,10 +69,20 @@ class HttpWire:
         except TooLarge as exc:
             return Observation(kind=ResponseKind.GARBAGE, note=str(exc), sent=well_formed)
         except CannotReach as exc:
-            return Observation(kind=ResponseKind.CLOSED, note=exc.reason, sent=well_formed)
+            return Observation(kind=ResponseKind.CLOSED, note=exc.reason, sent=well_formed, raw_sent=self._redact(raw))
+        except TimedOut as exc:
+            return Observation(
+                kind=ResponseKind.SILENCE, note=str(exc), sent=well_formed, raw_sent=self._redact(raw), is_slow=True
+            )
         except ClientError as exc:
-            return Observation(kind=ResponseKind.CLOSED, note=str(exc), sent=well_formed)
+            return Observation(kind=ResponseKind.CLOSED, note=str(exc), sent=well_formed, raw_sent=self._redact(raw))
         return observe_http(answer, well_formed)
+
+    def _redact(self, raw: bytes) -> bytes:
+        """A request for a report, without the values of the user's own headers, which may be secrets."""
+        for value in filter(None, self._options.headers.values()):
+            raw = raw.replace(value.encode(), MARK.encode())
+        return raw
 
     async def close(self) -> None:
         """End a legacy session."""
@@ -94,7 +105,9 @@ def observe_http(answer: RawAnswer, well_formed: JsonObject) -> Observation:
     raws = messages_of(answer)
     seen = observe(raws, well_formed)
     if seen.message is None:
-        seen = replace(seen, kind=_kind_of_status(answer, seen.kind), raw=answer.body[:400])
+        kind = _kind_of_status(answer, seen.kind)
+        is_slow = kind is ResponseKind.SILENCE and not answer.complete
+        seen = replace(seen, kind=kind, raw=answer.body[:400], is_slow=is_slow)
     return replace(seen, status=answer.status, headers=answer.headers)
 
 

@@ -14,7 +14,7 @@ Choices where its document is silent:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -26,7 +26,7 @@ from strictwire.fault.dialects import editor_v01
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.fault.plain import plain_text
-from strictwire.pipeline.call import Done, Kind, Outcome
+from strictwire.pipeline.call import Caller, Done, Kind, Outcome
 from strictwire.pipeline.catalog import Catalog
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.pipeline.perform import Pipeline
@@ -38,7 +38,7 @@ from strictwire.profiles.single import (
     NULL,
     Sent,
     find_tool,
-    list_tools,
+    list_for,
     make_call,
     refuse_verb,
     write_error,
@@ -53,6 +53,9 @@ ROUTE: Final = "/rpc/editor"
 
 MAX_DIAGNOSTICS: Final = 50
 """Notes in one answer. A person or a model reads them, and reads no more than this."""
+
+ANONYMOUS: Final = Caller().principal
+"""The principal of every client over HTTP that needs no token."""
 
 IdKey: TypeAlias = tuple[str, str | None, str, bool, str | float]
 """What makes an id one and the same: the conversation, whether it is text, and its value."""
@@ -141,7 +144,7 @@ class EditorEndpoint:
         self._info = info
         self._limits = limits or Limits()
         self._in_flight: set[IdKey] = set()
-        self._lookups: Mapping[str, Callable[[JsonObject, Inbound], JsonObject | _Refusal]] = {
+        self._lookups: Mapping[str, Callable[[JsonObject, Sequence[ToolContract], Inbound], JsonObject | _Refusal]] = {
             "tools/list": self._list,
             "tools/describe": self._describe,
             "server/info": self._get_info,
@@ -165,6 +168,10 @@ class EditorEndpoint:
             failure = fail("DUPLICATE_ID")
             refusal = _Refusal(failure, status=http_dialect.status_of(failure))
             self._refuse(request, refusal, inbound, lambda sent: deliver(sent.as_reply()))
+            return
+
+        if key is None:
+            await self._answer(request, inbound, lambda sent: deliver(sent.as_reply()))
             return
 
         def answer(sent: Sent) -> None:
@@ -202,7 +209,8 @@ class EditorEndpoint:
         elif look_up is None:
             await self._call(request, request.params, inbound, answer)
         else:
-            found = look_up(request.params, inbound)
+            tools = await list_for(self._catalog, inbound, PROFILE)
+            found = _Refusal(tools) if isinstance(tools, Failure) else look_up(request.params, tools, inbound)
             if isinstance(found, _Refusal):
                 self._refuse(request, found, inbound, answer)
             else:
@@ -230,24 +238,23 @@ class EditorEndpoint:
 
         await self._pipeline.perform(call, offers.find(Kind.TOOL, tool), write, answer)
 
-    def _list(self, params: JsonObject, _inbound: Inbound) -> JsonObject | _Refusal:
+    def _list(self, params: JsonObject, tools: Sequence[ToolContract], _inbound: Inbound) -> JsonObject | _Refusal:
         """Filters must all match exactly; a value that no tool has gives an empty list."""
         wanted = {name: params[name] for name in _FILTERS if name in params}
         for name, value in wanted.items():
             if not isinstance(value, str):
                 return _malformed(name)
-        tools = list_tools(self._catalog.offers.registry)
         return {"tools": [show_tool(each) for each in tools if all(_FILTERS[name](each) == wanted[name] for name in wanted)]}
 
-    def _describe(self, params: JsonObject, _inbound: Inbound) -> JsonObject | _Refusal:
+    def _describe(self, params: JsonObject, tools: Sequence[ToolContract], _inbound: Inbound) -> JsonObject | _Refusal:
         name = params.get("tool")
         if not isinstance(name, str) or not name:
             return _malformed("tool")
-        tool = find_tool(self._catalog.offers.registry, name)
+        tool = next((each for each in tools if each.name == name), None)
         return _Refusal(fail("UNKNOWN_TOOL"), tool=name) if tool is None else {"tool": describe_tool(tool)}
 
-    def _get_info(self, _params: JsonObject, inbound: Inbound) -> JsonObject | _Refusal:
-        tools, tier, info = list_tools(self._catalog.offers.registry), inbound.caller.tier, self._info()
+    def _get_info(self, _params: JsonObject, tools: Sequence[ToolContract], inbound: Inbound) -> JsonObject | _Refusal:
+        tier, info = inbound.caller.tier, self._info()
         return {
             "serverVersion": info.server_version,
             "unityVersion": info.unity_version,
@@ -285,8 +292,12 @@ _FILTERS: Final[Mapping[str, Callable[[ToolContract], str]]] = MappingProxyType(
 """What tools/list can be narrowed by."""
 
 
-def _key_of(request: EditorRequest, inbound: Inbound) -> IdKey:
+def _key_of(request: EditorRequest, inbound: Inbound) -> IdKey | None:
+    """What an id is unique within: the connection, or the owner of a token over HTTP. None if clients cannot be told apart,
+    because two of them may choose the same id."""
     caller = inbound.caller
+    if inbound.headers is not None and caller.principal == ANONYMOUS:
+        return None
     return inbound.transport, caller.session_id, caller.principal, isinstance(request.id, str), request.id
 
 

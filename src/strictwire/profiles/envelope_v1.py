@@ -33,7 +33,7 @@ from strictwire.profiles.single import (
     NULL,
     Sent,
     find_tool,
-    list_tools,
+    list_for,
     make_call,
     refuse_verb,
     write_error,
@@ -194,7 +194,7 @@ class EnvelopeEndpoint:
         elif message.method == "tools/call":
             await self._call(message, inbound, answer)
         elif message.method == "tools/list":
-            answer(self._list(message))
+            await self._list(message, inbound, answer)
         else:
             self._refuse(message, fail("METHOD_NOT_FOUND"), inbound, answer)
 
@@ -219,9 +219,12 @@ class EnvelopeEndpoint:
 
         await self._pipeline.perform(call, offers.find(Kind.TOOL, tool), write, answer)
 
-    def _list(self, request: Envelope) -> Sent:
-        shown = [_show_tool(tool) for tool in list_tools(self._catalog.offers.registry)]
-        return write_result(render(request.id), render({"tools": shown}))
+    async def _list(self, request: Envelope, inbound: Inbound, answer: Answer) -> None:
+        tools = await list_for(self._catalog, inbound, PROFILE)
+        if isinstance(tools, Failure):
+            self._refuse(request, tools, inbound, answer)
+        else:
+            answer(write_result(render(request.id), render({"tools": [_show_tool(tool) for tool in tools]})))
 
     def _refuse(self, request: Envelope, failure: Failure, inbound: Inbound, answer: Answer) -> None:
         """Record and answer a request that never became a call."""

@@ -11,7 +11,7 @@ from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Facts
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.deadline import Deadline
-from strictwire.profiles.mcp.context import check_capabilities
+from strictwire.profiles.mcp.answers import check_capabilities
 
 
 class QuietContext(msgspec.Struct, kw_only=True):

@@ -16,6 +16,7 @@ from strictwire.contract.tool import ToolContract
 from strictwire.fault.dialects import http as http_dialect
 from strictwire.fault.failure import Facts, Failure, fail
 from strictwire.pipeline.call import Call, Done, Kind, RunningContext
+from strictwire.pipeline.catalog import Catalog
 from strictwire.profiles.endpoint import Inbound, Reply
 
 NULL: Final = b"null"
@@ -73,6 +74,12 @@ def find_tool(registry: Registry, name: str) -> ToolContract | None:
 def list_tools(registry: Registry) -> Sequence[ToolContract]:
     """The tools that are offered here, by name."""
     return sorted(filter(is_offered, registry.tools.values()), key=lambda tool: tool.name)
+
+
+async def list_for(catalog: Catalog, inbound: Inbound, profile: str) -> Sequence[ToolContract] | Failure:
+    """The tools that a caller sees."""
+    tools = list_tools(catalog.offers.registry)
+    return await catalog.entries_for(inbound.caller, "tools/list", tools, revision=profile, transport=inbound.transport)
 
 
 def write_output(done: Done) -> bytes:

@@ -15,38 +15,94 @@ if __name__ == "__main__":
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, Unpack, overload
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from strictwire.contract.handler import Handler
+from strictwire.contract.registry import ContractRefused
 from strictwire.contract.tool import PromptContract, ResourceContract, ToolContract
 from strictwire.packs.pack import EditorFacts
-from strictwire.pipeline.catalog import Catalog, Offers
+from strictwire.pipeline.catalog import Catalog, DerivedCatalog, Offers
 from strictwire.profiles.mcp.header_echo import mirrored_arguments
 from strictwire.profiles.mcp.identity import Identity
+from strictwire.server.assembly import ServerParts, open_server
+from strictwire.server.declare.context import NO_LIFESPAN
 from strictwire.server.declare.docstrings import read_docstring
+from strictwire.server.declare.lifespan import Lifespan, read_lifespan
 from strictwire.server.declare.options import ToolOptions
 from strictwire.server.declare.parameters import read_parameters
 from strictwire.server.declare.prompt import completion_handler, prompt_arguments, prompt_handler
 from strictwire.server.declare.refused import Place, place_of
 from strictwire.server.declare.resource import resource_handler
 from strictwire.server.declare.tool import declare_tool
+from strictwire.server.middleware import Middleware, read_middleware
+from strictwire.server.mounting import PREFIX, MountedOffers, compose
+
+if TYPE_CHECKING:
+    from strictwire.client.session import Session, SessionOptions
+    from strictwire.server.openapi.upstream import HttpClient
+    from strictwire.transport.http.asgi import AsgiApp
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class ServerOptions(TypedDict, total=False):
+    """The options of a server that is made from something else."""
+
+    title: str | None
+    instructions: str | None
+    lifespan: Lifespan | None
+    middleware: Sequence[Middleware]
 
 
 class Server:
     """An MCP server. Tools, resources and prompts can be added and removed while it runs; it notifies its clients."""
 
-    def __init__(self, name: str, *, version: str, title: str | None = None, instructions: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        title: str | None = None,
+        instructions: str | None = None,
+        lifespan: Lifespan | None = None,
+        middleware: Sequence[Middleware] = (),
+    ) -> None:
+        """`lifespan` opens what the server needs, yields it, and closes it. `middleware` runs around calls and lists,
+        outermost first. Raises DeclarationRefused.
+        """
         self.identity = Identity(name=name, version=version, title=title, instructions=instructions)
-        self.catalog = Catalog(Offers())
+        self._own = Catalog(Offers())
+        self._mounts: tuple[tuple[str, Server], ...] = ()
+        self._is_mounted = False
+        self.catalog: Catalog = self._own
+        """What the server offers, with what is mounted in it."""
+        self._middleware = read_middleware(middleware)
+        self._lifespan = None if lifespan is None else read_lifespan(lifespan)
+        self.skipped: Mapping[str, str] = {}
+        """Operations that `from_openapi` left out, and why."""
         self.editor: Callable[[], EditorFacts] | None = None
         """What `server/info` of `editor/0.1` reports, if a pack knows."""
+
+    def add_instructions(self, text: str) -> None:
+        """Add a paragraph to the instructions for clients. Clients that are connected already keep theirs."""
+        known = [self.identity.instructions] if self.identity.instructions else []
+        self.identity = replace(self.identity, instructions="\n\n".join([*known, text]))
 
     def describe_editor(self, facts: Callable[[], EditorFacts]) -> None:
         """Report these facts in `server/info` of `editor/0.1`. They are asked for on every request."""
         self.editor = facts
+
+    @property
+    def _state(self) -> Any:
+        """The type that the lifespan yields."""
+        return NO_LIFESPAN if self._lifespan is None else self._lifespan.yields
 
     @overload
     def tool(self, function: Function, /) -> Function: ...
@@ -61,7 +117,7 @@ class Server:
         """
 
         def decorate(function: Function) -> Function:
-            self.add_tool(*declare_tool(function, options))
+            self.add_tool(*declare_tool(function, options, self._state))
             return function
 
         return _decorate("tool", decorate, function)
@@ -91,8 +147,9 @@ class Server:
                 title=title,
                 mime_type=mime_type,
             )
-            handler = resource_handler(function, contract)
-            self.catalog.change(lambda offers: offers.with_resource(contract, handler), "resources")
+            self._check_free(self.catalog.offers.registry.resources, uri)
+            handler = resource_handler(function, contract, self._state)
+            self._own.change(lambda offers: offers.with_resource(contract, handler), "resources")
             return function
 
         return decorate
@@ -121,40 +178,158 @@ class Server:
         """
 
         def decorate(function: Function) -> Function:
-            parameters = read_parameters(function)
+            parameters = read_parameters(function, self._state)
             contract = PromptContract(
                 name=name or function.__name__,
                 description=read_docstring(function).summary if description is None else description,
                 title=title,
                 arguments=prompt_arguments(parameters),
             )
+            self._check_free(self.catalog.offers.registry.prompts, contract.name)
             handler = prompt_handler(function, contract, parameters)
-            self.catalog.change(lambda offers: offers.with_prompt(contract, handler), "prompts")
+            self._own.change(lambda offers: offers.with_prompt(contract, handler), "prompts")
             return function
 
         return _decorate("prompt", decorate, function)
 
     def completion(self, function: Function) -> Function:
         """Add a completion function: `function(ref, argument, context)` returns matching values, best first."""
-        self.catalog.change(lambda offers: offers.with_completion(completion_handler(function)), "completions")
+        self._own.change(lambda offers: offers.with_completion(completion_handler(function)), "completions")
         return function
 
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
         """Add a tool with its contract and handler. Raises ContractRefused or SchemaRefused."""
         mirrored_arguments(contract.input_schema)  # raises if `x-mcp-header` is used wrongly
-        self.catalog.add_tool(contract, handler)
+        self._check_free(self.catalog.offers.registry.tools, contract.name)
+        self._own.add_tool(contract, handler)
 
     def remove_tool(self, name: str) -> None:
         """Remove a tool. An unknown name is ignored."""
-        self.catalog.change(lambda offers: offers.without_tool(name), "tools")
+        self._own.change(lambda offers: offers.without_tool(name), "tools")
 
     def remove_prompt(self, name: str) -> None:
         """Remove a prompt. An unknown name is ignored."""
-        self.catalog.change(lambda offers: offers.without_prompt(name), "prompts")
+        self._own.change(lambda offers: offers.without_prompt(name), "prompts")
 
     def resource_changed(self, uri: str) -> None:
         """Notify subscribed clients that a resource has changed."""
-        self.catalog.announce("resources", uri)
+        self._own.announce("resources", uri)
+
+    @classmethod
+    def from_openapi(
+        cls,
+        document: Mapping[str, Any] | str | bytes,
+        client: HttpClient,
+        *,
+        name: str | None = None,
+        version: str | None = None,
+        unsupported: Literal["refuse", "skip"] = "refuse",
+        **options: Unpack[ServerOptions],
+    ) -> Server:
+        """A server with one tool for each operation of an OpenAPI document.
+
+        `client` sends the requests, such as `httpx.AsyncClient(base_url=...)`; it has the address and the credentials. Name
+        and version are by default those of the document. `unsupported="skip"` leaves operations out that
+        cannot be tools, and logs why; `server.skipped` lists them. Raises DeclarationRefused.
+        """
+        # Imported here because few servers need it.
+        from strictwire.server.openapi.tools import read_api
+
+        api = read_api(document, client, unsupported)
+        server = cls(name or api.name, version=version or api.version, **options)
+        server.skipped = api.skipped
+        for contract, handler in api.tools:
+            server.add_tool(contract, handler)
+        return server
+
+    @classmethod
+    def from_fastmcp(cls, server: Any, *, middleware: Sequence[Middleware] = ()) -> Server:
+        """A server of FastMCP 4, or an MCPServer of the official SDK, under our contract, in this process.
+
+        Arguments and results are validated against its schemas, and every call is recorded. Its tools are safe only as far
+        as their annotations say so. What it adds later is not visible. Raises DeclarationRefused or ContractRefused.
+        """
+        # Imported here because few servers need it.
+        from strictwire.server.foreign import read_foreign
+
+        read = read_foreign(server)
+        made = cls(
+            read.name, version=read.version, instructions=read.instructions, lifespan=read.lifespan, middleware=middleware
+        )
+        for tool, handler in read.tools:
+            made.add_tool(tool, handler)
+        for resource, handler in read.resources:
+            made._own.change(partial(Offers.with_resource, contract=resource, handler=handler), "resources")
+        for prompt, handler in read.prompts:
+            made._own.change(partial(Offers.with_prompt, contract=prompt, handler=handler), "prompts")
+        return made
+
+    @property
+    def mounts(self) -> tuple[tuple[str, Server], ...]:
+        """The prefix and the server of each mount."""
+        return self._mounts
+
+    def mount(self, other: Server, *, prefix: str = "") -> None:
+        """Offer what another server offers. Its tools and prompts are called `PREFIX_name`; resources keep their URIs.
+
+        The lifespan, dependencies and middleware of the other server are used for its own calls. What it adds or removes
+        later is visible here. Raises DeclarationRefused: a name or URI is taken, or the servers would contain each other.
+        """
+        place = Place(function=f"mount({other.identity.name!r})")
+        if prefix and not PREFIX.fullmatch(prefix):
+            raise place.refuse(f"prefix {prefix!r}: use 1 to 32 characters of A-Z a-z 0-9 _ . -, and begin with no sign")
+        if self is other or self in _inside(other):
+            raise place.refuse(f"{self.identity.name!r} would contain itself; mount only in one direction")
+        if self._is_mounted:
+            raise place.refuse(f"{self.identity.name!r} is mounted already; mount into it first, and then mount it")
+
+        def refuse(name: str, reason: str) -> None:
+            raise place.refuse(f"{name!r} {reason}")
+
+        mounts = (*self._mounts, (prefix, other))
+        compose(self._own.offers, _mounted_offers(mounts), refuse)
+        self._mounts, other._is_mounted = mounts, True
+        if isinstance(self.catalog, DerivedCatalog):
+            self.catalog.close()
+        sources = [self._own, *(each.catalog for _, each in mounts)]
+        self.catalog = DerivedCatalog(sources, lambda: compose(self._own.offers, _mounted_offers(mounts), _ignore).offers)
+
+    def _check_free(self, known: Mapping[str, object], name: str) -> None:
+        """Raises ContractRefused: a mounted server offers the name."""
+        if self._mounts and name in known:
+            raise ContractRefused(f"{name!r} is taken by a mounted server; rename it, or mount that with another prefix")
+
+    def open(self, executor: Executor) -> AbstractAsyncContextManager[Catalog]:
+        """Start what the server needs while it runs. The transports call it. Raises LifespanFailed."""
+        return open_server(self.parts(), executor)
+
+    def parts(self) -> ServerParts:
+        """What the server is made of, for the composition root."""
+        return ServerParts(
+            server=self,
+            own=self._own,
+            lifespan=self._lifespan,
+            middleware=self._middleware,
+            mounts=tuple((prefix, each.parts()) for prefix, each in self._mounts),
+        )
+
+    def asgi(self, *, path: str = "/mcp", config: str | PathLike[str] | None = None) -> AsgiApp:
+        """The server as an ASGI application, to run under uvicorn or to mount in Starlette or FastAPI.
+
+        `path` is the path of MCP inside the application. `config` is the settings file; by default strictwire.toml, if it
+        exists. In another application, use `app.lifespan` as its lifespan, or enter it there. Raises SettingsRefused.
+        """
+        # Imported here because tests with MemoryClient do not need the transports.
+        from strictwire.server.asgi import make_asgi
+
+        return make_asgi(self, path=path, config=None if config is None else Path(config))
+
+    async def open_session(self, options: SessionOptions) -> Session:
+        """Open a session with this server in memory. `Client(server)` uses it. Raises ClientError."""
+        # Imported here because a server over stdio or HTTP does not need it.
+        from strictwire.server.testing import InMemory
+
+        return await InMemory(self).open_session(options)
 
     def run(self, argv: Sequence[str] | None = None) -> None:
         """Serve as the command line says: `--stdio` (the default) or `--http HOST:PORT`. Ends the process."""
@@ -162,6 +337,19 @@ class Server:
         from strictwire.server.run import run_from_arguments
 
         run_from_arguments(self, argv)
+
+
+def _inside(server: Server) -> set[Server]:
+    """The servers that are mounted in a server, at any depth."""
+    return {inner for _, each in server.mounts for inner in (each, *_inside(each))}
+
+
+def _mounted_offers(mounts: Sequence[tuple[str, Server]]) -> list[MountedOffers]:
+    return [MountedOffers(prefix=prefix, offers=each.catalog.offers) for prefix, each in mounts]
+
+
+def _ignore(_name: str, _reason: str) -> None:
+    """Leave it out: the running server logs it."""
 
 
 def _decorate(kind: str, decorate: Callable[[Any], Any], function: Any) -> Any:

@@ -42,6 +42,7 @@ from strictwire.stores.memory.recorder import NoRecorder
 from strictwire.stores.schedule import Clock as TrailClock
 from strictwire.stores.schedule import Mode
 from strictwire.transport.http.gatekeeper import LOOPBACK, Gatekeeper, Token
+from strictwire.transport.http.rules import Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +72,14 @@ class Runtime:
         """The caller over stdio: the operating system user of this process."""
         return Caller(principal=system_user(), tier=self.settings.server.tier)
 
-    def gatekeeper(self) -> Gatekeeper:
-        """The access rules of the HTTP server."""
-        return gatekeeper_of(self.settings.server)
+    def site(self, mcp_path: str | None = None) -> Site:
+        """What an HTTP server serves: each profile at its path, under the access rules of the settings."""
+        paths = PATHS if mcp_path is None else {**PATHS, "mcp": mcp_path}
+        return Site(
+            endpoints={paths[profile]: self.endpoint(profile) for profile in ENDPOINTS},
+            gatekeeper=gatekeeper_of(self.settings.server),
+            max_body=self.settings.server.max_request_bytes,
+        )
 
 
 def gatekeeper_of(server: ServerSettings) -> Gatekeeper:
@@ -90,7 +96,8 @@ def gatekeeper_of(server: ServerSettings) -> Gatekeeper:
 
 
 def _mcp(runtime: Runtime) -> Endpoint:
-    return McpEndpoint(OwnBackend(runtime.core), limits=runtime.limits, session_prefix=runtime.session_prefix)
+    prefix = runtime.session_prefix
+    return McpEndpoint(OwnBackend(runtime.core, task_prefix=prefix), limits=runtime.limits, session_prefix=prefix)
 
 
 def _envelope(runtime: Runtime) -> Endpoint:
@@ -139,6 +146,9 @@ class LazyRunLog:
             self._log.close()
 
 
+DRAIN_SECONDS: Final = 2.0
+"""How long cancelled handlers may clean up before the lifespan closes what they use. Supervisors kill after 10 seconds."""
+
 PATHS: Mapping[str, str] = {"mcp": "/mcp", "envelope/v1": "/rpc/envelope", "editor/0.1": "/rpc/editor"}
 """The HTTP path of each profile."""
 
@@ -153,8 +163,13 @@ async def open_runtime(
     seal_key: bytes | None = None,
     session_prefix: str = "",
     worker: int | None = None,
+    on_raise: Callable[[BaseException], None] | None = None,
 ) -> AsyncIterator[Runtime]:
-    """Open everything that a server needs, and close it at the end. Raises LogFault: the audit trail cannot be opened."""
+    """Open everything that a server needs, and close it at the end. `on_raise` gets what a handler raises, in the context
+    of its call.
+
+    Raises LogFault: the audit trail cannot be opened; LifespanFailed: the author's lifespan raised.
+    """
     clock = deterministic_clock() if deterministic else Clock()
     async with AsyncExitStack() as stack:
         keeper = recorder if recorder is not None else await open_recorder_of(settings.audit, clock, stack, worker)
@@ -162,12 +177,15 @@ async def open_runtime(
         stack.callback(executor.shutdown, wait=False, cancel_futures=True)
         batch = WriteBatch(keeper)
         stack.callback(batch.flush)
+        catalog = await stack.enter_async_context(server.open(executor))
         journal = Journal(recorder=keeper, batch=batch, clock=clock)
-        pipeline = Pipeline(journal, HandlerRunner(executor, debug_stack=settings.debug_stack))
+        runner = HandlerRunner(executor, debug_stack=settings.debug_stack, on_raise=on_raise)
+        stack.push_async_callback(runner.drain, DRAIN_SECONDS)
+        pipeline = Pipeline(journal, runner)
         key = hashlib.sha256(b"deterministic").digest() if deterministic else seal_key or secrets.token_bytes(32)
         core = Core(
             identity=server.identity,
-            catalog=server.catalog,
+            catalog=catalog,
             pipeline=pipeline,
             sealer=Sealer(key, clock.now),
             clock=clock,

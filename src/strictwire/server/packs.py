@@ -61,6 +61,7 @@ async def open_packs(
                 alone=alone,
                 contracts=tuple(contracts),
                 offer=server.add_tool,
+                instruct=server.add_instructions,
                 describe_editor=server.describe_editor,
             )
             handlers = await pack.open(environment)
@@ -69,6 +70,14 @@ async def open_packs(
                 contracts = read_contracts(pack)
             _offer(server, pack, contracts, handlers)
         yield
+
+
+def check_workers(names: Sequence[str]) -> None:
+    """Refuse packs that several processes cannot serve together, before anything listens. Raises PackRefused."""
+    for name in names:
+        reason = getattr(find_pack(name), "one_process", None)
+        if reason is not None:
+            raise PackRefused(name, reason)
 
 
 def read_contracts(pack: Pack) -> list[ToolContract]:

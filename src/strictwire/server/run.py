@@ -23,9 +23,10 @@ from strictwire.fault.escape import for_terminal
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
-from strictwire.server.compose import ENDPOINTS, PATHS, Runtime, open_runtime, view_of
+from strictwire.server.compose import PATHS, Runtime, open_runtime, view_of
+from strictwire.server.declare.lifespan import LifespanFailed
 from strictwire.server.logs import set_up_logging
-from strictwire.server.packs import open_packs
+from strictwire.server.packs import check_workers, open_packs
 from strictwire.server.served import Served
 from strictwire.server.shutdown import run_main
 from strictwire.server.workers import Supervisor, WorkerInheritance, open_inheritance
@@ -34,7 +35,6 @@ from strictwire.settings.places import state_folder
 from strictwire.settings.read import SettingsRefused, read_settings
 from strictwire.stores.fault import DAMAGED, LogFault
 from strictwire.transport.http.handoff import SEPARATOR, owner_finder
-from strictwire.transport.http.rules import Site
 from strictwire.transport.http.server import HttpServer
 from strictwire.transport.stdio import serve_stdio
 
@@ -67,8 +67,8 @@ class Serving:
     """Use a fixed clock and fixed ids, for reproducible output."""
     exact_v0: bool = False
     """Serve only Context Resolve v0 over stdio, byte for byte."""
-    announce: Callable[[str], None] = lambda _url: None
-    """Called with the URL when the server listens."""
+    announce: Callable[[str, bool], None] = lambda _url, _needs_token: None
+    """Called when the server listens: with its URL, and whether clients need a token."""
     workers: int | None = None
     """Number of worker processes; None uses that of the settings."""
     inheritance: WorkerInheritance | None = None
@@ -84,7 +84,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 async def serve(server: Served, settings: Settings, serving: Serving, packs: Sequence[str] = ()) -> None:
-    """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused."""
+    """Serve until the end of input, SIGTERM or SIGINT. Raises StartRefused, or LifespanFailed after a failed end."""
     worker = None if serving.inheritance is None else serving.inheritance.number
     host, port = serving.http or (settings.server.host, settings.server.port)
     if not serving.stdio:
@@ -113,6 +113,11 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
         raise StartRefused(str(exc)) from exc
     except LogFault as exc:
         raise trail_refused(exc) from exc
+    except LifespanFailed as exc:
+        log.error("%s", exc, exc_info=exc.cause)  # noqa: TRY400 - the traceback of the author, not ours
+        if exc.at_start:
+            raise StartRefused(f"{exc}; the traceback is in the log") from exc
+        raise
 
 
 def _open_runtime(server: Served, settings: Settings, serving: Serving) -> AbstractAsyncContextManager[Runtime]:
@@ -185,13 +190,12 @@ async def _serve_exact(runtime: Runtime) -> None:
 
 
 async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) -> None:
+    # Before the URL is announced: a signal that comes after it must not end the process with the lifespan open.
+    stopped = stop_event()
     inherited = serving.inheritance
-    site = Site(
-        endpoints={PATHS[profile]: runtime.endpoint(profile) for profile in ENDPOINTS},
-        gatekeeper=runtime.gatekeeper(),
-        max_body=runtime.settings.server.max_request_bytes,
+    http = HttpServer(
+        runtime.site(), find_owner=None if inherited is None else owner_finder(inherited.handoffs, inherited.number)
     )
-    http = HttpServer(site, find_owner=None if inherited is None else owner_finder(inherited.handoffs, inherited.number))
     if inherited is not None:
         await http.start_worker(inherited.listeners[inherited.number], inherited.handoffs[inherited.number])
     else:
@@ -199,8 +203,7 @@ async def _serve_http(runtime: Runtime, serving: Serving, host: str, port: int) 
             port = await http.start(host, port)
         except OSError as exc:
             raise StartRefused(cannot_listen(host, port, exc)) from exc
-        serving.announce(url_of(host, port))
-    stopped = stop_event()
+        serving.announce(url_of(host, port), bool(runtime.settings.server.tokens))
     if inherited is not None:
         asyncio.get_running_loop().add_reader(inherited.hold_lifeline(), stopped.set)
     await stopped.wait()
@@ -244,6 +247,10 @@ def _serve_with_workers(server: Served, settings: Settings, serving: Serving, pa
     host, port = serving.http or (settings.server.host, settings.server.port)
     check_exposure(host, settings)
     try:
+        check_workers(packs)
+    except PackRefused as exc:
+        raise StartRefused(str(exc)) from exc
+    try:
         inheritance = open_inheritance(host, port, count)
     except OSError as exc:
         raise StartRefused(cannot_listen(host, port, exc)) from exc
@@ -252,7 +259,7 @@ def _serve_with_workers(server: Served, settings: Settings, serving: Serving, pa
         own = replace(serving, inheritance=replace(inheritance, number=number))
         return run_until_stopped(serve(server, settings, own, packs))
 
-    serving.announce(url_of(host, inheritance.listeners[0].getsockname()[1]))
+    serving.announce(url_of(host, inheritance.listeners[0].getsockname()[1]), bool(settings.server.tokens))
     return Supervisor(count, work).run()
 
 
@@ -280,7 +287,7 @@ def run_from_arguments(server: Served, argv: Sequence[str] | None = None) -> Non
     sys.exit(run_server(server, file=given.config, serving=serving))
 
 
-def _print_url(url: str) -> None:
+def _print_url(url: str, _needs_token: bool) -> None:
     sys.stderr.write(f"{url}\n")
     sys.stderr.flush()
 
@@ -307,11 +314,13 @@ def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tu
 
 
 def run_until_stopped(serving: Coroutine[None, None, None]) -> int:
-    """Run a server or a guard. Returns the exit code: 0 after a clean end, 1 if it cannot start."""
+    """Run a server or a guard. Returns the exit code: 0 after a clean end, 1 if it cannot start or its lifespan fails."""
     try:
         run_main(serving)
     except StartRefused as exc:
         report_start_failure(exc.code, str(exc))
+        return 1
+    except LifespanFailed:
         return 1
     except KeyboardInterrupt:
         return 0

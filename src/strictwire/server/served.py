@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from strictwire.contract.handler import Handler
@@ -30,5 +32,14 @@ class Served(Protocol):
     def describe_editor(self, facts: Callable[[], EditorFacts]) -> None:
         """Set where `editor` gets its facts from."""
 
+    def add_instructions(self, text: str) -> None:
+        """Add to the instructions for clients."""
+
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
         """Add a tool. Raises ContractRefused or SchemaRefused."""
+
+    def open(self, executor: Executor) -> AbstractAsyncContextManager[Catalog]:
+        """Start what the server needs while it runs, and close it at the end. Yields the catalog that calls are served from.
+
+        Raises LifespanFailed.
+        """

@@ -50,7 +50,7 @@ mode = "sync"
 ```
 
 `[packs.NAME]` contains the settings of a pack; the page of the pack documents them. `[lint]` and `[breaking]` select rules
-and waive findings; docs/RULES.md lists the rules. `[unity.check]`
+and waive findings; docs/SCHEMA.md has their keys and docs/RULES.md the rules. `[unity.check]`
 configures `strictwire unity check`; see docs/UNITY.md. The environment variable `DEBUG_STACK=true` adds a stack trace to
 `system/1.0` failures.
 """

@@ -8,6 +8,7 @@ from typing import Final
 from strictwire.canon.json import JsonValue, Limits, NotStrict, parse
 from strictwire.check.location import offset_location
 from strictwire.check.subject import ReadProblem, SourceLocation, ToolSet
+from strictwire.sources.client_config import has_servers
 from strictwire.sources.entries import MALFORMED, read_entries
 from strictwire.sources.whole_file import read_whole
 
@@ -31,13 +32,17 @@ def parse_dump(raw: bytes, label: str) -> ToolSet:
         return ToolSet(label=label, subjects=(), read_problems=(not_json_problem(exc, raw, label),), texts={label: raw})
     found = _list_in(value)
     if found is None:
-        problem = ReadProblem(
-            MALFORMED, SourceLocation(label), "no tools found: expected a tools/list response or a list of tools", 1, 1
-        )
+        problem = ReadProblem(MALFORMED, SourceLocation(label), _no_tools(value, label), 1, 1)
         return ToolSet(label=label, subjects=(), read_problems=(problem,), texts={label: raw})
     entries, pointer = found
     subjects, read_problems = read_entries(entries, SourceLocation(label, pointer))
     return ToolSet(label=label, subjects=subjects, read_problems=read_problems, texts={label: raw})
+
+
+def _no_tools(value: JsonValue, label: str) -> str:
+    if isinstance(value, dict) and has_servers(value):
+        return f"this is the configuration of a client; to start its servers and check their tools, use client:{label}"
+    return "no tools found: expected a tools/list response or a list of tools"
 
 
 def not_json_problem(exc: NotStrict, raw: bytes, file: str) -> ReadProblem:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.check.subject import ReadProblem, SourceLocation, Subject, ToolSet
 from strictwire.contract.tool import ToolContract
+from strictwire.sources.refused import SourceRefused
 
 MALFORMED: Final = "ENTRY_WELL_FORMED"
 """The lint rule under which a malformed entry is reported."""
@@ -94,3 +96,35 @@ def entry_of(contract: ToolContract) -> JsonObject:
     if contract.annotations:
         entry["annotations"] = dict(contract.annotations)
     return entry
+
+
+def with_label(tools: ToolSet, label: str) -> ToolSet:
+    """A listing under another name. Its locations are in the listing, so they get the name too."""
+
+    def named(location: SourceLocation) -> SourceLocation:
+        return location._replace(file=label)
+
+    subjects = tuple(
+        replace(each, entry=named(each.entry), input=named(each.input), output=named(each.output)) for each in tools.subjects
+    )
+    problems = tuple(each._replace(origin=named(each.origin)) for each in tools.read_problems)
+    return replace(tools, label=label, subjects=subjects, read_problems=problems)
+
+
+def merge(sources: Sequence[ToolSet]) -> ToolSet:
+    """Several sources as one. Raises SourceRefused if two have a tool of the same name."""
+    if len(sources) == 1:
+        return sources[0]
+    owners: dict[str, str] = {}
+    for tools in sources:
+        for name in tools.by_name():
+            if name in owners:
+                reason = f"the tool {name!r} is also in {owners[name]}; use one source at a time"
+                raise SourceRefused(tools.label, reason)
+            owners[name] = tools.label
+    return ToolSet(
+        label=", ".join(each.label for each in sources),
+        subjects=tuple(subject for each in sources for subject in each.subjects),
+        read_problems=tuple(problem for each in sources for problem in each.read_problems),
+        texts={file: raw for each in sources for file, raw in each.texts.items()},
+    )

@@ -15,8 +15,9 @@ from strictwire.sources.entries import read_entries
 from strictwire.sources.label import command_label, url_label
 from strictwire.sources.refused import SourceRefused
 
-SECONDS: Final = 120.0
-"""Time limit for the start of the server and all pages of its list."""
+WHOLE: Final = 4
+"""The start and all pages of a list may take this many times the time limit of one response: a handshake has up to three
+requests, and a server that pages forever must not run forever."""
 
 MAX_STDERR_LINES: Final = 12
 """Lines of a failed server's stderr that the user sees: enough for the end of a traceback."""
@@ -24,22 +25,29 @@ MAX_STDERR_LINES: Final = 12
 
 async def read_stdio(command: Sequence[str], options: SessionOptions | None = None) -> ToolSet:
     """Start a server, list its tools and stop it. Raises SourceRefused."""
-    return await _read(command_label(command), lambda: open_stdio(command, options))
+    options = options or SessionOptions()
+    return await _read(command_label(command), lambda: open_stdio(command, options), time_limit(options))
 
 
 async def read_http(url: str, options: SessionOptions | None = None) -> ToolSet:
     """List the tools of a server at a URL. Raises SourceRefused."""
-    return await _read(url_label(url), lambda: open_http(url, options))
+    options = options or SessionOptions()
+    return await _read(url_label(url), lambda: open_http(url, options), time_limit(options))
 
 
-async def _read(label: str, open_session: Callable[[], Awaitable[Session]]) -> ToolSet:
+def time_limit(options: SessionOptions) -> float:
+    """Seconds for the start of a server and its whole list."""
+    return WHOLE * max(options.seconds, options.detect_seconds)
+
+
+async def _read(label: str, open_session: Callable[[], Awaitable[Session]], seconds: float) -> ToolSet:
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(seconds):
             session = await open_session()
             async with session:
                 return as_tool_set(await session.list_tools(), label)
     except TimeoutError as exc:
-        raise SourceRefused(label, f"the server did not list its tools within {SECONDS:g} s") from exc
+        raise SourceRefused(label, f"the server did not list its tools within {seconds:g} s; see --timeout") from exc
     except ServerGone as exc:
         raise SourceRefused(label, f"{exc}{_last_lines(exc.stderr)}") from exc
     except NotUnderstood as exc:
@@ -54,7 +62,8 @@ async def _read(label: str, open_session: Callable[[], Awaitable[Session]]) -> T
 
 _REFUSALS: Final[Mapping[int, str]] = MappingProxyType(
     {
-        401: "the server requires authorization (HTTP 401); give a token with --token-env or --header",
+        401: "the server requires authorization (HTTP 401); give a token with --token-env NAME or --token-file FILE, "
+        "get one with --oauth-client-id ID, or send another header with --header NAME:VALUE",
         403: "the server refuses access (HTTP 403); check the token and its scopes",
         404: "there is no MCP endpoint at this URL (HTTP 404)",
     }

@@ -1,58 +1,34 @@
 """MCP over stdio: one message per line on standard input and output.
 
 Descriptors 0 and 1 are redirected while the server runs, so that a `print` in a handler goes to stderr and a
-child process cannot read the input. The event loop reads pipes; a thread reads files and terminals, which the loop cannot
-wait for. At the end of input every request that was read is still answered.
+child process cannot read the input. At the end of input every request that was read is still answered. Below this are the
+pipes (`stdio_pipes`) and the number of calls at once (`call_window`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import os
 import signal
-import stat
 import sys
-import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from strictwire.pipeline.call import Caller
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.profiles.endpoint import Endpoint, Inbound, Reply
+from strictwire.transport.call_window import LARGE, WIDEN_SECONDS, CallWindow
 from strictwire.transport.message_tasks import MessageTasks
+from strictwire.transport.stdio_pipes import HIGH_WATER, Writer, open_reader, open_writer
 from strictwire.wire.framing import LineSplitter, TooLong
-
-CHUNK: Final = 256 * 1024
-"""Bytes that one read of a file or terminal takes, as asyncio does for pipes."""
-
-HIGH_WATER: Final = 1024 * 1024
-"""Bytes of answers that may wait for a client that does not read. Past it no further request is begun."""
 
 MAX_UNSENT: Final = 128 * 1024 * 1024
 """Bytes of answers that may wait for a client that does not read. Calls that were begun before it stopped reading still end,
 each with an answer of up to 4 MiB; past this the client is disconnected."""
-
-MAX_IN_FLIGHT_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of requests that are being answered. Past it no further request is begun until one of them is answered."""
-
-_LARGE: Final = 64 * 1024
-"""Bytes of a request that counts towards that; smaller ones are limited by their number, `MAX_IN_FLIGHT`. An answer of this
-size makes the window smaller."""
-
-_FIRST_WINDOW: Final = 16
-_LEAST_WINDOW: Final = 8
-_WIDEN_SECONDS: Final = 0.1
-"""The window is the number of calls that may run at once. It bounds the answers that arrive before the first of them is
-found to be large: each small answer widens it by one, each large one halves it, and calls that only wait double it in time.
-"""
-
-WRITE_SECONDS: Final = 300.0
-"""A client that is behind and has read nothing for this long is disconnected. It may be stopped in a debugger meanwhile."""
 
 DRAIN_SECONDS: Final = 60.0
 """How long running calls have after the end of input: twice the default time limit of a tool."""
@@ -61,23 +37,6 @@ STOP_SECONDS: Final = 5.0
 """How long running calls have after SIGTERM."""
 
 log = logging.getLogger("strictwire.stdio")
-
-
-class Writer(Protocol):
-    """The output of the server."""
-
-    @property
-    def unsent(self) -> int:
-        """Bytes that wait for the client."""
-
-    def write(self, data: bytes) -> None:
-        """Write or buffer whole lines, without waiting."""
-
-    def abort(self) -> None:
-        """Drop what is unsent and disconnect."""
-
-    async def close(self) -> None:
-        """Return when everything is written, or the client has read nothing for WRITE_SECONDS."""
 
 
 class StdioServer:
@@ -96,9 +55,7 @@ class StdioServer:
         """Lines that leave with the next write."""
         self._gathered_bytes = 0
         self._unanswered = 0
-        self._large_bytes = 0
-        """Bytes of the large requests that are being answered."""
-        self._window = _FIRST_WINDOW
+        self._window = CallWindow()
         self._widening: asyncio.TimerHandle | None = None
         self._is_full = False
         """Whether the client does not read its answers."""
@@ -112,12 +69,12 @@ class StdioServer:
 
     async def run(self, source: int, sink: int) -> None:
         """Serve until the end of input or SIGTERM, then finish the running calls."""
-        self._writer = await _open_writer(sink, self._pause, self._lose_client)
+        self._writer = await open_writer(sink, self._pause, self._lose_client)
         stopped = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             with suppress(NotImplementedError):  # no signal handlers on this platform's loop
                 self._loop.add_signal_handler(number, stopped.set)
-        self._reader = await _open_reader(source, self.feed, self._ended.set)
+        self._reader = await open_reader(source, self.feed, self._ended.set)
         await _first(self._ended.wait(), stopped.wait())
         self._reader.close()
         self._endpoint.end_input()
@@ -148,23 +105,16 @@ class StdioServer:
                 self._reader.resume()
             return
         self._reader.pause()
-        if self._widening is None and self._tasks.count >= self._window:
-            self._widening = self._loop.call_later(_WIDEN_SECONDS, self._widen)
+        if self._widening is None and self._tasks.count >= self._window.size:
+            self._widening = self._loop.call_later(WIDEN_SECONDS, self._widen)
 
     def _widen(self) -> None:
         self._widening = None
-        self._window = 2 * max(self._window, self._tasks.count)
+        self._window.double(self._tasks.count)
         self._begin()
 
-    def _narrow(self) -> None:
-        self._window = max(self._window // 2, _LEAST_WINDOW)
-        if self._widening is not None:
-            self._widening.cancel()
-            self._widening = None
-
     def _has_room(self) -> bool:
-        has_room = self._batch.waiting_bytes + self._gathered_bytes < HIGH_WATER
-        return has_room and self._tasks.count < self._window and self._large_bytes < MAX_IN_FLIGHT_BYTES
+        return self._batch.waiting_bytes + self._gathered_bytes < HIGH_WATER and self._window.has_room(self._tasks.count)
 
     def _begin_line(self, line: bytes | TooLong) -> None:
         if isinstance(line, TooLong):
@@ -172,25 +122,24 @@ class StdioServer:
             self._deliver(self._endpoint.refuse_oversized(inbound))
             return
         deliver = self._deliver
-        if len(line) >= _LARGE:
-            self._large_bytes += len(line)
+        if len(line) >= LARGE:
+            self._window.begin_large(len(line))
             deliver = partial(self._deliver_large, len(line))
         self._tasks.start(self._endpoint, Inbound(body=line, transport="stdio", caller=self._caller), self, deliver)
 
     def _deliver(self, reply: Reply | None) -> None:
         if reply is not None and reply.body is not None:
             self._gather(reply.body)
-            if len(reply.body) < _LARGE:
-                self._window += 1
-            else:
-                self._narrow()
+            if self._window.note_answer(len(reply.body)) and self._widening is not None:
+                self._widening.cancel()
+                self._widening = None
         self._unanswered -= 1
         if not self._unanswered:
             self._idle.set()
 
     def _deliver_large(self, size: int, reply: Reply | None) -> None:
         """Deliver the answer to a large request, then begin the next one that fits."""
-        self._large_bytes -= size
+        self._window.end_large(size)
         self._deliver(reply)
         self._loop.call_soon(self._begin)
 
@@ -254,180 +203,6 @@ async def _first(*waits: Any) -> None:
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()
-
-
-def _is_pollable(descriptor: int) -> bool:
-    """Pipes and sockets. Terminals are left alone: making one non-blocking would change it for every other process."""
-    mode = os.fstat(descriptor).st_mode
-    return sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))
-
-
-class _PipeReader(asyncio.Protocol):
-    def __init__(self, feed: Any, end: Any) -> None:
-        self._feed, self._end = feed, end
-        self._transport: Any = None
-        self._is_paused = False
-        """Kept here: pipe transports have no `is_reading` before Python 3.11.4."""
-
-    def connection_made(self, transport: Any) -> None:
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._feed(data)
-
-    def eof_received(self) -> None:
-        self._feed(b"")
-        self._end()
-
-    def connection_lost(self, _exc: Exception | None) -> None:
-        self._end()
-
-    def pause(self) -> None:
-        if not self._is_paused and not self._transport.is_closing():
-            self._is_paused = True
-            self._transport.pause_reading()
-
-    def resume(self) -> None:
-        if self._is_paused and not self._transport.is_closing():
-            self._is_paused = False
-            self._transport.resume_reading()
-
-    def close(self) -> None:
-        self._transport.close()
-
-
-class _ThreadReader:
-    """Reads files and terminals on a thread, because the event loop cannot wait for them."""
-
-    def __init__(self, source: int, feed: Any, end: Any) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._go = threading.Event()
-        self._go.set()
-        self._source, self._feed, self._end = source, feed, end
-        threading.Thread(target=self._read, name="strictwire-stdin", daemon=True).start()
-
-    def _read(self) -> None:
-        with suppress(OSError, RuntimeError):  # the descriptor or the event loop is closed, so nothing is left to read for
-            while chunk := os.read(self._source, CHUNK):
-                self._go.wait()
-                self._loop.call_soon_threadsafe(self._feed, chunk)
-            self._loop.call_soon_threadsafe(self._feed, b"")
-            self._loop.call_soon_threadsafe(self._end)
-
-    def pause(self) -> None:
-        self._go.clear()
-
-    def resume(self) -> None:
-        self._go.set()
-
-    def close(self) -> None:
-        self._go.set()
-
-
-async def _open_reader(source: int, feed: Any, end: Any) -> Any:
-    if not _is_pollable(source):
-        return _ThreadReader(source, feed, end)
-    pipe = os.fdopen(source, "rb", buffering=0, closefd=True)
-    _, reader = await asyncio.get_running_loop().connect_read_pipe(lambda: _PipeReader(feed, end), pipe)
-    return reader
-
-
-class _PipeWriter(asyncio.BaseProtocol):
-    def __init__(self, pause: Callable[[bool], None], lose: Callable[[], None]) -> None:
-        self._pause, self._lose = pause, lose
-        self._loop = asyncio.get_running_loop()
-        self._gone = self._loop.create_future()
-        self._transport: Any = None
-        self._last_unsent = 0
-        self._timer: asyncio.TimerHandle | None = None
-        """Set while the client is behind."""
-
-    def connection_made(self, transport: Any) -> None:
-        self._transport = transport
-        transport.set_write_buffer_limits(high=HIGH_WATER)
-
-    def pause_writing(self) -> None:
-        self._expect_progress()
-        self._pause(True)
-
-    def resume_writing(self) -> None:
-        self._stop_timer()
-        self._pause(False)
-
-    def connection_lost(self, _exc: Exception | None) -> None:
-        self._stop_timer()
-        if not self._gone.done():
-            self._gone.set_result(None)
-        self._lose()
-
-    @property
-    def unsent(self) -> int:
-        return int(self._transport.get_write_buffer_size())
-
-    def write(self, line: bytes) -> None:
-        if not self._transport.is_closing():
-            self._transport.write(line)
-
-    def abort(self) -> None:
-        self._transport.abort()
-
-    async def close(self) -> None:
-        self._expect_progress()  # first: closing waits for the client to read what is unsent
-        self._transport.close()
-        await self._gone
-
-    def _expect_progress(self) -> None:
-        """Disconnect the client unless it reads something in time."""
-        self._stop_timer()
-        self._last_unsent = self.unsent
-        self._timer = self._loop.call_later(WRITE_SECONDS, self._check_progress)
-
-    def _check_progress(self) -> None:
-        if self.unsent < self._last_unsent:
-            self._expect_progress()
-        else:
-            log.warning("the client has read nothing for %d s, it is disconnected", WRITE_SECONDS)
-            self.abort()
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-
-
-class _FileWriter:
-    """Writes to a file or a terminal, which never falls behind: the write blocks instead."""
-
-    unsent = 0
-
-    def __init__(self, sink: int) -> None:
-        self._file = os.fdopen(sink, "wb", buffering=0)
-
-    def abort(self) -> None:
-        """Nothing waits."""
-
-    def write(self, line: bytes) -> None:
-        rest = memoryview(line)
-        while rest:
-            rest = rest[self._file.write(rest) or 0 :]
-
-    async def close(self) -> None:
-        self._file.close()
-
-
-def _widen(sink: int) -> None:
-    """Enlarge the buffer of a pipe to a burst of large answers: asyncio copies the rest again after each partial write."""
-    if sys.platform == "linux":
-        with suppress(OSError):  # not a pipe, or more than this user may have
-            fcntl.fcntl(sink, fcntl.F_SETPIPE_SZ, HIGH_WATER)
-
-
-async def _open_writer(sink: int, pause: Callable[[bool], None], lose: Callable[[], None]) -> Writer:
-    if not _is_pollable(sink):
-        return _FileWriter(sink)
-    _widen(sink)
-    pipe = os.fdopen(sink, "wb", buffering=0, closefd=True)
-    _, writer = await asyncio.get_running_loop().connect_write_pipe(lambda: _PipeWriter(pause, lose), pipe)
-    return writer
 
 
 @contextmanager

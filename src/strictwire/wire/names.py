@@ -16,6 +16,18 @@ META_SUBSCRIPTION: Final = "io.modelcontextprotocol/subscriptionId"
 VERSION_HEADER: Final = "mcp-protocol-version"
 SESSION_HEADER: Final = "mcp-session-id"
 
+NAMED_BY: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tools/call": "name",
+        "prompts/get": "name",
+        "resources/read": "uri",
+        "tasks/get": "taskId",
+        "tasks/update": "taskId",
+        "tasks/cancel": "taskId",
+    }
+)
+"""The parameter that the header Mcp-Name repeats."""
+
 LEVELS: Final[Mapping[str, int]] = MappingProxyType(
     {
         name: rank

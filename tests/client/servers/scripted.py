@@ -19,9 +19,11 @@ def result_of(message: dict) -> dict | None:
             return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s"}}
         case "tools/list":
             names, following = PAGES[params.get("cursor")]
-            if BEHAVIOUR == "endless":
+            if BEHAVIOUR in ("endless", "heavy"):
                 following = ""
             page = {"tools": [{"name": name} for name in names]}
+            if BEHAVIOUR == "heavy":
+                page["tools"][0]["description"] = "x" * 7 * 1024 * 1024
             return page if following is None else {**page, "nextCursor": following}
         case "ask-me":
             send({"jsonrpc": "2.0", "id": 1, "method": "roots/list", "params": {}})

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from strictwire.canon.json import parse_object, render
-from strictwire.gateway.install.config import CLIENTS, ConfigRefused, install, uninstall
+from strictwire.gateway.install.config import install, uninstall
+from strictwire.sources.client_config import CLIENTS, ConfigRefused
 
 GUARD = ["/opt/bin/strictwire"]
 FILES: dict[str, Any] = {"command": "npx", "args": ["-y", "server-files", "/data"], "env": {"KEY": "v"}}

@@ -12,6 +12,8 @@ from tests.packs.code.scripted import ScriptedEngine
 
 from strictwire.canon.json import parse_object
 
+pytestmark = pytest.mark.slow
+
 DEFINITION = "textDocument/definition"
 TEXTS = {"a.py": "def used():\n    return 1\n\n\nused()\n"}
 

@@ -66,6 +66,17 @@ def test_a_pdf_becomes_one_section_per_page() -> None:
     assert "Hello" in extract("pdf", _pdf_with_text(b"Hello"))
 
 
+def test_the_outline_of_a_pdf_gives_the_headings() -> None:
+    writer = pypdf.PdfWriter(io.BytesIO(_pdf_with_text(b"Hello")))
+    writer.append(io.BytesIO(_pdf_with_text(b"World")))
+    part = writer.add_outline_item("Part  one", 0)
+    writer.add_outline_item("Chapter", 0, parent=part)
+    buffer = io.BytesIO()
+    writer.write(buffer)
+
+    assert extract("pdf", buffer.getvalue()) == "# Part one\n\n## Chapter\n\nHello\n\n## Page 2\n\nWorld\n\n"
+
+
 def test_a_broken_pdf_is_refused() -> None:
     with pytest.raises(WrongFormat):
         extract("pdf", b"%PDF-1.4 nonsense")

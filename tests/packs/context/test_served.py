@@ -10,6 +10,7 @@ from tests.fixtures.live import StdioProcess, command, legacy, modern, run
 from tests.packs.context.caches import make_cache, snapshot
 
 from strictwire.canon.json import parse_object, render
+from strictwire.packs.context.search.token_counters import VocabularyCounter
 
 pytestmark = pytest.mark.slow
 ROOT = "CONTEXT_CACHE_ROOT"
@@ -121,3 +122,23 @@ def test_the_mcp_endpoint_gives_the_frozen_answer_as_structured_content(root: Pa
     assert parse_object(refused["result"]["content"][0]["text"].encode()) == {
         "error": {"code": "invalid_budget", "message": "Budget is invalid"}
     }
+
+
+def test_the_budget_is_exact_for_what_reaches_the_client(root: Path) -> None:
+    (root / "strictwire.toml").write_text(f'[packs.context]\nroot = "{root}"\n')
+    counter = VocabularyCounter()
+    with StdioProcess(
+        "--pack=context", "--config", str(root / "strictwire.toml"), env={"XDG_STATE_HOME": str(root)}
+    ) as server:
+        opened = server.ask(modern(1, "server/discover"))["result"]
+        for number, budget in enumerate((256, 300, 4000), 2):
+            call = {"name": "context.search", "arguments": {"query": "alpha gamma", "budget": budget}}
+            result = server.ask(modern(number, "tools/call", call))["result"]
+            sent = counter.count(render(result["structuredContent"]).decode()) + counter.count(result["content"][0]["text"])
+
+            assert sent == result["structuredContent"]["selection"]["tokensUsed"] <= budget
+        got = server.ask(modern(9, "tools/call", {"name": "context.get", "arguments": {"cache": "cache", "id": "b.md"}}))
+
+    assert [each["id"] for each in result["structuredContent"]["passages"]] == ["b.md", "a.md"]
+    assert got["result"]["content"][0]["text"] == "cache b.md lines 1-1 of 1\ngamma"
+    assert "context.search" in opened["instructions"]

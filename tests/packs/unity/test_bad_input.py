@@ -27,6 +27,8 @@ from strictwire.packs.unity.references.graph import scan_project
 from strictwire.packs.unity.references.scan import scan_file
 from strictwire.packs.unity.sources import Sources
 
+pytestmark = pytest.mark.slow
+
 SCENE = "Assets/Scenes/S1.unity"
 
 

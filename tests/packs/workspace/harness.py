@@ -147,9 +147,11 @@ async def open_harness(
     clock, recorder = Clock(), recorder or MemoryRecorder()
     pack, server = WorkspacePack(now=clock), Server("harness", version="1.0.0")
     async with AsyncExitStack() as stack:
-        handlers = await pack.open(Environment(settings=granted, state=folder / "state", trail=trail))
+        contracts = read_contracts(pack)
+        environment = Environment(settings=granted, state=folder / "state", trail=trail, contracts=tuple(contracts))
+        handlers = await pack.open(environment)
         stack.push_async_callback(pack.close)
-        _offer(server, pack, read_contracts(pack), handlers)
+        _offer(server, pack, contracts, handlers)
         harness = Harness(root=root, clock=clock, recorder=recorder)
         for principal in (PLANNER, BUILDER, REVIEWER, STRANGER):
             client = MemoryClient(server, caller=Caller(principal=principal), recorder=recorder)

@@ -194,3 +194,12 @@ HOSTILE: Sequence[Hostile] = (
     Hostile(name="includeIf", config={"includeIf.gitdir:**.path": "../more.cfg"}, prepare=_included, trigger=("status",)),
     Hostile(name="config.worktree", prepare=_worktree_config, trigger=("status",)),
 )  # fmt: skip
+
+
+def program_in(folder: Path) -> str:
+    """Write a program that leaves a mark."""
+    folder.mkdir()
+    run = folder / "run"
+    run.write_text(f"#!/bin/sh\ntouch '{folder}/ran'\n")
+    run.chmod(0o755)
+    return str(run)

@@ -239,7 +239,7 @@ def test_acceptance_5_a_write_passes_every_check_or_leaves_no_trace(tmp_path: Pa
 def test_acceptance_6_a_failure_locks_a_report_unlocks_and_work_continues(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_project(tmp_path) as project:
-            await project.harness.code(BUILDER, "read_file", session_id=project.builder, path="../x")
+            await project.harness.code(BUILDER, "write_file", session_id=project.builder, path="../x", content="x")
             base = {"session_id": project.builder, "plan_hash": project.plan_hash, "phase_id": "PHASE_1"}
             shut = await project.harness.code(BUILDER, "write_file", **base, path="src/a", content="x")
             assert shut[0] == "SESSION_LOCKED"

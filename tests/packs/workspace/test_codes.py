@@ -69,8 +69,8 @@ def beginning(principal: str, role: str, root: str | None = None) -> Cause:
 
 
 async def locked(project: Project) -> Envelope:
-    await refused(project, PLANNER, "read_file", session_id=project.planner, path="../x")
-    return await refused(project, PLANNER, "approve_plan", session_id=project.planner, plan_hash=project.plan_hash)
+    await writing(path="../x")(project)
+    return await writing()(project)
 
 
 async def other_role(project: Project) -> Envelope:

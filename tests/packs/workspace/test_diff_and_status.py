@@ -112,7 +112,7 @@ def test_the_net_change_spans_first_to_last_and_marks_changes_by_others() -> Non
 def test_the_status_shows_sessions_locks_open_plans_and_the_last_records(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_project(tmp_path) as project:
-            await project.harness.code(BUILDER, "read_file", session_id=project.builder, path="../x")
+            await project.harness.code(BUILDER, "write_file", session_id=project.builder, path="../x", content="x")
             lines = run_status(context(project)).stdout.splitlines()
             sessions = [line for line in lines if line.startswith("session")]
             assert len(sessions) == 4
@@ -120,13 +120,14 @@ def test_the_status_shows_sessions_locks_open_plans_and_the_last_records(tmp_pat
             assert told in sessions
             assert not any(project.builder in line for line in lines)
             assert (
-                "lock     WINDSURF    builder: read_file failed with PATH_TRAVERSAL_BLOCKED at 2026-01-01T00:00:00Z" in lines
+                "lock     WINDSURF    builder: write_file failed with PATH_TRAVERSAL_BLOCKED at 2026-01-01T00:00:00Z"
+                in lines
             )
             assert [line for line in lines if line.startswith("open")] == [
                 f"open     {project.plan_hash}  approved        2026-01-08T00:00:00Z A module"
             ]
             records = [line for line in lines if line.startswith("record")]
-            assert records[0].endswith("read_file PATH_TRAVERSAL_BLOCKED by builder")
+            assert records[0].endswith("write_file PATH_TRAVERSAL_BLOCKED by builder")
             await project.ask("end_session")
             assert len(read_presence(tmp_path / "state" / PRESENCE, str(project.root))) == 3
 

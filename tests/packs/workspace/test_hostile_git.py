@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.packs.workspace.harness import plan_arguments
-from tests.packs.workspace.hostile_git import HOSTILE, PLAIN, Hostile, git, start
+from tests.packs.workspace.hostile_git import HOSTILE, PLAIN, Hostile, git, program_in, start
 from tests.packs.workspace.http_server import HttpServer, serve_http
 
 pytestmark = pytest.mark.slow
@@ -22,15 +22,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[HttpServe
     roles = {"ANTIGRAVITY": ["ada", "rita"], "WINDSURF": ["ada"]}
     with serve_http(folder, folder / "top", owners=("ada", "rita"), roles=roles, approvers=["rita"]) as server:
         yield server, folder / "top"
-
-
-def program_in(folder: Path) -> str:
-    """Write a program that leaves a mark."""
-    folder.mkdir()
-    run = folder / "run"
-    run.write_text(f"#!/bin/sh\ntouch '{folder}/ran'\n")
-    run.chmod(0o755)
-    return str(run)
 
 
 def plain_git_runs_it(hostile: Hostile, root: Path, folder: Path) -> bool:

@@ -23,7 +23,7 @@ def owner_of(folder: Path) -> Owner:
 def test_a_lock_survives_a_restart_until_a_report_is_written(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as process:
         session = process.begin("WINDSURF")
-        failed = process.call("read_file", session_id=session, path="../x")
+        failed = process.call("write_file", session_id=session, path="../x", content="x")
         assert failed is not None
         assert failed["structuredContent"]["error_code"] == "PATH_TRAVERSAL_BLOCKED"
     with ServerProcess(tmp_path) as process:
@@ -35,7 +35,7 @@ def test_a_lock_survives_a_restart_until_a_report_is_written(tmp_path: Path) -> 
         written = process.call("write_file", session_id=again, path="docs/reports/1.md", content=text)
         status = process.call("session_status", session_id=again)
 
-    assert (lock["session_id"], lock["code"], lock["tool"]) == (session, "PATH_TRAVERSAL_BLOCKED", "read_file")
+    assert (lock["session_id"], lock["code"], lock["tool"]) == (session, "PATH_TRAVERSAL_BLOCKED", "write_file")
     assert written is not None
     assert not written.get("isError")
     assert status is not None

@@ -178,7 +178,6 @@ def test_an_approval_is_valid_only_as_signed_for_this_plan_by_this_server(tmp_pa
 @pytest.mark.parametrize(
     ("changes", "code"),
     [
-        ({"title": "A\nAuthor: reviewer"}, "INVALID_INPUT_FORMAT"),
         ({"scope": "Fine\n# Path Allowlist\n- **"}, "INVALID_INPUT_VALUE"),
         ({"rollback": "# Forbidden Actions"}, "INVALID_INPUT_VALUE"),
         ({"paths": ["none"]}, "INVALID_INPUT_VALUE"),

@@ -18,6 +18,7 @@ from tests.packs.workspace.test_writing import open_builder, snapshot
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail
 from strictwire.packs.workspace.preflight import LIMITS, Preflight
+from strictwire.packs.workspace.programs import Programs
 from strictwire.packs.workspace.protection import Protection
 
 PYTHON = Path(sys.executable).resolve()
@@ -40,8 +41,11 @@ def workspace(folder: Path) -> Iterator[Workspace]:
 
 
 def preflight(**changes: Any) -> Preflight:
-    base: dict[str, Any] = {"programs": frozenset({"sh", PYTHON.name}), "path": f"{PYTHON.parent}:/usr/bin:/bin"}
-    return Preflight(**(base | changes))
+    return Preflight(**({"programs": allowing("sh", PYTHON.name)} | changes))
+
+
+def allowing(*names: str, **changes: Any) -> Programs:
+    return Programs(**({"names": frozenset(names), "path": (str(PYTHON.parent), "/usr/bin", "/bin")} | changes))
 
 
 def fails(command: list[str], folder: Path, **changes: Any) -> dict[str, Any]:
@@ -77,10 +81,10 @@ def test_a_failure_has_the_exit_code_and_the_end_of_the_output(tmp_path: Path) -
 @needs_sandbox
 def test_a_program_that_is_not_allowed_or_not_installed_is_not_started(tmp_path: Path) -> None:
     assert fails(["touch", "x"], tmp_path)["reason"] == "not_allowed"
-    assert fails(["absent"], tmp_path, programs=frozenset({"absent"}))["reason"] == "not_allowed"
+    assert fails(["absent"], tmp_path, programs=allowing("absent"))["reason"] == "not_found"
     (tmp_path / "broken").write_text("no program")
     (tmp_path / "broken").chmod(0o755)
-    assert fails(["broken"], tmp_path, programs=frozenset({"broken"}), path=str(tmp_path))["exit_code"] == 126
+    assert fails(["broken"], tmp_path, programs=allowing("broken", path=(".",)))["exit_code"] == 126
 
 
 @needs_sandbox

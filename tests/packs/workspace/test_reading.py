@@ -114,7 +114,13 @@ def test_every_code_of_a_path_has_its_own_cause(tmp_path: Path) -> None:
                 "src/..": "PATH_TRAVERSAL_BLOCKED",
                 "..\\x": "PATH_TRAVERSAL_BLOCKED",
                 "/etc/passwd": "OUTSIDE_WORKSPACE",
-                str(root / "file"): "OUTSIDE_WORKSPACE",
+                f"{root}-other/file": "OUTSIDE_WORKSPACE",
+                "file:///etc/passwd": "OUTSIDE_WORKSPACE",
+                "file://example.org/file": "INVALID_PATH",
+                "file:///%ff": "INVALID_PATH",
+                f"{root}/../x": "PATH_TRAVERSAL_BLOCKED",
+                f"file://{root}/%2e%2e/x": "PATH_TRAVERSAL_BLOCKED",
+                str(root / "out" / "secret"): "OUTSIDE_WORKSPACE",
                 "C:\\x": "OUTSIDE_WORKSPACE",
                 "out/secret": "OUTSIDE_WORKSPACE",
                 "leak": "OUTSIDE_WORKSPACE",
@@ -211,7 +217,7 @@ def test_a_folder_is_listed_in_pages_and_links_are_not_followed(tmp_path: Path) 
             async def page(**more: Any) -> Any:
                 return await harness.call(PLANNER, "list_files", session_id=handle, **more)
 
-            assert await page() == {"items": [entries[0], *entries[2:]], "nextCursor": None, "unnameable": 0}
+            assert await page() == {"items": [entries[0], *entries[2:]], "nextCursor": None, "unnameable": 0, "ignored": 0}
             first = await page(recursive=True, pageSize=3)
             second = await page(recursive=True, pageSize=3, cursor=first["nextCursor"])
             assert first["items"] + second["items"] == entries
@@ -239,7 +245,7 @@ def test_a_literal_text_is_found_and_skipped_files_are_counted(tmp_path: Path) -
 
             hit = {"path": "src/one.py", "line": 1, "character": 2, "text": "  a.b and a.b"}
             upper = {"path": "src/one.py", "line": 2, "character": 0, "text": "A.B"}
-            skipped = {"binary": 1, "large": 0, "unreadable": 0}
+            skipped = {"binary": 1, "large": 0, "unreadable": 0, "ignored": 1}
             exact = {"items": [hit], "nextCursor": None, "skipped": skipped, "complete": True}
             assert await search(query="a.b") == exact
             assert (await search(query="a.b", ignore_case=True))["items"] == [hit, upper]

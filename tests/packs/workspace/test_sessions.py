@@ -44,7 +44,14 @@ def test_a_session_returns_its_resolved_root_and_can_be_ended(tmp_path: Path) ->
                 "locked": False,
                 "lock": None,
             }
-            assert begun == status == expected
+            assert begun == expected
+            allowed = status.pop("allowed")
+            assert status == expected
+            assert (allowed["roles"], allowed["folders"]) == ([{"role": "ANTIGRAVITY"}], [{"path": str(harness.root)}])
+            assert [each["name"] for each in allowed["programs"]] == ["false", "sh", "sleep", "true"]
+            assert all(Path(each["found"]).is_absolute() for each in allowed["programs"])
+            assert (allowed["approves"], allowed["audits"]) == (False, False)
+            assert allowed["limits"]["command_seconds"] == 120
             assert await harness.call(PLANNER, "end_session", session_id=handle) == {"session_id": handle, "ended": True}
             assert await harness.code(PLANNER, "session_status", session_id=handle) == ("SESSION_NOT_INITIALIZED", None)
 
@@ -149,35 +156,57 @@ def test_an_action_outside_the_role_is_unauthorized_and_the_envelope_has_the_ses
 def test_a_lock_refuses_changes_outlives_the_session_and_is_removed_by_a_report(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_harness(tmp_path) as harness:
-            first = await harness.begin(PLANNER, "ANTIGRAVITY")
-            assert (await harness.code(PLANNER, "read_file", session_id=first, path="../x"))[0] == "PATH_TRAVERSAL_BLOCKED"
-            status = await harness.call(PLANNER, "session_status", session_id=first)
+            first = await harness.begin(BUILDER, "WINDSURF")
+            assert (await leave(harness, first))[0] == "PATH_TRAVERSAL_BLOCKED"
+            status = await harness.call(BUILDER, "session_status", session_id=first)
             assert status["locked"] is True
             assert {name: status["lock"][name] for name in ("code", "tool", "session_id", "at")} == {
                 "code": "PATH_TRAVERSAL_BLOCKED",
-                "tool": "read_file",
+                "tool": "write_file",
                 "session_id": first,
                 "at": "2026-01-01T00:00:00Z",
             }
-            await harness.call(PLANNER, "end_session", session_id=first)
-            second = await harness.begin(PLANNER, "ANTIGRAVITY")
-            await harness.call(PLANNER, "list_files", session_id=second)
+            await harness.call(BUILDER, "end_session", session_id=first)
+            second = await harness.begin(BUILDER, "WINDSURF")
+            await harness.call(BUILDER, "list_files", session_id=second)
             with pytest.raises(ToolRefused) as caught:
-                await harness.plan(second)
+                await harness.call(BUILDER, "write_file", session_id=second, **UNKNOWN_PLAN)
             assert (caught.value.code, caught.value.envelope["invariant_id"]) == ("SESSION_LOCKED", "LOCK_ENFORCED")
             assert "docs/reports/" in caught.value.envelope["human_message"]
             bad = report(second, "PATH_TRAVERSAL_BLOCKED")
             write: dict[str, Any] = {"session_id": second, "path": "docs/reports/one.md"}
-            assert await harness.code(PLANNER, "write_file", **write, content=bad) == ("INVALID_INPUT_VALUE", "report")
-            assert (await harness.call(PLANNER, "session_status", session_id=second))["locked"] is True
+            assert await harness.code(BUILDER, "write_file", **write, content=bad) == ("INVALID_INPUT_VALUE", "report")
+            assert (await harness.call(BUILDER, "session_status", session_id=second))["locked"] is True
 
-            await harness.call(PLANNER, "write_file", **write, content=report(first, "PATH_TRAVERSAL_BLOCKED"))
+            await harness.call(BUILDER, "write_file", **write, content=report(first, "PATH_TRAVERSAL_BLOCKED"))
 
-            assert (await harness.call(PLANNER, "session_status", session_id=second))["locked"] is False
-            assert await harness.plan(second)
+            assert (await harness.call(BUILDER, "session_status", session_id=second))["locked"] is False
+            assert (await harness.code(BUILDER, "write_file", session_id=second, **UNKNOWN_PLAN))[0] == "PLAN_NOT_FOUND"
             assert (harness.root / "docs/reports/one.md").read_text() == report(first, "PATH_TRAVERSAL_BLOCKED")
             again = report(second, "PATH_TRAVERSAL_BLOCKED")
-            assert (await harness.code(PLANNER, "write_file", **write, content=again))[0] == "FILE_ALREADY_EXISTS"
+            assert (await harness.code(BUILDER, "write_file", **write, content=again))[0] == "FILE_ALREADY_EXISTS"
+
+    run(use())
+
+
+UNKNOWN_PLAN = {"path": "src/a", "content": "x", "plan_hash": "0" * 64, "phase_id": "PHASE_1"}
+
+
+async def leave(harness: Harness, session: str) -> tuple[str, Any]:
+    """Try to write outside the workspace, which locks the session."""
+    return await harness.code(BUILDER, "write_file", session_id=session, path="../x", content="x")
+
+
+@pytest.mark.clause("S11")
+def test_a_refused_read_never_locks_a_session(tmp_path: Path) -> None:
+    async def use() -> None:
+        async with open_harness(tmp_path) as harness:
+            handle = await harness.begin(BUILDER, "WINDSURF")
+            for path in ("../x", "/etc/passwd", "file:///etc/passwd", "a\x00b", "absent"):
+                for tool, more in (("read_file", {}), ("list_files", {}), ("search_text", {"query": "x"})):
+                    await harness.code(BUILDER, tool, session_id=handle, path=path, **more)
+
+                    assert (await harness.call(BUILDER, "session_status", session_id=handle))["locked"] is False, path
 
     run(use())
 
@@ -187,7 +216,7 @@ def test_a_lock_applies_to_one_principal_in_one_role(tmp_path: Path) -> None:
     async def use() -> None:
         async with open_harness(tmp_path) as harness:
             planner, builder = await harness.begin(PLANNER, "ANTIGRAVITY"), await harness.begin(BUILDER, "WINDSURF")
-            await harness.code(BUILDER, "read_file", session_id=builder, path="../x")
+            await leave(harness, builder)
 
             assert (await harness.call(PLANNER, "session_status", session_id=planner))["locked"] is False
             assert (await harness.call(BUILDER, "session_status", session_id=builder))["locked"] is True
@@ -196,23 +225,23 @@ def test_a_lock_applies_to_one_principal_in_one_role(tmp_path: Path) -> None:
 
 
 async def begin(harness: Harness, held: dict[str, str]) -> None:
-    held["id"] = await harness.begin(PLANNER, "ANTIGRAVITY")
+    held["id"] = await harness.begin(BUILDER, "WINDSURF")
 
 
 async def begin_with_error(harness: Harness, held: dict[str, str]) -> None:
-    await harness.code(PLANNER, "begin_session", workspace_root="/", role="ANTIGRAVITY")
+    await harness.code(BUILDER, "begin_session", workspace_root="/", role="WINDSURF")
 
 
 async def fail_and_lock(harness: Harness, held: dict[str, str]) -> None:
-    await harness.code(PLANNER, "read_file", session_id=held["id"], path="../x")
+    await leave(harness, held["id"])
 
 
 async def fail_without_lock(harness: Harness, held: dict[str, str]) -> None:
-    await harness.code(PLANNER, "read_file", session_id=held["id"], path="absent")
+    await harness.code(BUILDER, "read_file", session_id=held["id"], path="absent")
 
 
 async def end(harness: Harness, held: dict[str, str]) -> None:
-    await harness.connections[PLANNER].call_tool("end_session", {"session_id": held["id"]})
+    await harness.connections[BUILDER].call_tool("end_session", {"session_id": held["id"]})
 
 
 async def expire(harness: Harness, held: dict[str, str]) -> None:
@@ -220,7 +249,7 @@ async def expire(harness: Harness, held: dict[str, str]) -> None:
 
 
 async def report_with_error(harness: Harness, held: dict[str, str]) -> None:
-    await harness.code(PLANNER, "write_file", session_id=held["id"], path="docs/reports/bad.md", content="sorry")
+    await harness.code(BUILDER, "write_file", session_id=held["id"], path="docs/reports/bad.md", content="sorry")
 
 
 EVENTS = (begin, begin_with_error, fail_and_lock, fail_without_lock, end, expire, report_with_error)
@@ -228,16 +257,16 @@ EVENTS = (begin, begin_with_error, fail_and_lock, fail_without_lock, end, expire
 
 async def find_way_out(harness: Harness, held: dict[str, str], name: int) -> None:
     try:
-        status = await harness.call(PLANNER, "session_status", session_id=held["id"])
+        status = await harness.call(BUILDER, "session_status", session_id=held["id"])
     except ToolRefused:
         await begin(harness, held)
-        status = await harness.call(PLANNER, "session_status", session_id=held["id"])
+        status = await harness.call(BUILDER, "session_status", session_id=held["id"])
     if status["locked"]:
         text = report(status["lock"]["session_id"], status["lock"]["code"])
         path = f"docs/reports/{name}.md"
-        await harness.call(PLANNER, "write_file", session_id=held["id"], path=path, content=text)
-    # A lock would refuse to create a plan.
-    assert await harness.plan(held["id"])
+        await harness.call(BUILDER, "write_file", session_id=held["id"], path=path, content=text)
+    # A lock would refuse the change before the plan is looked for.
+    assert (await harness.code(BUILDER, "write_file", session_id=held["id"], **UNKNOWN_PLAN))[0] == "PLAN_NOT_FOUND"
 
 
 @pytest.mark.slow

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.packs.workspace.harness import START
 
+from strictwire.fault.failure import Refused
 from strictwire.packs.workspace.verbs import (
     FINDINGS,
     CommandContext,
     CommandResult,
+    find_plan,
     run_approve,
     run_command,
     run_lint,
@@ -76,9 +79,37 @@ def test_a_refusal_is_an_error_message_with_its_code(context: CommandContext) ->
 def test_approving_without_a_terminal_is_refused_by_the_command_line(
     context: CommandContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(context.state))
-    command = [sys.executable, "-m", "strictwire.cli.main", "plan", "approve", "0" * 64, "--root", str(context.root)]
+    state = context.state / "xdg"
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    served = replace(context, state=state / "strictwire" / "packs")
+    draft = run_new(served, author="terminal:ada", draft=None).stdout
+    plan_hash = run_new(served, author="terminal:ada", draft=draft).stdout.strip()
 
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)
+    def approve(given: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "strictwire.cli.main", "plan", "approve", given, "--root", str(context.root)]
+        # A new session has no controlling terminal, wherever the tests run.
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+            start_new_session=True,
+        )  # fmt: skip
+        return done.returncode, done.stderr
 
-    assert (done.returncode, done.stderr) == (1, "error: approving needs a person at a terminal\n")
+    assert approve(plan_hash[:8]) == (1, "error: approving needs a person at a terminal\n")
+    code, message = approve("zzzz")
+    assert (code, "PLAN_NOT_FOUND" in message) == (1, True)
+
+
+def test_the_plan_that_waits_is_found_without_its_hash_if_it_is_the_only_one(context: CommandContext) -> None:
+    with pytest.raises(Refused, match="PLAN_NOT_FOUND"):
+        find_plan(context, None)
+    draft = run_new(context, author="terminal:ada", draft=None).stdout
+    first = run_new(context, author="terminal:ada", draft=draft).stdout.strip()
+    assert find_plan(context, None) == find_plan(context, first[:4]) == first
+    run_new(context, author="terminal:ada", draft=draft.replace("the purpose", "another purpose"))
+
+    with pytest.raises(Refused) as caught:
+        find_plan(context, None)
+
+    assert "2 plans: give more of the hash" in caught.value.failure.text
+    run_approve(context, plan_hash=first, approver="terminal:eve")
+    assert find_plan(context, None) != first

@@ -40,7 +40,7 @@ def main(root: str, tool: str, path: str) -> None:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
-    session = handlers["begin_session"]({"workspace_root": root, "role": "ANTIGRAVITY"}, context)["session_id"]
+    session = handlers["begin_session"]({"workspace_root": root, "role": "ANTIGRAVITY"}, context).structured["session_id"]
     head = f"# Failure report\nSession: {session}\nError code: X_Y\n"
     report = head + "## What happened\na\n## Cause\nb\n## Next step\nc\n"
     more = {"content": report} if tool == "write_file" else {}

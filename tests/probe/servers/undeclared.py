@@ -1,4 +1,5 @@
-"""A server whose tools declare no safety, or one that is not read-only. Each call leaves a line in the file CALLED."""
+"""A server whose tools declare no safety, or one that is not read-only, and one that is. Each call leaves a line in the file
+CALLED."""
 
 from __future__ import annotations
 
@@ -39,6 +40,12 @@ def delete_notes() -> str:
 def add_note() -> str:
     """Adds a note."""
     return note("add_note")
+
+
+@server.tool(safety="read-only")
+def read_note() -> str:
+    """Reads a note."""
+    return note("read_note")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from strictwire.profiles.endpoint import Inbound, Reply, Silent
 from strictwire.profiles.mcp import core
 from strictwire.server.compose import open_runtime
 from strictwire.server.content import Text
-from strictwire.server.context import Context
+from strictwire.server.declare.context import Context
 from strictwire.settings.model import Settings
 from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import ask_endpoint

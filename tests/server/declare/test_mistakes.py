@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import array
 import collections
+import datetime as dt
 import decimal
 import functools
+import inspect
 import pathlib
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, make_dataclass
 from typing import IO, Annotated, Any
 
+import annotated_types
 import msgspec
 import pydantic
 import pytest
+from mcp.server.mcpserver import Context as ForeignContext
 
-from strictwire import Image, Server
+from strictwire import Caps, Context, Depends, Image, Server, TaskPolicy
 from strictwire.server.declare.refused import DeclarationRefused
 
 
@@ -57,6 +61,18 @@ def in_struct(value: Struct) -> str: ...
 def float_keys(values: dict[float, str]) -> str: ...
 def needs_package(address: NeedsPackage) -> str: ...
 def untyped(a, b: int) -> str: ...  # type: ignore[no-untyped-def]
+def no_context(ctx, a: int) -> str: ...  # type: ignore[no-untyped-def]
+
+
+def method(self, a: int) -> str: ...  # type: ignore[no-untyped-def]
+
+
+def foreign(a: int, ctx: ForeignContext[Any, Any]) -> str: ...
+
+
+def optional(a: int, ctx: Context | None = None) -> str: ...
+
+
 def many(*values: int) -> str: ...
 def named(**values: int) -> str: ...
 def positional(a: int, /) -> str: ...
@@ -64,6 +80,15 @@ def nowhere(a: Nowhere) -> str: ...  # type: ignore[name-defined]  # noqa: F821
 def unknown_metadata(a: Annotated[int, Unknown()]) -> str: ...
 def unknown_metadata_inside(a: list[Annotated[int, Unknown()]]) -> str: ...
 def wrong_constraint(a: Annotated[int, msgspec.Meta(min_length=1)]) -> str: ...
+def bounded_text(a: str = pydantic.Field("x", ge=1)) -> str: ...
+def bounded_part(a: list[Annotated[str | None, pydantic.Field(lt=5)]]) -> str: ...
+def bounded_union(a: Annotated[int | str, pydantic.Field(ge=1)]) -> str: ...
+def long_number(a: Annotated[decimal.Decimal, pydantic.Field(max_length=3)]) -> str: ...
+def number_pattern(a: int = pydantic.Field(pattern="a")) -> str: ...
+def multiple_text(a: Annotated[str, annotated_types.MultipleOf(2)]) -> str: ...
+def bounded_flag(a: Annotated[bool, pydantic.Field(ge=1)]) -> str: ...
+def bounded_list(a: Annotated[list[int], pydantic.Field(ge=1)]) -> str: ...
+def bounded_date(a: Annotated[dt.date, pydantic.Field(ge=1)]) -> str: ...
 def wrong_default(limit: int = "ten") -> str: ...  # type: ignore[assignment]
 def none_default(limit: int = None) -> str: ...  # type: ignore[assignment]  # noqa: RUF013
 def low_default(limit: Annotated[int, pydantic.Field(ge=1)] = 0) -> str: ...
@@ -105,6 +130,10 @@ TYPES: list[tuple[Callable[..., Any], str]] = [
     ),
     (needs_package, "which needs another package: email-validator is not installed, run `pip install 'pydantic[email]'`"),
     (untyped, "untyped(): parameter 'a' has no type hint; add one"),
+    (no_context, "no_context(): parameter 'ctx' has no type hint; write `ctx: Context`"),
+    (method, "method(): parameter 'self' has no type hint; declare the method of an object, as in `server.tool(shop.find)`"),
+    (foreign, "foreign(): parameter 'ctx' is a Context of mcp; write `from strictwire import Context`"),
+    (optional, "optional(): parameter 'ctx' is optional, but every call has a Context; write `ctx: Context`"),
     (many, "many(): parameter 'values' is *args, **kwargs or positional-only; use a parameter that can be passed by name"),
     (named, "named(): parameter 'values' is *args, **kwargs or positional-only; use"),
     (positional, "positional(): parameter 'a' is *args, **kwargs or positional-only; use"),
@@ -118,6 +147,18 @@ TYPES: list[tuple[Callable[..., Any], str]] = [
     ),
     (unknown_metadata_inside, "which has metadata of class MODULE.Unknown, which is not understood; use msgspec.Meta"),
     (wrong_constraint, "wrong_constraint(): parameter 'a' has type"),
+    (
+        bounded_text,
+        "which has ge, which applies to numbers and dates only; use min_length, max_length, pattern for str, or change",
+    ),
+    (bounded_part, "bounded_part(): parameter 'a' has type list["),
+    (bounded_union, "which has ge, which applies to numbers and dates only; use min_length, max_length, pattern for str"),
+    (long_number, "which has max_length, which applies to text and collections only; use ge, gt, le, lt, multiple_of for"),
+    (number_pattern, "which has pattern, which applies to str only; use ge, gt, le, lt, multiple_of for int, or change"),
+    (multiple_text, "which has multiple_of, which applies to numbers only; use min_length, max_length, pattern for str"),
+    (bounded_flag, "which has ge, which applies to numbers and dates only; remove it, or change the type"),
+    (bounded_list, "which has ge, which applies to numbers and dates only; use min_length, max_length for list[int], or"),
+    (bounded_date, "which is refused by pydantic: ValueError: 'ge' must be coercible to a date instance"),
     (wrong_default, "parameter 'limit' has the default 'ten', which does not fit its type; correct the default or the type"),
     (none_default, "parameter 'limit' has the default None, which does not fit its type; write `| None` in the type"),
     (low_default, "low_default(): parameter 'limit' has the default 0, which does not fit its type; correct"),
@@ -157,10 +198,19 @@ def fine(a: int = 1) -> str:
 
 
 OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"task": "sometimes"}, "fine(): task='sometimes' is unknown; use one of never, optional, required, or a TaskPolicy"),
+    ({"task": True}, "fine(): task=True is unknown; use one of never, optional, required, or a TaskPolicy"),
+    ({"task": "require"}, "fine(): task='require' is unknown; did you mean 'required'?"),
+    ({"task": TaskPolicy(timeout_ms=0)}, "fine(): task has timeout_ms=0; use a number above 0"),
+    ({"task": TaskPolicy(result_bytes=2**40)}, "fine(): task has result_bytes=1099511627776; use at most 89478485"),
+    ({"task": TaskPolicy(start="later")}, "fine(): task has start='later'; use 'call' or 'handler'"),  # type: ignore[arg-type]
     ({"dialect": "mpc"}, "fine(): dialect='mpc' is unknown; did you mean 'mcp'?"),
     ({"dialect": "canonical"}, "fine(): dialect='canonical' is unknown; use one of mcp, resolve/v0, system/1.0, mcp/v1"),
     ({"tier": "cor"}, "fine(): tier='cor' is unknown; did you mean 'core'?"),
     ({"needs": ["elicit"]}, "fine(): needs='elicit' is unknown; did you mean 'elicitation'?"),
+    ({"caps": Caps(timeout_ms="2s")}, "fine(): caps has timeout_ms='2s'; use a whole number above 0"),  # type: ignore[arg-type]
+    ({"caps": Caps(concurrency=0)}, "fine(): caps has concurrency=0; use a whole number above 0"),
+    ({"caps": {"timeout_ms": 5}}, "fine(): caps={'timeout_ms': 5} is no Caps; write caps=Caps(timeout_ms=2_000)"),
     ({"safty": "read-only"}, "fine(): @server.tool has no option 'safty'; did you mean 'safety'?"),
     ({"safety": "harmless"}, "fine(): safety 'harmless' is unknown; use one of read-only, mutating"),
     ({"safety": "destructive", "annotations": {"readOnlyHint": True}}, "fine(): safety is destructive, but readOnlyHint is"),
@@ -251,3 +301,153 @@ def test_a_resource_that_would_never_be_read_is_refused(uri: str, function: Call
 
 def test_a_completion_function_with_other_parameters_is_refused() -> None:
     assert "fine(): a completion function takes three parameters" in refused(lambda server: server.completion(fine))
+
+
+class Pool:
+    """A type that dependencies provide."""
+
+
+def get_pool() -> Pool: ...
+async def get_text() -> str: ...
+def get_context(ctx: Context) -> Pool: ...
+def get_named(name: str) -> Pool: ...
+def get_first(second: Annotated[Pool, Depends(lambda: None)]) -> Pool: ...
+def get_cyclic(other: Annotated[Pool, Depends(lambda: None)]) -> Pool: ...
+
+
+get_first.__annotations__["second"] = Annotated[Pool, Depends(get_cyclic)]
+get_cyclic.__annotations__["other"] = Annotated[Pool, Depends(get_first)]
+
+
+def takes(hint: Any, default: Any = inspect.Parameter.empty) -> Callable[..., Any]:
+    """A tool `use` with one parameter `pool` of this type."""
+
+    def use(pool: Any) -> str: ...
+    def use_default(pool: Any = default) -> str: ...
+
+    chosen = use if default is inspect.Parameter.empty else use_default
+    chosen.__name__, chosen.__annotations__ = "use", {"pool": hint, "return": str}
+    return chosen
+
+
+def takes_scoped(pool: Annotated[Pool, Depends(get_pool)]) -> Pool: ...
+
+
+DEPENDENCIES: list[tuple[Callable[..., Any], str]] = [
+    (
+        takes(Pool, Depends(get_pool)),
+        "use(): parameter 'pool' has Depends(...) as its default; write Annotated[T, Depends(...)] as its type",
+    ),
+    (
+        takes(Annotated[Pool, Depends]),
+        "use(): parameter 'pool' has Depends without a function; write Annotated[T, Depends(function)]",
+    ),
+    (
+        takes(Annotated[Pool, Depends(get_pool)], None),
+        "use(): parameter 'pool' has Depends and a default, which would never be used; remove the default",
+    ),
+    (takes(Annotated[Pool, Depends(get_pool), Depends(get_pool)]), "use(): parameter 'pool' has two Depends; keep one"),
+    (
+        takes(Annotated[Pool, Depends("get_pool")]),  # type: ignore[arg-type]
+        "use(): parameter 'pool' has Depends('get_pool'), which is no function; pass the function itself, without ()",
+    ),
+    (
+        takes(Annotated[Pool, Depends(get_pool, scope="session")]),  # type: ignore[arg-type]
+        "use(): parameter 'pool' has Depends(..., scope='session'); use scope='call' or scope='server'",
+    ),
+    (
+        takes(Annotated[Pool, Depends(get_text)]),
+        "use(): parameter 'pool' is a Pool, but get_text() provides str; correct the type or the function",
+    ),
+    (
+        takes(Annotated[Pool, Depends(get_named)]),
+        "get_named(): parameter 'name' is not filled in; make it a Context or Annotated[T, Depends(...)], or",
+    ),
+    (
+        takes(Annotated[Pool, Depends(get_first)]),
+        "depends on itself: get_first() -> get_cyclic() -> get_first(); move what they share into a third function",
+    ),
+    (
+        takes(Annotated[Pool, Depends(get_context, scope="server")]),
+        "get_context(): parameter 'ctx' is a Context, which exists only during a call; use scope='call', or remove",
+    ),
+    (
+        takes(Annotated[Pool, Depends(takes_scoped, scope="server")]),
+        (
+            "takes_scoped(): parameter 'pool' depends on get_pool(), which runs for each call, but scope='server' runs "
+            "once; use scope='server' for get_pool(), or scope='call' for takes_scoped()"
+        ),
+    ),
+    (
+        takes(Context[Pool]),
+        "use(): parameter 'pool' is a Context[Pool], but the server has no lifespan; write Server(..., lifespan=...)",
+    ),
+    (takes(list[Annotated[Pool, Depends(get_pool)]]), "use(): parameter 'pool' has type list["),
+]
+
+
+@pytest.mark.parametrize(("function", "message"), DEPENDENCIES, ids=[each[1][:50] for each in DEPENDENCIES])
+def test_a_dependency_that_cannot_be_provided_is_refused(function: Callable[..., Any], message: str) -> None:
+    assert message in refused(lambda server: server.tool(function))
+
+
+async def yields_pool(server: Server) -> AsyncIterator[Pool]:
+    yield Pool()
+
+
+async def no_yield(server: Server) -> Pool: ...
+def not_async(server: Server) -> Iterator[Pool]: ...
+
+
+async def no_server() -> AsyncIterator[Pool]:
+    yield Pool()
+
+
+LIFESPANS: list[tuple[Any, str]] = [
+    (no_yield, "no_yield(): is no lifespan; write `async def lifespan(server)` with one `yield`"),
+    (not_async, "not_async(): is no lifespan; write `async def lifespan(server)` with one `yield`"),
+    (no_server, "no_server(): a lifespan takes one parameter, the server; add or remove parameters"),
+    (5, "5: is no lifespan; pass an async function of the server that yields once"),
+]
+
+
+@pytest.mark.parametrize(("lifespan", "message"), LIFESPANS)
+def test_a_function_that_cannot_be_a_lifespan_is_refused(lifespan: Any, message: str) -> None:
+    with pytest.raises(DeclarationRefused) as caught:
+        Server("s", version="1.0.0", lifespan=lifespan)
+
+    assert str(caught.value) == message
+
+
+def test_a_context_of_another_type_than_the_lifespan_yields_is_refused() -> None:
+    server = Server("s", version="1.0.0", lifespan=yields_pool)
+    server.tool(name="same")(takes(Context[Pool]))
+    server.tool(name="above")(takes(Context[object]))
+
+    with pytest.raises(DeclarationRefused) as caught:
+        server.tool(takes(Context[Opaque]))
+
+    assert str(caught.value) == (
+        "use(): parameter 'pool' is a Context[Opaque], but the lifespan yields Pool; write Context[Pool]"
+    )
+
+
+def as_text() -> str: ...
+
+
+def as_object() -> dict[str, int]: ...
+
+
+def as_count() -> int: ...
+
+
+NOT_RESOURCES: list[tuple[str, Callable[..., Any], str]] = [
+    ("notes/all", as_text, "as_text(): the URI 'notes/all' has no scheme; write a URI such as 'notes://notes/all'"),
+    ("notes://a", as_object, "as_object(): the result has type dict[str, int], but a resource is text or bytes; return str"),
+    ("notes://a", as_count, "as_count(): the result has type int, but a resource is text or bytes; return str"),
+]
+
+
+@pytest.mark.parametrize(("uri", "function", "message"), NOT_RESOURCES)
+def test_a_resource_that_no_client_can_use_is_refused(uri: str, function: Callable[..., Any], message: str) -> None:
+    assert message in refused(lambda server: server.resource(uri)(function))

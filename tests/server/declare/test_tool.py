@@ -319,6 +319,17 @@ def nested_bytes_result() -> dict[str, list[bytes]]:
     return {}
 
 
+def test_a_partial_function_has_the_hints_and_the_docstring_of_its_function() -> None:
+    def add(a: int, b: int) -> int:
+        """Adds two numbers."""
+        return a + b
+
+    contract, _handler = declare_tool(functools.partial(add, 1), {"name": "increment"})
+
+    assert contract.description == "Adds two numbers."
+    assert contract.input_schema["required"] == ["b"]
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
@@ -328,7 +339,7 @@ def nested_bytes_result() -> dict[str, list[bytes]]:
         (positional, "positional(): parameter 'a' is *args, **kwargs or positional-only"),
         (unsupported, "unsupported(): parameter 'a' has type collections.abc.Callable[[], int], which has no JSON Schema"),
         (undefined_name, "undefined_name(): its type hints cannot be resolved (name 'Nowhere' is not defined)"),
-        (functools.partial(positional, 1), "its type hints cannot be resolved"),
+        (functools.partial(positional), "parameter 'a' is *args, **kwargs or positional-only"),
         (unsupported_result, "unsupported_result(): it is a generator, but a call has one result; return a list"),
         (bytes_result, "bytes_result(): the result has bytes, which JSON cannot represent; return Image"),
         (nested_bytes_result, "nested_bytes_result(): the result has bytes"),

@@ -12,6 +12,7 @@ from strictwire.canon.json import parse_object
 from strictwire.check.finding import Impact
 from strictwire.check.policy import LintPolicy, Waiver
 from strictwire.check.rule import Category
+from strictwire.cli.main import main
 from strictwire.sources.verbs.breaking import BreakingOptions, run_breaking
 from strictwire.sources.verbs.files import (
     BundleOptions,
@@ -42,7 +43,9 @@ JSON = Output(output_format="json")
 
 
 def rules_in(result: VerbResult) -> list[str]:
-    return [each["rule"] for each in parse_object(result.text.encode())["findings"]]
+    """The rule of each finding, once for each of its places."""
+    findings = parse_object(result.text.encode())["findings"]
+    return [each["rule"] for each in findings for _ in range(1 + len(each.get("also", ())))]
 
 
 def test_a_clean_project_passes_strict(project: Path) -> None:
@@ -147,6 +150,48 @@ def test_pins_are_written_checked_and_compared(project: Path) -> None:
         "TERMS_KEPT",
         "DESCRIPTION_KEPT",
     ]
+
+
+def test_a_difference_from_the_pin_shows_the_old_and_the_new_part(project: Path) -> None:
+    schema = closed(uri={"type": "string", "description": "A file: URI."}, many={"type": "integer", "maximum": 9})
+    tool = {"name": "a", "description": "Says a.", "inputSchema": schema}
+    write(project / "a.json", [tool])
+    options = PinOptions(source="a.json", output=JSON)
+    run_pin(options)
+    uri, many = schema["properties"]["uri"], schema["properties"]["many"]
+
+    def change(**members: object) -> list[tuple[str, str, str]]:
+        write(project / "a.json", [{**tool, **members}])
+        findings = parse_object(run_pin_check(options).text.encode())["findings"]
+        return [(each["message"], each.get("old", ""), each.get("new", "")) for each in findings]
+
+    assert change(description="Says b.") == [("the description of the tool differs from the pin", "Says a.", "Says b.")]
+    assert change(title="A") == [("the title of the tool was added after the pin", "", "A")]
+    assert change(inputSchema=closed(uri={"type": "string"}, many=many)) == [
+        ("the text input/properties/uri/description was removed after the pin", "A file: URI.", "")
+    ]
+    assert change(inputSchema=closed(uri=uri, many={**many, "maximum": 5})) == [
+        ("properties/many/maximum of the input schema differs from the pin", "9", "5")
+    ]
+    assert change(inputSchema=closed(uri=uri, many={"type": "number"})) == [
+        (
+            "properties/many of the input schema differs from the pin",
+            '{"maximum":9,"type":"integer"}',
+            '{"type":"number"}',
+        )
+    ]
+    assert change(outputSchema={"type": "object"}) == [
+        ("the output schema was added after the pin", "", '{"type":"object"}')
+    ]
+
+
+def test_a_check_without_a_lock_file_names_the_command_that_writes_it(project: Path) -> None:
+    result = run_pin_check(PinOptions())
+
+    assert (result.exit_code, result.error) == (
+        1,
+        "strictwire.lock: there is no lock file; write it with `strictwire pin`",
+    )
 
 
 def test_a_source_with_read_problems_is_not_pinned(project: Path) -> None:
@@ -263,3 +308,40 @@ def test_freeze_pin_and_check_agree_on_an_unchanged_server(project: Path) -> Non
     assert run_pin_check(PinOptions(source=server, lock="frozen.lock")) == VerbResult(
         exit_code=0, text=f"pin: 0 findings in 1 tool of {server.removeprefix('stdio:')} against frozen.lock\n"
     )
+
+
+@pytest.mark.parametrize(("section", "rule"), [("lint", "ARGUMENT_KEPT"), ("lint", "NO_SUCH"), ("breaking", "NO_DEFAULT")])
+def test_a_waiver_of_an_unknown_rule_or_of_another_check_is_refused(project: Path, section: str, rule: str) -> None:
+    policy = LintPolicy(waivers=(Waiver(rule=rule, reason="r"),))
+    result = (
+        run_lint(LintOptions(policy=policy))
+        if section == "lint"
+        else run_breaking(BreakingOptions(against="git:v1", policy=policy))
+    )
+
+    assert (result.exit_code, f"there is no rule {rule!r} here" in result.error) == (2, True)
+
+
+def test_an_unused_waiver_of_a_breaking_rule_fails(project: Path) -> None:
+    policy = LintPolicy(waivers=(Waiver(rule="ARGUMENT_KEPT", reason="r"),))
+    result = run_breaking(BreakingOptions(against="git:v1", policy=policy, output=JSON))
+
+    assert (result.exit_code, rules_in(result)) == (100, ["WAIVER_USED"])
+
+
+def test_an_unused_waiver_is_reported_in_the_settings_file_that_has_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project / "w.toml", b'[[lint.waivers]]\nrule = "NO_DEFAULT"\nreason = "old"\n')
+    main(["lint", "--config", "w.toml", "--select", "NO_DEFAULT", "--format", "json"])
+    findings = parse_object(capsys.readouterr().out.encode())["findings"]
+
+    assert [(each["rule"], each["file"]) for each in findings] == [("WAIVER_USED", "w.toml")]
+
+
+def test_a_renamed_argument_shows_its_new_name(project: Path) -> None:
+    write(project / "schemas" / "tools" / "read.json", closed(file_uri=READ["properties"]["uri"]))
+    result = run_breaking(BreakingOptions(against="git:v1", output=JSON))
+    renamed = next(each for each in parse_object(result.text.encode())["findings"] if each["rule"] == "ARGUMENT_NAME_KEPT")
+
+    assert renamed["new"] == f"file_uri: {renamed['old']}"

@@ -7,6 +7,8 @@ import os
 import re
 import resource
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -67,14 +69,49 @@ def test_an_event_can_be_read_as_soon_as_it_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("V11")
-def test_the_last_five_runs_are_kept_even_if_the_clock_stands_still(tmp_path: Path) -> None:
+def test_the_last_five_ended_runs_are_kept_even_if_the_clock_stands_still(tmp_path: Path) -> None:
     for number in range(1, 9):
         log = open_log(tmp_path)
         log.write(event(number))
         log.close()
 
-    assert runs_in(tmp_path) == [f"{number:06d}.20260101T000000Z.jsonl" for number in range(4, 9)]
-    assert [read(tmp_path / PLACE / name) for name in runs_in(tmp_path)] == [[event(number)] for number in range(4, 9)]
+    # The eighth run was alive when the others were counted.
+    assert runs_in(tmp_path) == [f"{number:06d}.20260101T000000Z.jsonl" for number in range(3, 9)]
+    assert [read(tmp_path / PLACE / name) for name in runs_in(tmp_path)] == [[event(number)] for number in range(3, 9)]
+
+
+@pytest.mark.clause("V11")
+def test_the_file_of_a_living_process_is_never_removed(tmp_path: Path) -> None:
+    """The process writes, seven runs begin and end beside it, and it writes again; then it is killed."""
+    script = (
+        "import sys, time; from pathlib import Path; from strictwire.stores.files.run_log import FileRunLog\n"
+        "log = FileRunLog(Path(sys.argv[1]), now=time.time)\n"
+        "for line in sys.stdin: log.write({'metadata': {}, 'line': line.strip()}); print(log.path, flush=True)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        written = Path(_exchange(process, "one"))
+        for _ in range(7):
+            open_log(tmp_path).close()
+        _exchange(process, "two")
+        kept = [each["line"] for each in read(written)]
+        process.kill()
+        process.wait()
+    for _ in range(6):
+        open_log(tmp_path).close()
+
+    assert kept == ["one", "two"]
+    assert not written.exists()
+
+
+def _exchange(process: subprocess.Popen[str], line: str) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
 
 
 @pytest.mark.clause("V11")

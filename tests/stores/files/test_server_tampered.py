@@ -17,6 +17,8 @@ from strictwire.stores.files.config import TrailConfig
 from tests.stores.files import tampering
 from tests.stores.trails import records_of, trail_in
 
+pytestmark = pytest.mark.slow
+
 SERVER = Path(__file__).parent.parent / "served.py"
 UPSTREAM = Path(__file__).parent.parent / "odd_upstream.py"
 CLI = [sys.executable, "-m", "strictwire.cli.main"]

@@ -32,6 +32,8 @@ from tests.stores.files import tampering
 from tests.stores.files.tampering import ROTATE, active, build, notes_file, older
 from tests.stores.trails import body, records_of, trail_in
 
+pytestmark = pytest.mark.slow
+
 REFUSED: Final = True
 """A server does not start on it."""
 

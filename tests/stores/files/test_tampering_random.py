@@ -14,6 +14,8 @@ from tests.stores.files.tampering import ROTATE, active, build, notes_file, olde
 from tests.stores.files.test_tampering import find, start
 from tests.stores.trails import trail_in
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(40)
 CHANGES = 5
 """Changes for each seed, each to a fresh copy."""

@@ -35,6 +35,10 @@ class Requests:
     def request_complete(self, request: ParsedRequest) -> None:
         self.complete.append(request)
 
+    def head_authorised(self, _principal: str) -> None: ...
+
+    def body_grew(self, _size: int) -> None: ...
+
     def body_wanted(self) -> None: ...
 
     def feed(self, *pieces: bytes) -> list[tuple[object, bytes, bool]]:

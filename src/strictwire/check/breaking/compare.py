@@ -9,9 +9,10 @@ from typing import TypeAlias
 from strictwire.check.breaking import terms
 from strictwire.check.breaking.pair import ToolPair, compare
 from strictwire.check.breaking.renames import find_renamed_tools
-from strictwire.check.engine import Progress, find_locations, make_finding, make_report, no_progress, read_problem_findings
+from strictwire.check.engine import Progress, no_progress
 from strictwire.check.finding import Finding, Report
 from strictwire.check.policy import LintPolicy
+from strictwire.check.report import Judged, find_locations, make_finding, make_report, read_problem_findings
 from strictwire.check.rule import Rule, Scope
 from strictwire.check.rulesets import LATEST, RULESETS
 from strictwire.check.subject import Problem, Subject, ToolSet
@@ -49,9 +50,16 @@ def find_breaking_changes(
         *_findings(changed, rules, new),
     ]
     findings = findings if ruleset.has_tiers else [_with_tier_of_rule(each, rules) for each in findings]
-    fail_on = policy.fail_on or ruleset.fail_on
-    ran = rules.keys()
-    return make_report("breaking", new, findings, policy, version=version, ran=ran, against=old.label, fail_on=fail_on)
+    judged = Judged(
+        check="breaking",
+        subject=new.label,
+        tools=len(new.subjects),
+        version=version,
+        rules=rules,
+        against=old.label,
+        fail_on=policy.fail_on or ruleset.fail_on,
+    )
+    return make_report(judged, findings, policy, ran=rules.keys())
 
 
 def _removed_tools(gone: list[Subject], added: list[Subject], rules: Mapping[str, Rule]) -> Iterator[RuleProblem]:

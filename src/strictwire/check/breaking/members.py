@@ -29,7 +29,7 @@ def _not_renamed(side: Side) -> Callable[[ToolPair], Iterator[Problem]]:
         for claim, renamed_to in pair.comparison(side).removals:
             if renamed_to:
                 text = f"the {_NOUNS[side]} {_full(claim)!r} is gone and {renamed_to!r} with an equal schema is new: renamed"
-                yield _problem(pair, side, claim, text)
+                yield _problem(pair, side, claim, text)._replace(new=f"{renamed_to}: {claim.source}")
 
     return check
 

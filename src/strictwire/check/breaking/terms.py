@@ -10,7 +10,7 @@ from strictwire.check.finding import Impact
 from strictwire.check.inclusion.shape import canonical_text, is_same_json
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Side, Subject
-from strictwire.contract.fingerprint import schema_texts
+from strictwire.contract.subschemas import schema_texts
 
 
 @rule(

@@ -18,8 +18,8 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from strictwire.canon.json import JsonObject, render, render_sorted
-from strictwire.contract.fingerprint import strip_text
 from strictwire.contract.schema import SchemaRefused, draft_of
+from strictwire.contract.subschemas import strip_text
 
 Schema: TypeAlias = bool | JsonObject
 

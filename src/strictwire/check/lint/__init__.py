@@ -6,6 +6,7 @@ from typing import Final
 
 from strictwire.check.lint import (
     agents,
+    arguments,
     changes,
     clients,
     code,
@@ -32,5 +33,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *changes.RULES,
     *code.RULES,
     *agents.RULES,
+    *arguments.RULES,
     *security.RULES,
 )

@@ -1,10 +1,12 @@
-"""Lint rules about how well a model can use the tools: described arguments, token cost, names and tools that differ."""
+"""Lint rules about how well a model can choose a tool: token cost, names and descriptions that differ."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, Final
+from itertools import combinations
+from typing import Final
 
 from strictwire.canon.json import render
 from strictwire.check.rule import Category, Rule, Scope, rule
@@ -18,35 +20,6 @@ MAX_TOOL_TOKENS: Final = 1_500
 
 MAX_LISTING_TOKENS: Final = 10_000
 """Five per cent of a context of 200,000 tokens, spent before the first message."""
-
-
-@rule(
-    id="ARGUMENTS_DESCRIBED",
-    purpose="Checks that every argument has a description.",
-    advice="Say what the argument means, its unit or form, and what happens without it.",
-    category=Category.AGENTS,
-    scope=Scope.TOOL,
-    bad='{"properties": {"q": {"type": "string"}}}',
-    good='{"properties": {"q": {"type": "string", "description": "Words to search for."}}}',
-)
-def arguments_described(subject: Subject) -> Iterator[Problem]:
-    properties = subject.contract.input_schema.get("properties")
-    names = properties.items() if isinstance(properties, dict) else ()
-    missing = [name for name, schema in names if not _is_described(schema, subject.contract.input_schema)]
-    if missing:
-        # One finding for a tool: the cause is one, and a list of forty lines hides the others.
-        shown = ", ".join(missing[:8]) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
-        location = subject.input.under("properties", missing[0])
-        yield Problem(location, f"no description: {shown}", subject.contract.name)
-
-
-def _is_described(schema: Any, root: Any) -> bool:
-    """Whether an argument, or the definition that it refers to, has a description."""
-    if not isinstance(schema, dict) or schema.get("description"):
-        return isinstance(schema, dict)
-    target = str(schema.get("$ref", "")).rpartition("/")[2]
-    definition = {**root.get("definitions", {}), **root.get("$defs", {})}.get(target)
-    return isinstance(definition, dict) and bool(definition.get("description"))
 
 
 def tokens_of(subject: Subject) -> int:
@@ -131,4 +104,56 @@ def tools_distinct(tools: ToolSet) -> Iterator[Problem]:
             yield Problem(group[0].entry.under("description"), message, group[0].contract.name)
 
 
-RULES: Final[tuple[Rule, ...]] = (arguments_described, tool_tokens, listing_tokens, names_distinct, tools_distinct)
+_COMMON: Final = frozenset(
+    {"a", "an", "and", "by", "for", "from", "in", "into", "of", "on", "or", "the", "this", "to", "with"},
+)
+"""Words that say nothing about what a tool does."""
+
+MIN_SHARED_WORDS: Final = 4
+"""Fewest words of a first sentence that are compared: shorter ones, such as "Create page", often differ in one word."""
+
+MIN_OVERLAP: Final = 0.9
+"""Share of the words of the shorter sentence that the longer one must have."""
+
+MAX_COMPARED: Final = 400
+"""Largest group of tools with the same required arguments and first word whose pairs are compared: 80,000 pairs."""
+
+
+@rule(
+    id="TOOLS_OVERLAP",
+    purpose="Checks that no tool's first sentence says what that of another tool with the same required arguments says.",
+    advice="Say in each first sentence when to use this tool and not the other, or merge the tools.",
+    category=Category.AGENTS,
+    scope=Scope.SET,
+    bad='read_file: "Reads a text file from disk.", read_text_file: "Reads a text file from disk, as UTF-8."',
+    good='read_file: "Reads the bytes of a file.", read_text_file: "Reads a file as UTF-8 text."',
+)
+def tools_overlap(tools: ToolSet) -> Iterator[Problem]:
+    groups: dict[tuple[str, ...], list[tuple[Subject, frozenset[str]]]] = defaultdict(list)
+    for subject in tools.subjects:
+        words = _first_words(subject.contract.description)
+        if len(words) >= MIN_SHARED_WORDS:
+            required = subject.contract.input_schema.get("required")
+            names = sorted(map(str, required)) if isinstance(required, list) else []
+            groups[words[0], *names].append((subject, frozenset(words)))
+    for group in groups.values():
+        for (one, left), (other, right) in combinations(group if len(group) <= MAX_COMPARED else (), 2):
+            is_same = one.contract.description.split() == other.contract.description.split()
+            if not is_same and len(left & right) >= MIN_OVERLAP * min(len(left), len(right)):
+                message = f"says what {other.contract.name} says, and has the same required arguments"
+                yield Problem(one.entry.under("description"), message, one.contract.name)
+
+
+def _first_words(description: str) -> list[str]:
+    """The words of the first sentence that say what a tool does."""
+    sentence = re.split(r"[.!?](?:\s|$)|\n", description.strip(), maxsplit=1)[0]
+    return [word for word in re.findall(r"\w+", sentence.lower()) if word not in _COMMON]
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    tool_tokens,
+    listing_tokens,
+    names_distinct,
+    tools_distinct,
+    tools_overlap,
+)

@@ -10,7 +10,7 @@ from strictwire.canon.digest import digest
 from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Side, SourceKind, Subject, ToolSet
 from strictwire.check.tree import Node, NodeKind
-from strictwire.contract.fingerprint import strip_text
+from strictwire.contract.subschemas import strip_text
 
 OPTIONAL: Final = frozenset(
     ["cursor", "pageSize", "includeDeclaration", "summary", "range", "severity", "code", "source", "containerName"]

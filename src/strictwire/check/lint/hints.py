@@ -15,14 +15,17 @@ CHANGING_VERBS: Final = DESTRUCTIVE_VERBS | {
     "create", "write", "update", "edit", "insert", "set", "put", "patch", "move", "rename", "upload", "send",
     "execute", "install", "push", "commit", "merge", "add", "save", "deploy", "publish", "apply",
 }  # fmt: skip
+VALUE_VERBS: Final = frozenset({"add", "merge", "apply", "set"})
+"""Verbs that name a change only with an object: `add_note` changes something, but `add` adds numbers."""
 
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
 def _leading_verb(name: str) -> str:
-    """The first word of a name in lower case, after any prefix that ends in a dot or a slash."""
+    """The first word of a name in lower case, after a prefix that ends in a dot or a slash; empty if it means no change."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", re.split(r"[./]", name)[-1])
-    return words[0].lower() if words else ""
+    verb = words[0].lower() if words else ""
+    return "" if len(words) == 1 and verb in VALUE_VERBS else verb
 
 
 @rule(

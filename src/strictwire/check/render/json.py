@@ -8,8 +8,13 @@ from strictwire.canon.json import JsonObject, render
 from strictwire.check.finding import Report
 
 
-def render_json(report: Report) -> str:
-    """The report with a stable order of keys, indented by two spaces."""
+def render_json(*reports: Report) -> str:
+    """The report with a stable order of keys, indented by two spaces; a list if there are several."""
+    values = [_value(each) for each in reports]
+    return msgspec.json.format(render(values[0] if len(values) == 1 else values), indent=2).decode() + "\n"
+
+
+def _value(report: Report) -> JsonObject:
     value: JsonObject = {
         "check": report.check,
         "subject": report.subject,
@@ -24,4 +29,4 @@ def render_json(report: Report) -> str:
         value["known"] = [each.as_json() for each in report.known]
     if report.notes:
         value["notes"] = list(report.notes)
-    return msgspec.json.format(render(value), indent=2).decode() + "\n"
+    return value

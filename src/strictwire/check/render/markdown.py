@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from strictwire.check.finding import Finding, Report
-from strictwire.check.render.text import IMPACT_LABELS, count, evidence_of, shorten
+from strictwire.check.render.text import IMPACT_LABELS, count, evidence_of, other_places, shorten, tally
 from strictwire.fault.escape import for_markdown, for_markdown_code, for_terminal
 
 
-def render_markdown(report: Report) -> str:
-    """A heading, a table of findings and a table of waived findings."""
+def render_markdown(*reports: Report) -> str:
+    """One section for each report."""
+    return "\n".join(map(_section, reports))
+
+
+def _section(report: Report) -> str:
+    """A heading, and tables of the findings that fail the check, of those that do not, and of waived findings."""
     against = f" against {for_markdown_code(report.against)}" if report.against else ""
     judged = f"{count(report.tools, report.unit)} of {for_markdown_code(report.subject)}"
-    summary = f"{count(len(report.failing), 'finding')} in {judged}{against}."
-    lines = [f"## strictwire {report.check}", "", summary, ""]
-    if report.findings:
-        lines += ["| rule | tool | location | finding | advice |", "|---|---|---|---|---|"]
-        lines += [_row(each) for each in report.findings] + [""]
+    lines = [f"## strictwire {report.check}", "", f"{', '.join(tally(report))} in {judged}{against}.", ""]
+    lines += _table(report.failing)
+    others = [each for each in report.findings if not report.fails(each)]
+    lines += ["These do not fail the check:", "", *_table(others)] if others else []
     if report.waived:
         lines += ["| waived | tool | reason |", "|---|---|---|"]
         lines += [
@@ -24,9 +30,16 @@ def render_markdown(report: Report) -> str:
     return "\n".join(lines)
 
 
+def _table(findings: Sequence[Finding]) -> list[str]:
+    if not findings:
+        return []
+    return ["| rule | tool | location | finding | advice |", "|---|---|---|---|---|", *map(_row, findings), ""]
+
+
 def _row(finding: Finding) -> str:
     impact = f" ({IMPACT_LABELS[finding.impact]})" if finding.impact else ""
     evidence = "".join(f"<br>{label}: {_code(shorten(text))}" for label, text in evidence_of(finding))
+    evidence += f"<br>also at: {for_markdown(_one_line(other_places(finding)))}" if finding.also else ""
     location = for_markdown(finding.location or finding.pointer)
     message = for_markdown(_one_line(finding.message)) + impact + evidence
     return f"| {finding.rule} | {for_markdown(finding.tool)} | {location} | {message} | {_cell(finding.advice)} |"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final
 
-from strictwire.check.finding import Finding, Impact, Level, Report
+from strictwire.check.finding import Finding, Impact, Level, Place, Report
 from strictwire.fault.escape import for_terminal
 
 
@@ -42,14 +43,18 @@ MAX_SHOWN: Final = 300
 """Longest evidence in a report for people, in characters. JSON and SARIF have all of it."""
 
 
-def render_text(report: Report) -> str:
+MAX_PLACES: Final = 20
+"""Places of one finding that a report for people names. JSON, SARIF and Code Climate have all of them."""
+
+
+def render_text(*reports: Report) -> str:
     """Plain text, for files and pipes."""
-    return "\n".join(_lines(report, _PLAIN)) + "\n"
+    return "".join(f"{line}\n" for report in reports for line in _lines(report, _PLAIN))
 
 
-def render_colour(report: Report) -> str:
+def render_colour(*reports: Report) -> str:
     """Text with ANSI colours, for a terminal."""
-    return "\n".join(_lines(report, _ANSI)) + "\n"
+    return "".join(f"{line}\n" for report in reports for line in _lines(report, _ANSI))
 
 
 def _lines(report: Report, ink: _Palette) -> Iterator[str]:
@@ -78,15 +83,49 @@ def _finding(finding: Finding, ink: _Palette) -> Iterator[str]:
     yield f"  {location}  {colour}{severity}{finding.rule}{ink.end}  {tool}{for_terminal(finding.message)}{impact}"
     for label, text in evidence_of(finding):
         yield f"      {ink.faint}{label}: {shorten(for_terminal(text))}{ink.end}"
+    if finding.also:
+        yield f"      {ink.faint}also at: {for_terminal(other_places(finding))}{ink.end}"
 
 
 def evidence_of(finding: Finding) -> Iterator[tuple[str, str]]:
-    """What shows a finding, each with its label: the old and the new text or schema, and the witness."""
+    """What shows a finding, each with its label: text or schema, old and new, and the witness."""
+    if finding.excerpt:
+        yield "here", finding.excerpt
     if finding.old or finding.new:
         yield "old", finding.old or "(none)"
         yield "new", finding.new or "(none)"
     if finding.witness:
         yield "for example", finding.witness
+
+
+def other_places(finding: Finding) -> str:
+    """The further places of a finding in one line; empty if there are none. Tools with the same place share its name."""
+    places: dict[str, list[str]] = {}
+    for place in finding.also[:MAX_PLACES]:
+        inside = _IN_LISTING.sub("", place.pointer)
+        places.setdefault(place.location if place.line else inside, []).append(place.tool)
+    shown = "; ".join(_named(*each) for each in places.items())
+    rest = len(finding.also) - MAX_PLACES
+    return f"{shown} and {rest:,} more (--format json lists all)" if rest > 0 else shown
+
+
+_IN_LISTING: Final = re.compile(r"^/(?:tools/)?[0-9]+/")
+"""The part of a pointer that only says which tool of a listing it is in."""
+
+
+def _named(place: str, tools: list[str]) -> str:
+    names = ", ".join(filter(None, tools))
+    return f"{place} of {names}" if names else place
+
+
+def place_label(place: Place) -> str:
+    """`file:line:column`, or the tool and the pointer if the source is not a file."""
+    return place.location if place.line else f"{place.tool} {place.pointer}".strip() or place.file
+
+
+def is_in_file(place: Place) -> bool:
+    """Whether the place is in a file, and not in the list of a running server, whose `file` is its command or URL."""
+    return bool(place.file) and (place.line > 0 or not place.pointer.startswith("/tools"))
 
 
 def shorten(text: str) -> str:
@@ -95,16 +134,23 @@ def shorten(text: str) -> str:
 
 
 def _summary(report: Report, ink: _Palette) -> str:
+    against = f" against {for_terminal(report.against)}" if report.against else ""
+    colour = ink.bad if report.failing else ink.strong
+    first, *others = tally(report)
+    judged = f"{count(report.tools, report.unit)} of {for_terminal(report.subject)}"
+    return f"{report.check}: {', '.join([f'{colour}{first}{ink.end}', *others])} in {judged}{against}"
+
+
+def tally(report: Report) -> list[str]:
+    """The counts of a report: findings that fail the check first, then those that do not, by level."""
     failing = len(report.failing)
     others = Counter(each.level for each in report.findings if not report.fails(each))
-    against = f" against {for_terminal(report.against)}" if report.against else ""
-    colour = ink.bad if failing else ink.strong
-    parts = [f"{colour}{count(failing, 'finding')}{ink.end}"]
+    places = sum(len(each.places) for each in report.failing)
+    parts = [count(failing, "finding") + (f" at {places:,} places" if places > failing else "")]
     parts += [count(others[level], level.value) for level in Level if others[level]]
     parts += [f"{len(report.waived)} waived"] if report.waived else []
     parts += [f"{len(report.known)} in the baseline"] if report.known else []
-    judged = f"{count(report.tools, report.unit)} of {for_terminal(report.subject)}"
-    return f"{report.check}: {', '.join(parts)} in {judged}{against}"
+    return parts
 
 
 def count(number: int, noun: str) -> str:

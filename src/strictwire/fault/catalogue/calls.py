@@ -50,6 +50,20 @@ CALL_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
         meaning="The caller cancelled the call.",
     ),
     entry(
+        "ANSWER_INVALID",
+        "run caller",
+        text="The answer to a question of the tool is not valid",
+        action="Call again, and answer with values that the requested schema accepts.",
+        meaning="The client answered a question of the tool with a value that its schema does not accept.",
+    ),
+    entry(
+        "ANSWER_DECLINED",
+        "run caller",
+        text="The question of the tool was declined",
+        action="Call again when the user is ready to answer.",
+        meaning="The user declined or cancelled a question that the tool cannot do without.",
+    ),
+    entry(
         "TOOL_FAILED",
         "run tool",
         text="The tool failed",

@@ -148,6 +148,13 @@ PROTOCOL_ENTRIES: Final[tuple[CatalogueEntry, ...]] = (
         meaning="The requestState does not verify, has expired, or belongs to another request.",
     ),
     entry(
+        "TASK_UNKNOWN",
+        "route caller",
+        text="Unknown task",
+        action="Call the tool again, and use the taskId of its answer until the task expires.",
+        meaning="The task id is unknown, has expired, or belongs to another caller.",
+    ),
+    entry(
         "UNKNOWN_TOOL",
         "admit caller",
         text="Unknown tool",

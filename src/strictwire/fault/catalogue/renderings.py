@@ -33,6 +33,7 @@ METHOD_NOT_FOUND              =                 INVALID_PARAMS    invalid_query 
 MALFORMED_PARAMS              =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_FORMAT
 INVALID_CURSOR                =                 CURSOR_INVALID    invalid_query  INVALID_INPUT_VALUE
 STATE_REJECTED                =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
+TASK_UNKNOWN                  =                 NOT_FOUND         invalid_query  INVALID_INPUT_VALUE
 UNKNOWN_TOOL                  =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
 UNKNOWN_PROMPT                =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
 RESOURCE_NOT_FOUND            =                 NOT_FOUND         cache_missing  FILE_NOT_FOUND
@@ -43,6 +44,8 @@ PERMISSION_DENIED             =                 =                 cache_missing 
 INVALID_PARAMS                =                 =                 invalid_query  INVALID_INPUT_VALUE
 TIMEOUT                       =                 CAP_EXCEEDED      internal_error UNKNOWN_TOOL_FAILURE
 CANCELLED                     =                 INTERNAL          internal_error UNKNOWN_TOOL_FAILURE
+ANSWER_INVALID                =                 INVALID_PARAMS    invalid_query  INVALID_INPUT_VALUE
+ANSWER_DECLINED               =                 INTERNAL          internal_error UNKNOWN_TOOL_FAILURE
 TOOL_FAILED                   =                 INTERNAL          internal_error UNKNOWN_TOOL_FAILURE
 CONFLICT                      =                 INVALID_PARAMS    cache_invalid  HASH_MISMATCH
 UNAVAILABLE                   =                 PROVIDER_UNAVAILABLE io_error    UNKNOWN_TOOL_FAILURE
@@ -128,6 +131,7 @@ METHOD_NOT_FOUND              -32601 =      INVALID_ENVELOPE   -32601 404  2
 MALFORMED_PARAMS              -32602 =      INVALID_ENVELOPE   -32602 400  2
 INVALID_CURSOR                -32602 =      INVALID_ENVELOPE   -32602 400  2
 STATE_REJECTED                -32602 =      INVALID_ENVELOPE   -32602 400  2
+TASK_UNKNOWN                  -32602 =      INVALID_ENVELOPE   -32602 404  2
 UNKNOWN_TOOL                  -32602 =      TOOL_NOT_FOUND     -32001 404  2
 UNKNOWN_PROMPT                -32602 =      INVALID_ENVELOPE   -32602 404  2
 RESOURCE_NOT_FOUND            -32602 -32002 INVALID_ENVELOPE   -32602 404  1
@@ -138,6 +142,8 @@ PERMISSION_DENIED             -32603 =      INTERNAL_ERROR     -32005 403  1
 INVALID_PARAMS                -32602 =      INVALID_TOOL_INPUT -32002 422  2
 TIMEOUT                       -32603 =      INTERNAL_ERROR     -32003 504  1
 CANCELLED                     -32603 =      INTERNAL_ERROR     -32000 500  1
+ANSWER_INVALID                -32602 =      INTERNAL_ERROR     -32000 400  2
+ANSWER_DECLINED               -32603 =      INTERNAL_ERROR     -32000 400  1
 TOOL_FAILED                   -32603 =      INTERNAL_ERROR     -32000 500  1
 CONFLICT                      -32603 =      INTERNAL_ERROR     -32000 409  1
 UNAVAILABLE                   -32603 =      INTERNAL_ERROR     -32000 503  1

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue
+from strictwire.client.background import BackgroundTasks
 from strictwire.client.errors import ClientError, ServerGone
 from strictwire.client.message import Era
 from strictwire.gateway.bridges.resumable_call import ResumableCall
 from strictwire.gateway.bridges.translation import server_capabilities
-from strictwire.gateway.links.background import BackgroundTasks
 from strictwire.gateway.links.link import Link, NullListener, try_send
 from strictwire.gateway.links.raw_message import METHOD_NOT_FOUND, value_at
 from strictwire.gateway.links.upstream import OPENING_SECONDS, Upstream, handshake

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from strictwire.canon.digest import digest
+from strictwire.client.background import BackgroundTasks
 from strictwire.gateway.bridges.legacy_session import client_params
 from strictwire.gateway.bridges.to_legacy import LegacyBridge
 from strictwire.gateway.bridges.translation import client_capabilities
-from strictwire.gateway.links.background import BackgroundTasks
 from strictwire.gateway.links.errors import SessionsExhausted
 from strictwire.gateway.links.upstream import Upstream
 from strictwire.gateway.options import RelayOptions

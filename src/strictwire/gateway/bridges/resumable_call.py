@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, join_members, render
+from strictwire.client.background import BackgroundTasks
 from strictwire.contract.handler import Ask
 from strictwire.gateway.bridges.translation import can_answer
-from strictwire.gateway.links.background import BackgroundTasks
 from strictwire.gateway.links.link import Link, Listener, NullListener, UpstreamRequest, try_send
 from strictwire.gateway.links.raw_message import (
     INTERNAL_ERROR,
@@ -27,7 +27,7 @@ from strictwire.gateway.links.raw_message import (
     slice_at,
     value_at,
 )
-from strictwire.profiles.mcp.context import is_usable
+from strictwire.profiles.mcp.answers import is_usable
 from strictwire.profiles.mcp.targets import ASKING
 from strictwire.wire.envelope import Notification, Request, RequestId, render_error, render_result
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse, render
+from strictwire.client.background import BackgroundTasks
 from strictwire.client.message import Era
 from strictwire.gateway.bridges.legacy_session import BridgedSession, as_discovery
 from strictwire.gateway.bridges.resumable_call import ResumableCall
 from strictwire.gateway.bridges.subscriptions import ACKNOWLEDGED, LISTEN
 from strictwire.gateway.bridges.translation import invalid_param, own_result, to_legacy_request, to_modern_answer
-from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
+from strictwire.gateway.links.background import retrieve_exception
 from strictwire.gateway.links.errors import SessionsExhausted, StateExpired
 from strictwire.gateway.links.link import Listener, UpstreamRequest
 from strictwire.gateway.links.notifications import TOOLS_CHANGED

@@ -22,7 +22,7 @@ from strictwire.gateway.links.raw_message import (
     slice_at,
     value_at,
 )
-from strictwire.profiles.mcp.context import NEEDS
+from strictwire.profiles.mcp.answers import NEEDS
 from strictwire.wire.envelope import render_error, render_result
 from strictwire.wire.names import META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_SERVER, META_VERSION
 

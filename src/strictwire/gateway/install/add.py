@@ -7,7 +7,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 
 from strictwire.canon.json import JsonObject, indent, render
-from strictwire.gateway.install.config import ClientFile, ConfigRefused, Rewritten, read_config
+from strictwire.gateway.install.config import Rewritten
+from strictwire.sources.client_config import ClientFile, ConfigRefused, read_config
 
 
 def add_server(

@@ -10,52 +10,10 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from strictwire.canon.json import JsonObject, NotStrict, indent, parse_object, render
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientFile:
-    """Where a client keeps its servers."""
-
-    member: str
-    """The member of the file that holds the servers."""
-    paths: Mapping[str, str]
-    """`sys.platform` to path; `linux` applies to every platform without an entry. `~` is the home folder."""
-
-
-def _client(linux: str, darwin: str = "", win32: str = "", member: str = "mcpServers") -> ClientFile:
-    paths = {"linux": linux, "darwin": darwin or linux, "win32": win32 or linux}
-    return ClientFile(member=member, paths=MappingProxyType(paths))
-
-
-CLIENTS: Final[Mapping[str, ClientFile]] = MappingProxyType(
-    {
-        "claude-desktop": _client(
-            "~/.config/Claude/claude_desktop_config.json",
-            "~/Library/Application Support/Claude/claude_desktop_config.json",
-            "~/AppData/Roaming/Claude/claude_desktop_config.json",
-        ),
-        "claude-code": _client("~/.claude.json"),
-        "cursor": _client("~/.cursor/mcp.json"),
-        "vscode": _client(
-            "~/.config/Code/User/mcp.json",
-            "~/Library/Application Support/Code/User/mcp.json",
-            "~/AppData/Roaming/Code/User/mcp.json",
-            member="servers",
-        ),
-        "codex": _client("~/.codex/config.toml", member="mcp_servers"),
-        "windsurf": _client("~/.codeium/windsurf/mcp_config.json"),
-        "gemini": _client("~/.gemini/settings.json"),
-    }
-)
-"""Supported clients by name."""
-
-
-class ConfigRefused(ValueError):
-    """A configuration that cannot be read or changed safely. The message says why."""
+from strictwire.canon.json import JsonObject, indent, render
+from strictwire.sources.client_config import ClientFile, ConfigRefused, read_config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,25 +106,6 @@ def _find_guard(words: list[Any]) -> _GuardWords | None:
         return None
     split = words.index("--", verb) if "--" in words[verb:-1] else None
     return None if split is None else _GuardWords(verb, split)
-
-
-def read_config(raw: bytes, *, toml: bool) -> JsonObject:
-    """Parse a configuration. Raises ConfigRefused."""
-    return _read_toml(raw) if toml else _read_json(raw)
-
-
-def _read_json(raw: bytes) -> JsonObject:
-    try:
-        return parse_object(raw)
-    except NotStrict as exc:
-        raise ConfigRefused(f"{exc}; a file with comments must be edited by hand") from exc
-
-
-def _read_toml(raw: bytes) -> JsonObject:
-    try:
-        return tomllib.loads(raw.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
-        raise ConfigRefused("the file is not TOML in UTF-8") from exc
 
 
 def _write_toml(raw: bytes, member: str, changed: Mapping[str, JsonObject], wanted: JsonObject) -> bytes:

@@ -1,10 +1,10 @@
-"""Background tasks of one owner. The event loop itself holds tasks only weakly."""
+"""When the guard tries an upstream again, and the exceptions of tasks that several requests wait for."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 RETRY_SECONDS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
@@ -14,34 +14,6 @@ RETRY_SECONDS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 def retry_delays() -> Iterator[float]:
     """The waits between attempts, without end."""
     return itertools.chain(RETRY_SECONDS, itertools.repeat(RETRY_SECONDS[-1]))
-
-
-class BackgroundTasks:
-    """Keeps tasks until they end, and cancels the rest when their owner closes."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def __bool__(self) -> bool:
-        """Whether a task is running."""
-        return bool(self._tasks)
-
-    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run a coroutine. It must contain its own failures."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def join(self) -> None:
-        """Wait for the tasks that are running."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def cancel(self) -> None:
-        """Cancel every task and wait until it has ended."""
-        for task in self._tasks:
-            task.cancel()
-        await self.join()
 
 
 def retrieve_exception(task: asyncio.Task[Any]) -> None:

@@ -5,7 +5,7 @@ No text of the upstream is in any of these failures.
 
 from __future__ import annotations
 
-from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
+from strictwire.client.errors import ClientError, NotUnderstood
 from strictwire.fault.failure import Failure, fail
 
 
@@ -28,34 +28,37 @@ class RestartDelayed(ClientError):
     def __str__(self) -> str:
         return f"the upstream failed; the next start is in {self.seconds:.1f} s"
 
+    @property
+    def failure(self) -> Failure:
+        """UPSTREAM_GONE, with the time of the next start."""
+        cause = {"name": type(self).__name__}
+        return fail("UPSTREAM_GONE", details={"retryAfterMs": int(self.seconds * 1000)}, cause=cause)
+
 
 class SessionsExhausted(ClientError):
     """Every session that an upstream may have for clients of the other era is in use."""
+
+    @property
+    def failure(self) -> Failure:
+        """OVERLOADED."""
+        return fail("OVERLOADED")
 
 
 class StateExpired(ClientError):
     """A client answers the questions of a call that is no longer kept: too late, or a second time."""
 
+    @property
+    def failure(self) -> Failure:
+        """STATE_REJECTED."""
+        return fail("STATE_REJECTED")
+
 
 def failure_of(error: ClientError) -> Failure:
-    """The failure for a connection error."""
-    match error:
-        case RestartDelayed():
-            return _gone(error, retryAfterMs=int(error.seconds * 1000))
-        case ServerGone(exit_code=int(code)):
-            return _gone(error, exitCode=code)
-        case ServerGone() | CannotReach():
-            return _gone(error)
-        case TooLarge():
-            return fail("CAP_EXCEEDED", details={"limitBytes": error.limit})
-        case TimedOut():
-            return timed_out(error.seconds)
-        case SessionsExhausted():
-            return fail("OVERLOADED")
-        case StateExpired():
-            return fail("STATE_REJECTED")
-    cause = {"name": type(error).__name__, "message": error.reason if isinstance(error, NotUnderstood) else ""}
-    return fail("UPSTREAM_BROKE", details={"reason": "not_understood"}, cause=cause)
+    """The failure for a connection error. The status of an HTTP response says nothing to a client of the guard."""
+    if isinstance(error, NotUnderstood):
+        cause = {"name": type(error).__name__, "message": error.reason}
+        return fail("UPSTREAM_BROKE", details={"reason": "not_understood"}, cause=cause)
+    return error.failure
 
 
 def timed_out(seconds: float) -> Failure:
@@ -66,7 +69,3 @@ def timed_out(seconds: float) -> Failure:
 def protocol_broken(reason: str) -> Failure:
     """The upstream broke the protocol; `reason` is a word of ours."""
     return fail("UPSTREAM_BROKE", details={"reason": reason})
-
-
-def _gone(error: ClientError, **details: int) -> Failure:
-    return fail("UPSTREAM_GONE", details=details, cause={"name": type(error).__name__})

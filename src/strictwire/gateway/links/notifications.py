@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from strictwire.client.inbox import notification_limit
 from strictwire.client.message import Era
 from strictwire.gateway.links.link import NullListener
 from strictwire.gateway.links.raw_message import value_at
@@ -17,18 +18,7 @@ from strictwire.wire.names import LEVELS
 AskClient: TypeAlias = Callable[[bytes, Request, Outlet], None]
 """Puts a request of a legacy upstream to its client, on the given stream."""
 
-BURST: Final = 2000
-"""Notifications that one request may send at once; more are dropped. No progress bar has more steps."""
-
-PER_SECOND: Final = 500.0
-"""Notifications a second that are always passed on."""
-
 TOOLS_CHANGED: Final = "notifications/tools/list_changed"
-
-
-def notification_limit() -> TokenBucket:
-    """Limits the notifications of one stream, so that an upstream cannot flood a client."""
-    return TokenBucket(BURST, PER_SECOND, asyncio.get_running_loop().time())
 
 
 class IdleTimeout:

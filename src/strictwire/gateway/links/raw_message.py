@@ -8,12 +8,14 @@ from typing import Final, Literal
 import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue, Limits, is_strict, join_members, slice_members
+from strictwire.canon.shape import has_more_values
 from strictwire.client.errors import NotUnderstood
 from strictwire.wire.envelope import Message, Response, read_message
 from strictwire.wire.names import META_SUBSCRIPTION
 
-ANSWER_LIMITS: Final = Limits(size=8 * 1024 * 1024)
-"""Limits of an upstream's message: twice those of a client's, so that an oversized answer can still be attributed."""
+ANSWER_LIMITS: Final = Limits(size=8 * 1024 * 1024, values=200_000)
+"""Limits of an upstream's message: twice those of a client's. An oversized answer can still be attributed, and a list of
+tools is not refused as a whole because one schema is too large. Decoded it takes 64 MB at most."""
 
 INVALID_PARAMS: Final = -32602
 METHOD_NOT_FOUND: Final = -32601
@@ -55,7 +57,12 @@ class UpstreamAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_upstream(raw: bytes) -> Message:
-    """One message of an upstream. Nearly all are successful responses, which msgspec reads and checks in one pass."""
+    """One message of an upstream. Nearly all are successful responses, which msgspec reads and checks in one pass.
+
+    The values of a large message are counted first: decoded, they may take fifty times its bytes.
+    """
+    if has_more_values(raw, ANSWER_LIMITS.values):
+        return read_message(raw, ANSWER_LIMITS)
     try:
         found = _decode_answer(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

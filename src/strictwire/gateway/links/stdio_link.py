@@ -17,10 +17,10 @@ from typing import Final, TypeAlias
 import msgspec
 
 from strictwire.canon.json import render
+from strictwire.client.background import BackgroundTasks
 from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
 from strictwire.client.message import Era
 from strictwire.client.stdio import StdioProcess
-from strictwire.gateway.links.background import BackgroundTasks
 from strictwire.gateway.links.link import Listener, NullListener, UpstreamRequest, cancellation, try_send
 from strictwire.gateway.links.raw_message import (
     CANCELLED_ID,
@@ -38,13 +38,15 @@ from strictwire.gateway.links.raw_message import (
     slice_at,
     value_at,
 )
+from strictwire.gateway.links.reading_watch import READ_SECONDS, ReadingWatch
 from strictwire.profiles.mcp.targets import CALLS
 from strictwire.wire.envelope import Notification, Request, Response, Unreadable
 from strictwire.wire.names import META_LOG_LEVEL, META_SUBSCRIPTION
 
 LISTEN: Final = "subscriptions/listen"
 MAX_UNSENT: Final = 16 * 1024 * 1024
-"""Bytes that may wait for a process that does not read, four times the largest message. Beyond it the process hangs."""
+"""Bytes that may wait for a process that does not read, four times the largest message. Beyond it the process is ended, as
+is one that has read nothing for READ_SECONDS."""
 
 LINES_PER_TURN: Final = 64
 """Lines that are read before other tasks get their turn: an upstream that floods must not block the event loop."""
@@ -90,6 +92,7 @@ class StdioLink:
         self._pending: dict[int, _Pending] = {}
         self._numbers = itertools.count(1)
         self._unsent = 0
+        self._watch = ReadingWatch(lambda: process.unsent, self._give_up)
         self._tasks = BackgroundTasks()
         self._reader = asyncio.create_task(self._read())
         self._closing: asyncio.Future[None] | None = None
@@ -139,9 +142,12 @@ class StdioLink:
 
     async def send(self, raw: bytes) -> None:
         """See Link. Raises ServerGone."""
-        if self._reader.done() or self._unsent > MAX_UNSENT:
+        if self._unsent > MAX_UNSENT:
+            self._give_up()
+        if self._reader.done() or self._closing is not None:
             raise ServerGone(self._process.exit_code, self._process.stderr_tail)
         self._unsent += len(raw)
+        self._watch.note_write(len(raw) + 1)
         try:
             await self._process.write(one_line(raw) + b"\n")
         finally:
@@ -156,6 +162,12 @@ class StdioLink:
             self._on_end(TimedOut("a health check", seconds))
             await self.close()
 
+    def _give_up(self) -> None:
+        """The process does not read: end it. The next request starts another, as after any other end."""
+        if self._closing is None:
+            self._on_end(TimedOut("reading its input", READ_SECONDS))
+            self._closing = asyncio.ensure_future(self._close())
+
     async def close(self) -> None:
         """Stop reading and end the process. A caller that is cancelled does not stop it: no process may be left behind."""
         if self._closing is None:
@@ -163,6 +175,7 @@ class StdioLink:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        self._watch.close()
         self._reader.cancel()
         await asyncio.gather(self._reader, self._tasks.cancel(), return_exceptions=True)
         self._fail_all(ServerGone())

@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from strictwire.canon.json import JsonObject, render
+from strictwire.client.background import BackgroundTasks
 from strictwire.client.errors import CannotReach, ClientError, NotUnderstood, ServerGone, TimedOut
 from strictwire.client.message import MODERN_VERSION, Era, Identity, initialize_params, modern_params
 from strictwire.fault.failure import Failure
-from strictwire.gateway.links.background import BackgroundTasks, retrieve_exception
+from strictwire.gateway.links.background import retrieve_exception
 from strictwire.gateway.links.connector import UpstreamTarget, connector_for
 from strictwire.gateway.links.errors import EraNotSpoken, RestartDelayed, failure_of, timed_out
 from strictwire.gateway.links.health import Health, UpstreamState, reason_of

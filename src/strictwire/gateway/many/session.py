@@ -13,10 +13,11 @@ from functools import partial
 import msgspec
 
 from strictwire.canon.json import JsonObject, render
+from strictwire.client.background import BackgroundTasks
 from strictwire.client.errors import ClientError
 from strictwire.fault.failure import Failure
 from strictwire.gateway.guard_session import GuardSession
-from strictwire.gateway.links.background import BackgroundTasks, retry_delays
+from strictwire.gateway.links.background import retry_delays
 from strictwire.gateway.links.errors import timed_out
 from strictwire.gateway.links.health import UpstreamState
 from strictwire.gateway.links.link import UpstreamRequest

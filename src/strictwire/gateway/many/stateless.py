@@ -14,11 +14,11 @@ from typing import Final
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.client.errors import ClientError
+from strictwire.client.inbox import notification_limit
 from strictwire.client.message import Era
 from strictwire.fault.failure import Failure
 from strictwire.gateway.links.background import retry_delays
 from strictwire.gateway.links.link import NullListener
-from strictwire.gateway.links.notifications import notification_limit
 from strictwire.gateway.links.raw_message import NOTIFIED_SUBSCRIPTION, replace_at, value_at
 from strictwire.gateway.many.merge import merge_hints, merged_offers, read_hints
 from strictwire.gateway.many.router import Router

@@ -13,7 +13,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
-from strictwire.packs.code.ignore import IGNORE_FILES, NO_RULES, Rules, is_environment
+from strictwire.packs.kit.ignore import IGNORE_FILES, NO_RULES, Rules, is_environment
 from strictwire.packs.kit.watch import Change, Watch, identity
 
 MAX_FILES: Final = 500_000

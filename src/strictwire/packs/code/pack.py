@@ -27,6 +27,7 @@ class CodePack:
 
     name: Final = "code"
     schemas: Path | None = None
+    one_process: Final = "its pages and engines live in one process; serve it with `workers = 1`"
 
     def __init__(self) -> None:
         self._drop_in = False
@@ -40,7 +41,7 @@ class CodePack:
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
         """See Pack. Raises PackRefused: the extra is not installed, a setting cannot be used, there are several workers."""
         if not environment.alone:
-            raise PackRefused(self.name, "its pages and engines live in one process; serve it with `workers = 1`")
+            raise PackRefused(self.name, self.one_process)
         try:
             from strictwire.packs.code.open import open_codebase, read_options
         except ImportError as exc:

@@ -1,24 +1,24 @@
 """Builds a cache from a source tree: in parallel, atomically, and incrementally with the same bytes as a full build.
 
-Above: `verbs`, `follow`. Below: `ingest` finds the files, `documents` writes document files, `publish` moves the result
-into place.
+Above: `verbs`, `follow`. Below: `survey` finds the files, `documents` writes document files, `conflicts` chooses between
+them, `publish` moves the result into place.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from strictwire.packs.context.conflicts import Pair, resolve_conflicts
 from strictwire.packs.context.documents import WrittenDocument, document_stamp, make_documents
-from strictwire.packs.context.extract import KIND_OF
-from strictwire.packs.context.ingest import MAX_FILES, NotBuilt, Source, look, walk
+from strictwire.packs.context.ingest import NotBuilt, Source, look
 from strictwire.packs.context.layout import (
     DOCUMENTS,
     INDEX,
@@ -31,7 +31,8 @@ from strictwire.packs.context.layout import (
 )
 from strictwire.packs.context.parallel_map import map_in_processes
 from strictwire.packs.context.publish import check_output, publish, staging_directory, start_sync, sync_tree
-from strictwire.packs.context.words import extension_of
+from strictwire.packs.context.skips import Report, Skip
+from strictwire.packs.context.survey import V0, SourceRules, Survey, survey
 
 V0_KINDS: Final = frozenset({"markdown"})
 """The kinds of source that v0 accepts."""
@@ -55,6 +56,7 @@ class Order:
     output: Path
     force: bool = False
     kinds: frozenset[str] = V0_KINDS
+    rules: SourceRules = V0
     workers: int = 0
     """Number of worker processes; 0 means one per core, and none for a small tree."""
 
@@ -70,6 +72,7 @@ class Built:
     """False if nothing had changed and the existing cache was left as it is."""
     known: Mapping[str, WrittenDocument] = field(default_factory=dict)
     """Relative path to written document, for each source that had not changed shortly before it was read."""
+    report: Report = field(default_factory=Report)
 
 
 def build(
@@ -83,36 +86,42 @@ def build(
 
     Raises NotBuilt: IO_ERROR (sources are not a directory, output exists, system errors), CACHE_INVALID (two files have
     the same id), INTERNAL (two files have the same content, a path or a content is not UTF-8). Nothing is written then.
+    If the rules are not strict, a file that cannot be taken is skipped and is in the report.
     """
     check_output(order.output, sources=order.sources, force=order.force)
     started = now()
-    found = _find(order)
+    tree = survey(order.sources, order.kinds, order.rules)
     try:
         with staging_directory(order.output) as staging:
             (staging / DOCUMENTS).mkdir()
-            reused = _reuse(found, earlier, order.output, staging)
-            written = _write(found, reused, staging, order.workers, progress)
+            reused = _reuse(tree.found, earlier, order.output, staging)
+            written = _write(tree.found, reused, staging, order, progress)
             # The first build always publishes, so its sync can start early. A later build may turn out to change nothing.
             with start_sync(staging) if earlier is None else nullcontext():
-                chosen = _resolve_conflicts(found, written, staging, merge=order.kinds != V0_KINDS)
+                chosen, repeated = resolve_conflicts(_pairs(tree.found, written), staging, order.rules, merge=_merges(order))
                 built = _describe(staging, chosen, reused, earlier, started)
             if built.replaced:
                 sync_tree(staging)
                 publish(staging, order.output)
-            return built
+            return replace(built, report=_report(tree, written, repeated))
     except OSError as exc:
         raise NotBuilt("IO_ERROR", "the cache could not be written", os.fsdecode(exc.filename or "")) from exc
 
 
-def _find(order: Order) -> list[Source]:
-    if not order.sources.is_dir():
-        raise NotBuilt("IO_ERROR", "the sources are not a directory", str(order.sources))
-    extensions = {extension for extension, kind in KIND_OF.items() if kind in order.kinds}
-    files = walk(os.fsencode(order.sources), lambda name: extension_of(name) in extensions)
-    found = list(islice(files, MAX_FILES + 1))
-    if len(found) > MAX_FILES:
-        raise NotBuilt("IO_ERROR", f"there are more than {MAX_FILES} files", str(order.sources))
-    return found
+def _merges(order: Order) -> bool:
+    """Return whether files with the same content share a document: v0 refuses them."""
+    return not order.rules.strict or order.kinds != V0_KINDS
+
+
+def _pairs(found: Iterable[Source], written: Iterable[WrittenDocument | Skip]) -> list[Pair]:
+    return [(source, made) for source, made in zip(found, written, strict=True) if not isinstance(made, Skip)]
+
+
+def _report(tree: Survey, written: Iterable[WrittenDocument | Skip], repeated: Iterable[Skip]) -> Report:
+    made = list(written)
+    skipped = [*tree.skipped, *(each for each in made if isinstance(each, Skip)), *repeated]
+    encodings = Counter(each.encoding for each in made if isinstance(each, WrittenDocument) and each.encoding)
+    return Report(skipped=tuple(sorted(skipped)), converted=encodings, ignored=len(tree.ignored), other=tree.other)
 
 
 def _reuse(found: Iterable[Source], earlier: Built | None, output: Path, staging: Path) -> dict[str, WrittenDocument]:
@@ -133,53 +142,23 @@ def _reuse(found: Iterable[Source], earlier: Built | None, output: Path, staging
 
 
 def _write(
-    found: list[Source], reused: Mapping[str, WrittenDocument], staging: Path, workers: int, progress: Progress
-) -> list[WrittenDocument]:
-    """Write the documents that are not reused. Returns the document of each source, in the order of `found`."""
+    found: list[Source], reused: Mapping[str, WrittenDocument], staging: Path, order: Order, progress: Progress
+) -> list[WrittenDocument | Skip]:
+    """Write the documents that are not reused. Returns the document or skip of each source, in the order of `found`."""
     fresh = [source for source in found if source.relative not in reused]
     chunks = [fresh[at : at + _CHUNK] for at in range(0, len(fresh), _CHUNK)]
-    done: list[WrittenDocument] = []
+    done: list[WrittenDocument | Skip] = []
     progress(len(reused), len(found))
-    for chunk in map_in_processes(partial(make_documents, cache=str(staging)), chunks, workers):
-        done.extend(map(WrittenDocument._make, chunk))
+    for chunk in map_in_processes(partial(make_documents, cache=str(staging), rules=order.rules), chunks, order.workers):
+        done.extend(row if isinstance(row, Skip) else WrittenDocument._make(row) for row in chunk)
         progress(len(reused) + len(done), len(found))
     written = iter(done)
     return [reused.get(source.relative) or next(written) for source in found]
 
 
-def _resolve_conflicts(
-    found: Iterable[Source], written: Iterable[WrittenDocument], staging: Path, *, merge: bool
-) -> list[tuple[Source, WrittenDocument]]:
-    """Sort by id, refuse equal ids, and refuse or merge equal contents.
-
-    A document file is named by the hash of its content, so a v0 cache cannot hold two equal contents. If other kinds than
-    v0's are allowed (`merge`), the first document by id represents all documents with the same content.
-    """
-    pairs = sorted(zip(found, written, strict=True), key=lambda pair: pair[1].id)
-    for (_, left), (_, right) in pairwise(pairs):
-        if left.id == right.id:
-            raise NotBuilt("CACHE_INVALID", "two files have the same id", left.id)
-    first: dict[str, tuple[Source, WrittenDocument]] = {}
-    repeated: set[str] = set()
-    for pair in pairs:
-        file = file_of(pair[1].version)
-        if first.setdefault(file, pair) is not pair:
-            repeated.add(file)
-            if not merge:
-                raise NotBuilt("INTERNAL", "two files have the same content", pair[1].id)
-    # The file on disk may be that of another source with the same content. Write it again for the first one.
-    for file in repeated:
-        source, document = first[file]
-        rewritten = WrittenDocument(*make_documents([source], cache=str(staging))[0])
-        first[file] = (source, rewritten)
-        if rewritten.version != document.version:
-            raise NotBuilt("IO_ERROR", "a file changed while it was read", source.relative)
-    return list(first.values())
-
-
 def _describe(
     staging: Path,
-    chosen: list[tuple[Source, WrittenDocument]],
+    chosen: list[Pair],
     reused: Mapping[str, WrittenDocument],
     earlier: Built | None,
     started: datetime,
@@ -200,7 +179,7 @@ def _describe(
     )
 
 
-def _reusable(chosen: Iterable[tuple[Source, WrittenDocument]], started: datetime) -> dict[str, WrittenDocument]:
+def _reusable(chosen: Iterable[Pair], started: datetime) -> dict[str, WrittenDocument]:
     """Return the documents whose sources have had the same timestamps for long enough."""
     settled = int(started.timestamp() * 1e9) - _SETTLED_NS
     return {source.relative: document for source, document in chosen if max(document.source[2:]) < settled}

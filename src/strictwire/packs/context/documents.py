@@ -6,14 +6,17 @@ Not here: which files to convert, and whether their documents fit into one cache
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from strictwire.packs.context.extract import KIND_OF, WrongFormat, extract
-from strictwire.packs.context.ingest import NotBuilt, Source, Stamp, stamp_of
+from strictwire.packs.context.encodings import NotText, UnknownEncoding, to_utf8
+from strictwire.packs.context.extract import VERBATIM, WrongFormat, extract, kind_of
+from strictwire.packs.context.ingest import Source, Stamp, stamp_of
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES, Document, file_of, render_document, version_of
+from strictwire.packs.context.skips import FileRefused, Skip
+from strictwire.packs.context.survey import V0, SourceRules
 from strictwire.packs.context.words import document_id
 
 _SOURCE: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
@@ -23,16 +26,25 @@ _BATCH_BYTES: Final = 1 << 20
 """Bytes of sources that are read before their documents are written."""
 
 
+_DECODED: Final = VERBATIM | {"html"}
+"""Kinds whose files are text, in any encoding."""
+
+_Given = TypeVar("_Given")
+_Done = TypeVar("_Done")
+
+
 class WrittenDocument(NamedTuple):
-    """A document file that was written: id, version, stamp of the source when it was read, stamp of the document file."""
+    """A document file that was written: id, version, stamp of the source when it was read, stamp of the document file, and
+    the encoding that the source was converted from, if it was not UTF-8."""
 
     id: str
     version: str
     source: Stamp
     file: tuple[int, int, int]
+    encoding: str = ""
 
 
-Row: TypeAlias = tuple[str, str, Stamp, tuple[int, int, int]]
+Row: TypeAlias = tuple[str, str, Stamp, tuple[int, int, int], str]
 """The fields of a WrittenDocument. Worker processes return one per document, and plain tuples unpickle several times
 faster."""
 
@@ -51,73 +63,104 @@ class _Rendered(NamedTuple):
     id: str
     version: str
     raw: bytes
+    encoding: str
 
 
-def make_documents(sources: Sequence[Source], cache: str) -> list[Row]:
-    """Read, check, hash and write each source. Raises NotBuilt: IO_ERROR, INTERNAL; OSError if the cache cannot be written.
+def make_documents(sources: Sequence[Source], cache: str, rules: SourceRules = V0) -> list[Row | Skip]:
+    """Read, check, hash and write each source. Strict rules raise FileRefused for the first source that cannot be a
+    document; the others return a Skip in its place. Raises OSError if the cache cannot be written.
 
     A batch is read, then rendered, then written: repeating one step keeps its code and data in the CPU caches.
     """
-    rows: list[Row] = []
-    for texts in _read_batches(sources):
-        documents = [_render(text) for text in texts]
-        rows += [
-            (document.id, document.version, text.seen, _write(f"{cache}/{file_of(document.version)}", document.raw))
-            for text, document in zip(texts, documents, strict=True)
-        ]
+    rows: list[Row | Skip] = []
+    for texts in _read_batches(sources, rules):
+        rendered = [text if isinstance(text, Skip) else _or_skip(_render, text, rules) for text in texts]
+        for text, document in zip(texts, rendered, strict=True):
+            if isinstance(document, Skip) or isinstance(text, Skip):
+                rows.append(document if isinstance(document, Skip) else text)  # type: ignore[arg-type]
+                continue
+            stamp = _write(f"{cache}/{file_of(document.version)}", document.raw)
+            rows.append((document.id, document.version, text.seen, stamp, document.encoding))
     return rows
 
 
-def _read_batches(sources: Iterable[Source]) -> Iterator[list[_Text]]:
-    texts: list[_Text] = []
+def _or_skip(step: Callable[[_Given, SourceRules], _Done], given: _Given, rules: SourceRules) -> _Done | Skip:
+    """Run a step for one file. Raises FileRefused if the rules are strict."""
+    try:
+        return step(given, rules)
+    except FileRefused as refused:
+        if rules.strict:
+            raise
+        return refused.skip
+
+
+def _read_batches(sources: Iterable[Source], rules: SourceRules) -> Iterator[list[_Text | Skip]]:
+    texts: list[_Text | Skip] = []
     size = 0
     for source in sources:
-        texts.append(_read(source))
-        size += len(texts[-1].raw)
+        text = _or_skip(_read, source, rules)
+        texts.append(text)
+        size += len(text.raw) if isinstance(text, _Text) else 0
         if size > _BATCH_BYTES:
             yield texts
             texts, size = [], 0
     yield texts
 
 
-def _render(text: _Text) -> _Rendered:
+def _render(text: _Text, rules: SourceRules) -> _Rendered:
     relative = text.source.relative
-    kind = KIND_OF[relative.rpartition(".")[2]]
+    kind = kind_of(relative.rpartition("/")[2]) or "text"
+    raw, encoding = text.raw, ""
+    if not rules.strict and kind in _DECODED:
+        raw, encoding = _decode(text)
     try:
-        content = extract(kind, text.raw)
+        content = extract(kind, raw)
     except WrongFormat as exc:
-        raise NotBuilt("INTERNAL", f"a file is {exc}", relative) from exc
+        raise FileRefused("INTERNAL", f"a file is {exc}", relative, "damaged") from exc
+    if kind == "pdf" and not content and not rules.strict:
+        raise FileRefused("INTERNAL", "a file has no text", relative, "no-text")
     name, version = document_id(relative), version_of(content.encode())
-    raw = render_document(Document(name, version, relative, content, {} if kind == "markdown" else {"kind": kind}))
-    if len(raw) > MAX_DOCUMENT_BYTES:
+    metadata = {key: value for key, value in (("encoding", encoding), ("kind", kind)) if value and value != "markdown"}
+    document = render_document(Document(name, version, relative, content, metadata))
+    if len(document) > MAX_DOCUMENT_BYTES:
         # JSON escapes can make it longer than its source. No reader would accept it.
-        raise NotBuilt("IO_ERROR", f"a document is larger than {MAX_DOCUMENT_BYTES} bytes", relative)
-    return _Rendered(name, version, raw)
+        raise FileRefused("IO_ERROR", f"a document is larger than {MAX_DOCUMENT_BYTES} bytes", relative, "oversized")
+    return _Rendered(name, version, document, encoding)
 
 
-def _read(source: Source) -> _Text:
+def _decode(text: _Text) -> tuple[bytes, str]:
+    """Return the source as UTF-8, and its encoding if that was another one. Raises FileRefused."""
+    try:
+        return to_utf8(text.raw)
+    except NotText as exc:
+        raise FileRefused("INTERNAL", "a file is not text", text.source.relative, "binary") from exc
+    except UnknownEncoding as exc:
+        raise FileRefused("INTERNAL", "a file is not UTF-8", text.source.relative, "encoding") from exc
+
+
+def _read(source: Source, rules: SourceRules) -> _Text:
     """Read the content, and the stamp before it: if the file changes in between, a later stamp differs."""
     try:
         handle = os.open(source.path, _SOURCE)
         try:
             seen = stamp_of(os.fstat(handle))
-            return _Text(source, seen, _read_whole(handle, seen[1], source.relative))
+            return _Text(source, seen, _read_whole(handle, seen[1], source.relative, rules.max_bytes))
         finally:
             os.close(handle)
     except OSError as exc:
-        raise NotBuilt("IO_ERROR", "a file cannot be read", source.relative) from exc
+        raise FileRefused("IO_ERROR", "a file cannot be read", source.relative, "unreadable") from exc
 
 
-def _read_whole(handle: int, size: int, relative: str) -> bytes:
-    if size > MAX_DOCUMENT_BYTES:
-        raise NotBuilt("IO_ERROR", f"a file is larger than {MAX_DOCUMENT_BYTES} bytes", relative)
+def _read_whole(handle: int, size: int, relative: str, limit: int) -> bytes:
+    if size > limit:
+        raise FileRefused("IO_ERROR", f"a file is larger than {limit} bytes", relative, "oversized")
     raw = os.read(handle, size + 1)
     if len(raw) == size:
         return raw
     while part := os.read(handle, 1 << 20):
         raw += part
-        if len(raw) > MAX_DOCUMENT_BYTES:
-            raise NotBuilt("IO_ERROR", "a file grows while it is read", relative)
+        if len(raw) > limit:
+            raise FileRefused("IO_ERROR", "a file grows while it is read", relative, "oversized")
     return raw
 
 

@@ -7,14 +7,18 @@ v0 accepts only Markdown. The other kinds are for `context.search` and must be r
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
-from html.parser import HTMLParser
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from strictwire.canon.json import Limits, NotStrict, parse_object
+from strictwire.packs.context.html import html_to_markdown
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES
+from strictwire.packs.context.words import extension_of
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
 
 
 class WrongFormat(ValueError):
@@ -69,35 +73,27 @@ KIND_OF: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Extension to kind."""
 
+WELL_KNOWN: Final = frozenset(
+    {
+        "authors", "changelog", "changes", "contributing", "copying", "copyright", "faq", "history", "install", "license",
+        "news", "notice", "readme", "security", "thanks", "todo",
+    }
+)  # fmt: skip
+"""File names without an extension that are text by convention."""
+
 VERBATIM: Final = frozenset({"markdown", "text", "rst", "code"})
 """Kinds whose text is the file itself, so that line numbers refer to the file."""
 
-_HEADINGS: Final = {f"h{level}": "#" * level for level in range(1, 7)}
-_BLOCKS: Final = frozenset(
-    (
-        "p",
-        "div",
-        "section",
-        "article",
-        "main",
-        "header",
-        "footer",
-        "ul",
-        "ol",
-        "table",
-        "tr",
-        "dl",
-        "dt",
-        "dd",
-        "blockquote",
-        "figure",
-        "figcaption",
-        "br",
-        "hr",
-    )
-)
-_INVISIBLE: Final = frozenset({"script", "style", "template", "noscript", "svg", "head", "nav"})
-"""Elements whose text a browser does not show, or that are navigation."""
+
+def kind_of(name: str) -> str | None:
+    """Return the kind of a file by its name, in any case; None if it is not a document."""
+    extension = extension_of(name).lower()
+    return "text" if not extension and name.lower() in WELL_KNOWN else KIND_OF.get(extension)
+
+
+_DEEPEST: Final = 6
+_MAX_OUTLINE: Final = 100_000
+"""Entries of an outline that are read; a damaged one can refer to itself."""
 
 
 def can_extract(kind: str) -> bool:
@@ -117,82 +113,8 @@ def _decode(raw: bytes) -> str:
         raise WrongFormat("not UTF-8") from exc
 
 
-class _HtmlToMarkdown(HTMLParser):
-    """Collects the visible text of an HTML page as Markdown: headings, list items, code blocks and paragraphs."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title = ""
-        self.lines: list[str] = []
-        self._line = ""
-        self._hidden: list[str] = []
-        self._code = 0
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del attrs
-        if tag == "title":
-            self._in_title = True
-        elif tag in _INVISIBLE:
-            self._hidden.append(tag)
-        elif tag in _HEADINGS:
-            self._flush(blank=True)
-            self._line = _HEADINGS[tag] + " "
-        elif tag == "li":
-            self._flush()
-            self._line = "- "
-        elif tag == "pre":
-            self._flush(blank=True)
-            self.lines.append("```")
-            self._code += 1
-        elif tag in _BLOCKS:
-            self._flush(blank=tag == "p")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._in_title = False
-        elif self._hidden and tag == self._hidden[-1]:
-            self._hidden.pop()
-        elif tag == "pre" and self._code:
-            self._flush()
-            self.lines.append("```")
-            self._code -= 1
-        elif tag in _HEADINGS or tag in _BLOCKS or tag == "li":
-            self._flush(blank=tag in _HEADINGS or tag == "p")
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title += data
-        elif self._hidden:
-            return
-        elif self._code:
-            self._line += data
-        else:
-            joined = " ".join(data.split())
-            lead = " " if data[:1].isspace() and self._line and not self._line.endswith(" ") else ""
-            self._line += lead + joined + (" " if data[-1:].isspace() and joined else "")
-
-    def text(self) -> str:
-        self._flush()
-        title = " ".join(self.title.split())
-        if title and not any(line.startswith("# ") for line in self.lines):
-            self.lines.insert(0, f"# {title}")
-        return "\n".join(self.lines).strip("\n") + "\n" if self.lines else ""
-
-    def _flush(self, *, blank: bool = False) -> None:
-        line = self._line.rstrip() if not self._code else self._line.strip("\n")
-        self._line = ""
-        if line and line.strip("#- "):
-            self.lines.extend(line.split("\n"))
-        if blank and self.lines and self.lines[-1]:
-            self.lines.append("")
-
-
 def _html(raw: bytes) -> str:
-    page = _HtmlToMarkdown()
-    page.feed(_decode(raw))
-    page.close()
-    return page.text()
+    return html_to_markdown(_decode(raw))
 
 
 def _notebook(raw: bytes) -> str:
@@ -221,11 +143,37 @@ def _pdf(raw: bytes) -> str:
     from pypdf.errors import PyPdfError
 
     try:
-        pages = [page.extract_text() for page in PdfReader(io.BytesIO(raw)).pages]
+        reader = PdfReader(io.BytesIO(raw))
+        pages = [page.extract_text() for page in reader.pages]
+        titles = _pdf_titles(reader)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as exc:
         # pypdf raises all of these for damaged files. Whatever the reason, the file cannot be read.
         raise WrongFormat("not a readable PDF") from exc
-    return "".join(f"## Page {number}\n\n{text}\n\n" for number, text in enumerate(pages, 1) if text.strip())
+    return "".join(_pdf_page(number, text, titles.get(number, [])) for number, text in enumerate(pages) if text.strip())
+
+
+def _pdf_page(number: int, text: str, titles: Sequence[tuple[int, str]]) -> str:
+    """Return a page below its entries in the outline; a page without one is named by its number."""
+    headings = [f"{'#' * min(level, _DEEPEST)} {title}" for level, title in titles] or [f"## Page {number + 1}"]
+    return "\n\n".join([*headings, text]) + "\n\n"
+
+
+def _pdf_titles(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:
+    """Return the levels and titles of the outline by page number. A damaged outline has none."""
+    titles: dict[int, list[tuple[int, str]]] = {}
+    pending: list[tuple[int, Any]] = [(1, entry) for entry in reversed(reader.outline)]
+    for _ in range(_MAX_OUTLINE):
+        if not pending:
+            break
+        level, entry = pending.pop()
+        if isinstance(entry, list):
+            pending += [(level + 1, each) for each in reversed(entry)]
+            continue
+        page = reader.get_destination_page_number(entry)
+        title = " ".join(str(entry.title or "").split())
+        if page is not None and title:
+            titles.setdefault(page, []).append((level, title))
+    return titles
 
 
 _EXTRACTORS: Final[Mapping[str, Callable[[bytes], str]]] = MappingProxyType(

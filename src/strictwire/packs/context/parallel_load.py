@@ -61,7 +61,8 @@ class _Loader:
     def __init__(self, documents: int, entries: EntryTable, first: int, last: int) -> None:
         self._part = (documents, entries, first, last)
         self._process: subprocess.Popen[bytes] | None = None
-        command = [sys.executable, "-m", __name__, str(documents), str(first)]
+        # -P: with -m alone, Python would import modules of the working directory first.
+        command = [sys.executable, "-P", "-m", __name__, str(documents), str(first)]
         with suppress(OSError):
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, pass_fds=[documents]

@@ -1,31 +1,44 @@
 """The commands of `strictwire context` as plain functions: parsed options in, exit code and output out. Prints nothing.
 
-Exit codes: 0 ok, 1 usage, 2 invalid query, 3 invalid budget, 4 cache missing, 5 cache invalid, 6 I/O, 7 internal.
+Exit codes: 0 ok, 1 usage, 2 invalid query, 3 invalid budget, 4 cache missing, 5 cache invalid, 6 I/O, 7 internal,
+100 the cache was built, but some documents could not be taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from strictwire.canon.json import indent, render
+from strictwire.fault.escape import for_terminal
 from strictwire.fault.failure import Refused
+from strictwire.packs.context.adding import Addition, add_source
 from strictwire.packs.context.arguments import check_query, parse_budget
 from strictwire.packs.context.build import Built, Order, Progress, build
 from strictwire.packs.context.extract import can_extract
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.inspection import find_violations, inspect_fully, list_caches
 from strictwire.packs.context.library import load_generation
+from strictwire.packs.context.paths import resolve_name
 from strictwire.packs.context.render import render_selection
 from strictwire.packs.context.rules import Unusable
+from strictwire.packs.context.search.index_store import IndexStore
+from strictwire.packs.context.search.searcher import Search, Searcher
+from strictwire.packs.context.search.token_counters import open_token_counter
 from strictwire.packs.context.select import select
 
 USAGE: Final = 1
 """Exit code of wrong usage."""
+
+SEARCH_WAIT: Final = 3600.0
+"""Seconds that the command line waits for an index: a person sees that it works and can stop it."""
+
+INCOMPLETE: Final = 100
+"""Exit code of a build that skipped documents. Context Resolve v0 has no such build: a strict one never ends with it."""
 
 _MAX_ATTEMPTS: Final = 4
 """Most reads of a cache that is replaced while it is read."""
@@ -52,23 +65,64 @@ class CommandResult:
     stderr: bytes = b""
 
 
-def run_build(order: Order, *, now: Callable[[], datetime], progress: Progress = lambda _done, _all: None) -> CommandResult:
-    """`build --sources DIR --cache DIR [--force]`: nothing on stdout; one line with count and version on stderr."""
+def run_build(
+    order: Order,
+    *,
+    now: Callable[[], datetime],
+    progress: Progress = lambda _done, _all: None,
+    report: Path | None = None,
+) -> CommandResult:
+    """`build`: nothing on stdout; one line with count and version on stderr, and the summary if files were skipped."""
     absent = sorted(kind for kind in order.kinds if not can_extract(kind))
     if absent:
         return CommandResult(
             exit_code=USAGE, stderr=b"error: --kind pdf needs an extra; install it with: pip install 'strictwire[pdf]'\n"
         )
     try:
-        return CommandResult(stderr=render_built(build(order, now=now, progress=progress)))
+        built = build(order, now=now, progress=progress)
+        if report is not None:
+            report.write_bytes(indent(render(built.report.as_json())) + b"\n")
     except NotBuilt as refused:
         return _refusal(refused)
+    except OSError:
+        return _refusal(NotBuilt("IO_ERROR", "the cache was built, but the report cannot be written", str(report)))
+    return CommandResult(exit_code=0 if built.report.is_complete else INCOMPLETE, stderr=render_built(built))
 
 
 def render_built(built: Built) -> bytes:
-    """Return the line that a build prints at its end."""
+    """Return what a build prints at its end: count and version, and what was left out."""
     what = "built" if built.replaced else "unchanged:"
-    return f"{what} {built.document_count} documents, {built.cache_version}\n".encode()
+    return f"{what} {built.document_count} documents, {built.cache_version}\n{built.report.render()}".encode()
+
+
+def run_add(
+    addition: Addition, *, now: Callable[[], datetime], progress: Progress = lambda _done, _all: None
+) -> CommandResult:
+    """`add NAME SOURCE --root DIR`: what was added and what was left out on stderr."""
+    try:
+        built, added = add_source(addition, now=now, progress=progress)
+    except NotBuilt as refused:
+        return _refusal(refused)
+    head = f"added {addition.name} from {for_terminal(added.source)}\n".encode()
+    exit_code = 0 if built.report.is_complete else INCOMPLETE
+    return CommandResult(exit_code=exit_code, stderr=head + render_built(built))
+
+
+def run_search(root: Path, search: Search, *, caches: Sequence[str], state: Path, as_json: bool) -> CommandResult:
+    """`search QUERY --root DIR`: the passages as text, or the structured content of the tool as JSON."""
+    store = IndexStore(state, wait_seconds=SEARCH_WAIT)
+    try:
+        check_query(search.query)
+        names = caches or [each["path"] for each in list_caches(str(root))["caches"] if each["has_manifest"]]
+        paths = {name: resolve_name(str(root), name) for name in names}
+        answer = Searcher(open_token_counter(), store).search(search, paths)
+    except Refused as refused:
+        return _refusal(refused)
+    finally:
+        store.close()
+    structured: Any = answer.structured
+    text = indent(render(structured)) if as_json else str(answer.content[0]["text"]).encode()
+    return CommandResult(stdout=text + b"\n")
 
 
 def run_resolve(cache: Path, *, query: str, budget: str, pretty: bool = False) -> CommandResult:
@@ -154,7 +208,7 @@ def _refusal(refused: Refused) -> CommandResult:
         text = f"{refused.reason}: {refused.subject}" if refused.subject else refused.reason
     elif isinstance(refused, Unusable) and refused.subject:
         text = f"{text} ({refused.rule.id}: {refused.subject})"
-    return CommandResult(exit_code=EXIT_CODES[refused.failure.code], stderr=f"error: {_plain(text)}\n".encode())
+    return CommandResult(exit_code=EXIT_CODES[refused.failure.code], stderr=f"error: {for_terminal(text)}\n".encode())
 
 
 def _plain(text: str) -> str:

@@ -60,7 +60,7 @@ def parse_path(text: str, names: Names = HOST) -> JailPath:
     """Parse a path given by a client.
 
     Raises Refused with the first of:
-    1. INVALID_PATH: empty, contains NUL, not UTF-8, too long, or (Windows only) a reserved name;
+    1. INVALID_PATH: empty, contains NUL, not UTF-8, too long, a `file:` URI, or (Windows only) a reserved name;
     2. PATH_TRAVERSAL_BLOCKED: a `..` segment. On every system both `/` and `\\` separate segments for this check;
     3. OUTSIDE_WORKSPACE: absolute, in the syntax of any system.
     """
@@ -98,6 +98,9 @@ def _check_form(text: str) -> None:
         _refuse("empty")
     if "\x00" in text:
         _refuse("nul")
+    # Taken as a relative path, a URI would be refused as a folder `file:` that does not exist.
+    if text[:6].lower() == "file:/":
+        _refuse("uri")
     try:
         size = len(text.encode())
     except UnicodeEncodeError:

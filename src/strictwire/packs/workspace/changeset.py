@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
@@ -21,14 +23,18 @@ from strictwire.packs.workspace.plans.model import Command, Operation
 from strictwire.packs.workspace.policy.worker import Draft
 from strictwire.packs.workspace.policy.worker_pool import WorkerPool
 from strictwire.packs.workspace.preflight import Preflight
-from strictwire.packs.workspace.refusal import refuse
+from strictwire.packs.workspace.refusal import ADVICE, naming_change, refuse
 from strictwire.packs.workspace.session_store import Session
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PathChange:
     """What a change set does to one path."""
 
+    index: int
+    """Place of its change in the set."""
     path: JailPath
     operation: Operation
     aside: JailPath | None
@@ -61,6 +67,10 @@ class _PathChange:
         step = self.step()
         return {"path": step.path, "previous_sha256": step.old, "sha256": step.new}
 
+    def naming(self) -> AbstractContextManager[None]:
+        """Name this change in a refusal."""
+        return naming_change(self.index, {"operation": self.operation.value, "path": self.path.text})
+
     def apply(self, jail: Jail) -> None:
         """Change the file. Raises Refused: the codes of Jail.write."""
         if self.aside is not None:
@@ -88,12 +98,12 @@ class ChangeSets:
         """Apply a change set. Raises Refused: INVALID_INPUT_VALUE if a path occurs twice; the codes of write_file."""
         self.journals.recover(self.path_locks, only=session.identity)
         changes: list[JsonObject] = arguments["changes"]
-        paths = [path for change in changes for path in _paths(change)]
-        if len({fold(path.text) for path in paths}) != len(paths):
-            raise refuse("INVALID_INPUT_VALUE", "Two changes of the set name the same path", "twice")
-        commands = tuple(dict.fromkeys(each for change in changes for each in self._permit(session, arguments, change)))
+        paths = [path for each in _for_each(changes, _paths) for path in each]
+        _check_distinct(paths)
+        permitted = _for_each(changes, lambda change: self._permit(session, arguments, change))
+        commands = tuple(dict.fromkeys(command for each in permitted for command in each))
         with self.path_locks.hold(session.root, *(path.text for path in paths)):
-            path_changes = [each for change in changes for each in _prepare(session.jail, change)]
+            path_changes = [each for index, change in enumerate(changes) for each in _prepare(session.jail, index, change)]
             if self.policy_workers is not None:
                 self.policy_workers.check(*(draft for each in path_changes for draft in each.drafts()))
             recorded = [each.as_file_change() for each in path_changes]
@@ -117,11 +127,12 @@ class ChangeSets:
         jail, made = session.jail, []
         try:
             if arguments.get("make_folders", False):
-                made = [folder for each in changes if each.old is None for folder in make_folders(jail, each.path)]
+                made = _make_folders(jail, changes)
             _check_absent(jail, changes)
             with self.journals.writing(session, [each.step() for each in changes]):
                 for each in changes:
-                    each.apply(jail)
+                    with each.naming():
+                        each.apply(jail)
                 checked = self.preflight.check(commands, folder=session)
         except BaseException:
             remove_folders(jail, made)
@@ -134,18 +145,44 @@ class ChangeSets:
         return checked
 
 
-def _prepare(jail: Jail, change: JsonObject) -> Iterator[_PathChange]:
-    """Yield what a change does to each of its paths. Writes nothing."""
+def _for_each(changes: list[JsonObject], work: Callable[[JsonObject], Made]) -> list[Made]:
+    """Return the result for every change. A refusal names its change."""
+    made = []
+    for index, change in enumerate(changes):
+        with naming_change(index, change):
+            made.append(work(change))
+    return made
+
+
+def _check_distinct(paths: list[JailPath]) -> None:
+    counted = Counter(fold(path.text) for path in paths)
+    twice = next((path.text for path in paths if counted[fold(path.text)] > 1), None)
+    if twice is not None:
+        text = "Two changes of the set name the same path; join them, or send the second in a later call"
+        raise refuse("INVALID_INPUT_VALUE", text, "twice", path=twice)
+
+
+def _make_folders(jail: Jail, changes: list[_PathChange]) -> list[str]:
+    made: list[str] = []
+    for each in changes:
+        if each.old is None:
+            with each.naming():
+                made += make_folders(jail, each.path)
+    return made
+
+
+def _prepare(jail: Jail, index: int, change: JsonObject) -> list[_PathChange]:
+    """Return what a change does to each of its paths. Writes nothing."""
     path, *others = _paths(change)
     operation = Operation(change["operation"])
-    if operation is Operation.CREATE:
-        yield _PathChange(path=path, operation=operation, aside=None, old=None, new=make_content(change)(None))
-        return
-    old, aside = read_expected(jail, path, require_argument(change, "previousHash")), aside_name(path)
-    new = make_content(change)(old) if operation is Operation.MODIFY else None
-    yield _PathChange(path=path, operation=operation, aside=aside, old=old, new=new)
-    for other in others:
-        yield _PathChange(path=other, operation=operation, aside=None, old=None, new=old, source=aside)
+    with naming_change(index, change):
+        if operation is Operation.CREATE:
+            made = make_content(change)(None)
+            return [_PathChange(index=index, path=path, operation=operation, aside=None, old=None, new=made)]
+        old, aside = read_expected(jail, path, require_argument(change, "previousHash")), aside_name(path)
+        new = make_content(change)(old) if operation is Operation.MODIFY else None
+    first = _PathChange(index=index, path=path, operation=operation, aside=aside, old=old, new=new)
+    return [first, *(replace(first, path=other, aside=None, old=None, new=old, source=aside) for other in others)]
 
 
 def _paths(change: JsonObject) -> tuple[JailPath, ...]:
@@ -159,6 +196,7 @@ def _check_absent(jail: Jail, changes: list[_PathChange]) -> None:
     """Refuse before the first change if a new file exists already, so that this common failure needs no undo."""
     for each in changes:
         if each.old is None:
-            check_case(jail, each.path)
-            if any(name == each.path.name for name, _ in jail.list(each.path.parent.text, limit=100_000).entries):
-                raise refuse("FILE_ALREADY_EXISTS", "A file that the change set creates exists already")
+            with each.naming():
+                check_case(jail, each.path)
+                if any(name == each.path.name for name, _ in jail.list(each.path.parent.text, limit=100_000).entries):
+                    raise refuse("FILE_ALREADY_EXISTS", f"The file exists already; {ADVICE['FILE_ALREADY_EXISTS']}")

@@ -3,7 +3,9 @@
 [packs.workspace]
 roots = ["/srv/projects"]          required: sessions may be opened in these folders and below
 approvers = ["reviewer"]           principals that may approve plans of others; none by default
-commands = ["python3", "cargo"]    programs that verification commands may start; none by default
+commands = ["pytest", "cargo"]     programs that verification commands may start; none by default
+path = ["/usr/local/bin", "/usr/bin", "/bin"]    folders in which they are found; relative ones are in the workspace
+virtual_environment = ".venv"      Python environment of the workspace whose programs are found first
 session_seconds = 28800            lifetime of a session
 auditors = ["reviewer"]            principals that may read all records of a workspace; none by default
 history_bytes = 268435456          size of the contents kept for `strictwire plan diff`; 0 keeps none
@@ -12,6 +14,9 @@ require_prompt = false             true: a session must call read_prompt before 
 [packs.workspace.roles]            principals of each role; "local" by default
 ANTIGRAVITY = ["planner"]
 WINDSURF = ["builder"]
+
+[packs.workspace.environment]      variables for verification commands
+DJANGO_SETTINGS_MODULE = "site.settings"
 
 [packs.workspace.prompts]          text files that replace the built-in prompts of read_prompt
 WINDSURF = "/etc/strictwire/windsurf.md"
@@ -23,6 +28,7 @@ can also be named: WINDSURF = ["ada"].
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +38,7 @@ from strictwire.canon.json import JsonValue
 from strictwire.packs.pack import LOCAL
 from strictwire.packs.workspace.policy.rule import Severity
 from strictwire.packs.workspace.policy.rules import RULES
+from strictwire.packs.workspace.programs import PATH, RESERVED, Programs
 from strictwire.packs.workspace.roles import Role
 
 SESSION_SECONDS: Final = 8 * 3600
@@ -51,6 +58,9 @@ _KNOWN: Final = frozenset(
         "approvers",
         "auditors",
         "commands",
+        "path",
+        "virtual_environment",
+        "environment",
         "session_seconds",
         "policy",
         "rules",
@@ -74,7 +84,7 @@ class Grants:
     roles: Mapping[Role, frozenset[str]]
     approvers: frozenset[str] = frozenset()
     auditors: frozenset[str] = frozenset()
-    commands: frozenset[str] = frozenset()
+    programs: Programs = field(default_factory=Programs)
     session_seconds: float = SESSION_SECONDS
     policy: bool = True
     severities: Mapping[str, Severity] = field(default_factory=dict)
@@ -101,7 +111,7 @@ def read_grants(settings: Mapping[str, JsonValue], *, local: frozenset[str] = fr
         roles=_roles(settings.get("roles", {}), local),
         approvers=_principals(settings, "approvers", local),
         auditors=_principals(settings, "auditors", local),
-        commands=frozenset(_names(settings, "commands")),
+        programs=_programs(settings),
         session_seconds=_seconds(settings.get("session_seconds", SESSION_SECONDS)),
         policy=_policy(settings.get("policy", "on")),
         severities=_severities(settings.get("rules", {})),
@@ -109,6 +119,39 @@ def read_grants(settings: Mapping[str, JsonValue], *, local: frozenset[str] = fr
         require_prompt=_switch(settings.get("require_prompt", False)),
         prompts=_prompts(settings.get("prompts", {})),
     )
+
+
+def _programs(settings: Mapping[str, Any]) -> Programs:
+    path = _names(settings, "path") or PATH
+    if any(":" in each or ".." in each.split("/") for each in path):
+        raise GrantsRefused("expected `path` to be a list of folders, without `:` or `..`")
+    return Programs(
+        names=frozenset(_names(settings, "commands")),
+        path=path,
+        virtual_environment=_virtual_environment(settings.get("virtual_environment")),
+        variables=_variables(settings.get("environment", {})),
+    )
+
+
+def _virtual_environment(given: Any) -> str | None:
+    if given is None:
+        return None
+    if not isinstance(given, str) or not given or ":" in given or ".." in given.split("/"):
+        raise GrantsRefused("expected `virtual_environment` to be a folder such as .venv, without `:` or `..`")
+    return given
+
+
+def _variables(given: Any) -> Mapping[str, str]:
+    if not isinstance(given, Mapping) or not all(isinstance(each, str) and "\0" not in each for each in given.values()):
+        raise GrantsRefused("expected `environment` to be a table of texts")
+    refused = sorted(name for name in given if name in RESERVED or not _VARIABLE.fullmatch(name))
+    if refused:
+        raise GrantsRefused(f"`environment` cannot set {refused[0]!r}; `path` and `virtual_environment` set the search path")
+    return dict(given)
+
+
+_VARIABLE: Final = re.compile(r"(?!LD_)[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+"""Names of variables. `LD_PRELOAD` and its kind would run code before the command is confined."""
 
 
 def _names(table: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
 from strictwire.fault.failure import Refused
 from strictwire.packs.workspace.archive import Archive
 from strictwire.packs.workspace.content import sha256_of
+from strictwire.packs.workspace.path_arguments import as_sent
 from strictwire.packs.workspace.plans.model import Operation
 from strictwire.packs.workspace.plans.scope import workspace_id
 from strictwire.packs.workspace.refusal import refuse
@@ -121,7 +122,7 @@ class Ledger:
             tool=tool,
             plan_hash=str(arguments["plan_hash"]),
             phase_id=str(arguments["phase_id"]),
-            args_digest=digest(arguments),
+            args_digest=digest(as_sent(arguments)),
             files=tuple(_file_record(each) for each in changes),
         )
         path = self._path(workspace_id(session.root), begin.plan_hash)

@@ -80,25 +80,20 @@ class LockFiles:
         if self.maybe_find(owner) is not None:
             return
         path = self._path(owner)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = path.with_name(f".{secrets.token_hex(8)}")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(render({"owner": asdict(owner) | {"identity": list(owner.identity)}, "lock": asdict(lock)}))
-            file.flush()
-            os.fsync(handle)
+        content = {"owner": asdict(owner) | {"identity": list(owner.identity)}, "lock": asdict(lock)}
+        draft = write_draft(path.parent, render(content))
         # A hard link fails if the name exists: of two locks at once, the first one stays.
         with suppress(FileExistsError):
             os.link(draft, path)
         draft.unlink()
-        _sync(path.parent)
+        sync_folder(path.parent)
 
     def remove(self, owner: Owner) -> None:
         """Remove the lock that `maybe_find` returns."""
         for path, found, _ in self._read(self._path(owner).parent):
             if found.covers(owner):
                 path.unlink(missing_ok=True)
-                _sync(path.parent)
+                sync_folder(path.parent)
                 return
 
     def maybe_find(self, owner: Owner) -> Lock | None:
@@ -150,7 +145,20 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _sync(folder: Path) -> None:
+def write_draft(folder: Path, content: bytes) -> Path:
+    """Write a temporary file in a folder, which is created if needed, and sync it. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = folder / f".{secrets.token_hex(8)}"
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(handle)
+    return draft
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable. Raises OSError."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

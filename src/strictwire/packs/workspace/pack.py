@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -32,14 +33,14 @@ from strictwire.packs.workspace.plans.plan_files import PlanFiles
 from strictwire.packs.workspace.policy.worker_pool import WorkerPool
 from strictwire.packs.workspace.preflight import Preflight
 from strictwire.packs.workspace.presence import PresenceFile
-from strictwire.packs.workspace.prompts import Prompts
-from strictwire.packs.workspace.reading import Reading
+from strictwire.packs.workspace.prompts import INSTRUCTIONS, Prompts
 from strictwire.packs.workspace.records import Records
 from strictwire.packs.workspace.replay import Replay
 from strictwire.packs.workspace.report import is_report_path
-from strictwire.packs.workspace.session_guard import SessionGuard, SessionTool, never
+from strictwire.packs.workspace.session_guard import OpeningTool, SessionGuard, SessionTool, never
 from strictwire.packs.workspace.session_store import SessionStore
 from strictwire.packs.workspace.sessions import Sessions
+from strictwire.packs.workspace.stops import Stops
 from strictwire.packs.workspace.writing import Writing
 
 KEY: Final = Path("workspace") / "keys" / "approval.key"
@@ -56,6 +57,9 @@ CHANGES: Final = Path("workspace") / "changes"
 CONTENTS: Final = Path("workspace") / "contents"
 
 CREATIONS: Final = Path("workspace") / "creations"
+
+STOPS: Final = Path("workspace") / "stops"
+"""Files of `stops`."""
 
 PRESENCE: Final = Path("workspace") / "roster"
 """Files of `presence`. The folder name is kept for existing installations."""
@@ -91,6 +95,7 @@ class WorkspacePack:
         "export_attestation_bundle",
     )
     schemas: Path | None = None
+    one_process: Final = "its sessions are kept in one process; serve it with --workers 1"
 
     def __init__(self, *, now: Callable[[], float] = time.time) -> None:
         self._now = now
@@ -101,19 +106,22 @@ class WorkspacePack:
     async def open(self, environment: Environment) -> Mapping[str, Handler]:
         """See Pack.open. Raises PackRefused for invalid settings, a missing state folder, or an unsafe key file."""
         if not environment.alone:
-            raise PackRefused(self.name, "its sessions are kept in one process; serve it with --workers 1")
+            raise PackRefused(self.name, self.one_process)
         if environment.state is None:
             raise PackRefused(self.name, "it needs a state folder for its key and its locks")
         try:
             grants = read_grants(environment.settings, local=environment.local)
-            _check_parsers(grants)
-            return self._handlers(grants, environment.state, environment.trail)
+            _check_extras(grants)
+            schemas = {each.name: each.input_schema for each in environment.contracts}
+            handlers = self._handlers(grants, environment.state, environment.trail, schemas)
         except Refused as exc:
             raise PackRefused(self.name, f"an interrupted change set cannot be undone ({exc.failure.text})") from exc
         except (GrantsRefused, KeyRefused) as exc:
             raise PackRefused(self.name, str(exc)) from exc
         except OSError as exc:
             raise PackRefused(self.name, f"its state folder cannot be used ({exc.strerror})") from exc
+        environment.instruct(INSTRUCTIONS)
+        return handlers
 
     async def close(self) -> None:
         """See Pack.close."""
@@ -124,7 +132,9 @@ class WorkspacePack:
         if self._presence is not None:
             self._presence.close()
 
-    def _handlers(self, grants: Grants, state: Path, trail: TrailView | None) -> Mapping[str, Handler]:
+    def _handlers(
+        self, grants: Grants, state: Path, trail: TrailView | None, schemas: Mapping[str, JsonObject]
+    ) -> Mapping[str, Handler]:
         presence = self._presence = PresenceFile(state / PRESENCE)
         locks = LockFiles(state / SESSION_LOCKS)
         locks.check()
@@ -132,34 +142,48 @@ class WorkspacePack:
             grants,
             state=_server_state(state),
             locks=locks,
+            stops=Stops(state / STOPS),
             now=self._now,
             on_change=presence.write,
         )
         signer = open_signer(state / KEY)
         plan_files = PlanFiles(signer, Creations(state / CREATIONS, signer), now=self._now)
         ledger = Ledger(state / CHANGES, Archive(state / CONTENTS, limit=grants.history_bytes), now=self._now)
-        sessions = Sessions(store)
+        sessions = Sessions(store, grants)
+        preflight = make_preflight(grants, state)
         session_tools = {
             "end_session": sessions.end,
             "session_status": sessions.status,
             "read_prompt": Prompts(store, grants).read,
             **_reading(),
-            **_planning(plan_files, grants),
-            **self._changing(grants, state, plan_files=plan_files, ledger=ledger, store=store),
+            **_planning(plan_files, grants, preflight),
+            **self._changing(grants, state, plan_files=plan_files, ledger=ledger, store=store, preflight=preflight),
             **_evidence(grants, trail, plan_files=plan_files, ledger=ledger, signer=signer),
         }
         guards = {
-            tool: SessionGuard(tool=tool, run=run, store=store, is_report=_writes_report if tool == "write_file" else never)
+            tool: SessionGuard(
+                tool=tool,
+                run=run,
+                store=store,
+                is_report=_writes_report if tool == "write_file" else never,
+                schema=schemas.get(tool, {}),
+            )
             for tool, run in session_tools.items()
         }
-        return {"begin_session": sessions.begin, **guards}
+        return {"begin_session": OpeningTool(run=sessions.begin, schema=schemas.get("begin_session", {})), **guards}
 
     def _changing(
-        self, grants: Grants, state: Path, *, plan_files: PlanFiles, ledger: Ledger, store: SessionStore
+        self,
+        grants: Grants,
+        state: Path,
+        *,
+        plan_files: PlanFiles,
+        ledger: Ledger,
+        store: SessionStore,
+        preflight: Preflight,
     ) -> Mapping[str, SessionTool]:
         journals = Journals(state / JOURNALS)
         permits, path_locks = Permits(plan_files), PathLocks(state / LOCKS)
-        preflight = Preflight(programs=grants.commands, hidden=(str(_server_state(state)),))
         # Before any client can see an interrupted change set.
         journals.recover(path_locks)
         policy_workers = self._policy_workers = WorkerPool(grants.severities) if grants.policy else None
@@ -195,12 +219,20 @@ def _server_state(state: Path) -> Path:
 
 
 def _reading() -> Mapping[str, SessionTool]:
+    # Loads pathspec, which is an extra; `strictwire workspace` imports this module without it.
+    from strictwire.packs.workspace.reading import Reading
+
     reading = Reading(Pages(clock=time.monotonic))
     return {"read_file": reading.read_file, "list_files": reading.list_files, "search_text": reading.search_text}
 
 
-def _planning(plan_files: PlanFiles, grants: Grants) -> Mapping[str, SessionTool]:
-    planning = Planning(plan_files, grants)
+def make_preflight(grants: Grants, state: Path) -> Preflight:
+    """Return what runs verification commands; they cannot read the keys and logs of the server."""
+    return Preflight(programs=grants.programs, hidden=(str(_server_state(state)),))
+
+
+def _planning(plan_files: PlanFiles, grants: Grants, preflight: Preflight) -> Mapping[str, SessionTool]:
+    planning = Planning(plan_files, grants, preflight)
     return {
         "create_plan": planning.create,
         "lint_plan": planning.lint,
@@ -226,8 +258,11 @@ def _evidence(
     }
 
 
-def _check_parsers(grants: Grants) -> None:
-    """Raises GrantsRefused if the policy is on without its parsers. Content that cannot be checked must not be accepted."""
+def _check_extras(grants: Grants) -> None:
+    """Raises GrantsRefused without pathspec, or if the policy is on without its parsers: content that cannot be checked must
+    not be accepted."""
+    if find_spec("pathspec") is None:
+        raise GrantsRefused("pathspec is not installed: pip install 'strictwire[workspace]'")
     missing = find_missing() if grants.policy else None
     if missing is not None:
         raise GrantsRefused(f"{missing} is not installed: pip install 'strictwire[workspace]', or set policy = \"off\"")

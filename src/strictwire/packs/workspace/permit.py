@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
+from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.path import JailPath
 from strictwire.packs.workspace.plans.approval import Approval
@@ -14,17 +15,37 @@ from strictwire.packs.workspace.plans.model import Command, Operation, Plan
 from strictwire.packs.workspace.plans.plan_files import PlanFiles
 from strictwire.packs.workspace.plans.scope import Action, Outside, find_outside, find_phase
 from strictwire.packs.workspace.protection import protected
-from strictwire.packs.workspace.refusal import refuse
+from strictwire.packs.workspace.refusal import ADVICE, refuse
 from strictwire.packs.workspace.session_store import Session
 
 _MESSAGES: Final[Mapping[Outside, str]] = MappingProxyType(
     {
-        Outside.PHASE: "The plan has no such phase",
-        Outside.OPERATION: "The phase does not allow this operation",
-        Outside.FORBIDDEN: "The plan forbids this operation on this path",
-        Outside.PATH: "The path is not in the Path Allowlist of the plan",
+        Outside.PHASE: "The plan has no such phase; cause.phases lists its phases",
+        Outside.OPERATION: "The phase does not allow this operation; cause.allowed lists what it allows",
+        Outside.FORBIDDEN: "The plan forbids this operation on this path; read_plan shows its Forbidden Actions",
+        Outside.PATH: "The path is not in the Path Allowlist of the plan, which cause.allowed lists; others need a new plan",
     }
 )
+
+_LACKS_HASH: Final = f"The file exists already, and the phase allows modify, not create; {ADVICE['FILE_ALREADY_EXISTS']}"
+
+_MAX_LISTED: Final = 20
+"""Phases, operations or patterns that a refusal lists."""
+
+
+def _outside(plan: Plan, outside: Outside, request: ChangeRequest, path: str) -> Refused:
+    """Return the refusal of a change outside the plan, with what is inside."""
+    phase = find_phase(plan, request.phase_id)
+    allowed: Mapping[Outside, JsonObject] = {
+        Outside.PHASE: {"phases": [each.id for each in plan.phases[:_MAX_LISTED]]},
+        Outside.OPERATION: {
+            "operation": request.operation.value,
+            "allowed": [each.value for each in phase.allowed] if phase else [],
+        },
+        Outside.FORBIDDEN: {"operation": request.operation.value},
+        Outside.PATH: {"allowed": list(plan.paths[:_MAX_LISTED])},
+    }
+    return refuse("PLAN_SCOPE_VIOLATION", _MESSAGES[outside], outside.value, path=path, **allowed[outside])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +73,7 @@ class Permits:
         3. ROLE_MISMATCH: the plan is for another role;
         4. PLAN_NOT_APPROVED: it has no valid approval;
         5. PLAN_SCOPE_VIOLATION: the phase, operation or path is outside the plan, or a required artifact is missing.
+           A create of an existing file that the phase allows to modify is FILE_ALREADY_EXISTS: the client can correct it.
         """
         for path in request.paths:
             _check_protected(session, path)
@@ -63,7 +85,8 @@ class Permits:
         plan, approval = self._approved_plan(session, plan_hash)
         phase = find_phase(plan, phase_id)
         if phase is None:
-            raise refuse("PLAN_SCOPE_VIOLATION", _MESSAGES[Outside.PHASE], Outside.PHASE.value)
+            known: JsonValue = [each.id for each in plan.phases[:_MAX_LISTED]]
+            raise refuse("PLAN_SCOPE_VIOLATION", _MESSAGES[Outside.PHASE], Outside.PHASE.value, phases=known)
         return (*phase.commands, *plan.gates), approval
 
     def _approved_plan(self, session: Session, plan_hash: str) -> tuple[Plan, Approval]:
@@ -102,15 +125,25 @@ def _within(plan: Plan, session: Session, request: ChangeRequest) -> tuple[Comma
     for path in request.paths:
         action = Action(phase_id=request.phase_id, operation=request.operation, path=path.text)
         outside = find_outside(plan, action)
+        if outside is Outside.OPERATION and _lacks_hash(plan, session, action):
+            raise refuse("FILE_ALREADY_EXISTS", _LACKS_HASH, "hash_missing", path=path.text)
         if outside is not None:
-            raise refuse("PLAN_SCOPE_VIOLATION", _MESSAGES[outside], outside.value)
+            raise _outside(plan, outside, request, path.text)
     phase = find_phase(plan, request.phase_id)
     if phase is None:
         return plan.gates
     missing = [path for path in phase.artifacts if not _exists(session, path)]
     if missing:
-        raise refuse("PLAN_SCOPE_VIOLATION", "An intent artifact that the phase requires is missing", "artifact_missing")
+        text = "Intent artifacts that the phase requires are missing; create them under another plan or phase first"
+        raise refuse("PLAN_SCOPE_VIOLATION", text, "artifact_missing", missing=missing[:_MAX_LISTED])
     return (*phase.commands, *plan.gates)
+
+
+def _lacks_hash(plan: Plan, session: Session, action: Action) -> bool:
+    """Return whether a client forgot the hash of a file that it may modify: without one, the operation is `create`."""
+    modify = replace(action, operation=Operation.MODIFY)
+    is_create = action.operation is Operation.CREATE
+    return is_create and find_outside(plan, modify) is None and _exists(session, action.path)
 
 
 def _exists(session: Session, path: str) -> bool:

@@ -49,6 +49,15 @@ is wrong, stop and say so.
 )
 """Role to instructions. The settings may replace them."""
 
+INSTRUCTIONS: Final = (
+    "Governed workspace: read freely, change files only under an approved plan. 1. begin_session as ANTIGRAVITY, look with "
+    "list_files, search_text and read_file, then create_plan; session_status lists the programs that its commands may use. "
+    "2. Someone else approves: approve_plan, or a person with `strictwire plan approve`. 3. begin_session as WINDSURF, then "
+    "write_file, move_file, delete_file or apply_changes with plan_hash and phase_id, then commit_phase. A refusal says "
+    "what would work; if it says SESSION_LOCKED, write the failure report that it describes."
+)
+"""What the server tells every client when it connects."""
+
 SUFFIX: Final = "_CANONICAL"
 """Ending of the prompt names."""
 

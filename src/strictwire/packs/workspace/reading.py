@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject, render
@@ -17,6 +16,7 @@ from strictwire.packs.kit.path import parse_path
 from strictwire.packs.kit.text import NotText, cut_characters, decode, split_lines, take_lines
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.session_store import Session
+from strictwire.packs.workspace.walk import Walk, matches_glob
 
 MAX_CONTENT: Final = 1024 * 1024
 """Most bytes in one answer: more does not help a model, and the client can ask for a range."""
@@ -24,14 +24,8 @@ MAX_CONTENT: Final = 1024 * 1024
 MAX_LINED: Final = 16 * 1024 * 1024
 """Largest file that can be read by lines; a larger one can only be read by byte ranges."""
 
-MAX_NAMES: Final = 100_000
-"""Most names in one folder."""
-
 PAGE_SIZE: Final = 100
 """Items per page if the client gives no size."""
-
-_UNSEARCHED: Final = frozenset({".git"})
-"""Folders that search_text skips: packed git objects contain no searchable text."""
 
 MAX_SEARCHED_FILE: Final = 4 * 1024 * 1024
 MAX_SEARCHED: Final = 256 * 1024 * 1024
@@ -62,21 +56,22 @@ class Reading:
 
     def list_files(self, session: Session, arguments: JsonObject) -> JsonObject:
         """The tool list_files. Raises Refused: the codes of Jail.list, CURSOR_INVALID, CURSOR_STALE, CAP_EXCEEDED."""
-        path = arguments.get("path", ".")
-        walk = _Walk(session.jail)
-        if arguments.get("recursive", False):
-            items = [_entry(session.jail, name, kind) for name, kind in walk.everything(path)]
-        else:
-            items = [_entry(session.jail, name, kind) for name, kind in walk.folder(path)]
+        walk = Walk(session.jail, include_ignored=arguments.get("include_ignored", False))
+        pattern = arguments.get("glob")
+        # A glob is meant for the folders below, unless the client says otherwise.
+        is_recursive = arguments.get("recursive", pattern is not None)
+        names = (walk.everything if is_recursive else walk.folder)(arguments.get("path", "."))
+        items = [_entry(session.jail, name, kind) for name, kind in names if matches_glob(pattern, name)]
         page = self._page("list_files", arguments, items)
-        return page | {"unnameable": walk.unnameable}
+        return page | {"unnameable": walk.unnameable, "ignored": walk.ignored}
 
     def search_text(self, session: Session, arguments: JsonObject) -> JsonObject:
         """The tool search_text. Raises Refused: the codes of Jail.list, CURSOR_INVALID, CURSOR_STALE, CAP_EXCEEDED."""
+        walk = Walk(session.jail, include_ignored=arguments.get("include_ignored", False))
         search = _Search(session.jail, query=arguments["query"], fold=arguments.get("ignore_case", False))
-        items = search.run(arguments.get("path", "."))
+        items = search.run(_searched(walk, arguments.get("path", "."), arguments.get("glob")))
         page = self._page("search_text", arguments, items)
-        return page | {"skipped": search.skipped, "complete": search.is_complete}
+        return page | {"skipped": search.skipped | {"ignored": walk.ignored}, "complete": search.is_complete}
 
     def _page(self, tool: str, arguments: JsonObject, items: list[Any]) -> JsonObject:
         """Return a page. The set is collected again for every page, so that a page never shows an older state: if the set
@@ -159,34 +154,14 @@ def _maybe_size(jail: Jail, path: str) -> int | None:
         return None
 
 
-@dataclass(slots=True)
-class _Walk:
-    """Lists names in order, depth first. Links are listed and never followed."""
-
-    jail: Jail
-    unnameable: int = 0
-
-    def folder(self, path: str) -> Iterator[tuple[str, Kind]]:
-        """Return the names in one folder."""
-        prefix = "/".join(parse_path(path).segments)
-        listing = self.jail.list(path, limit=MAX_NAMES)
-        self.unnameable += listing.unnameable
-        return ((f"{prefix}/{name}" if prefix else name, kind) for name, kind in listing.entries)
-
-    def everything(self, path: str, *, without: frozenset[str] = frozenset()) -> Iterator[tuple[str, Kind]]:
-        """Return the names in a folder and below. A folder below that cannot be read is listed but not entered."""
-        pending = [self.folder(path)]
-        while pending:
-            found = next(pending[-1], None)
-            if found is None:
-                pending.pop()
-                continue
-            yield found
-            if found[1] is Kind.FOLDER and found[0].rpartition("/")[2] not in without:
-                try:
-                    pending.append(self.folder(found[0]))
-                except Refused:
-                    continue
+def _searched(walk: Walk, path: str, pattern: str | None) -> Iterator[str]:
+    """Yield the files that a search reads: one file, or those in a folder and below."""
+    if walk.jail.stat(path).kind is not Kind.FOLDER:
+        yield "/".join(parse_path(path).segments)
+        return
+    for name, kind in walk.everything(path):
+        if kind is Kind.FILE and matches_glob(pattern, name):
+            yield name
 
 
 class _Search:
@@ -199,23 +174,15 @@ class _Search:
         self.is_complete = True
         self._read = 0
 
-    def run(self, path: str) -> list[JsonObject]:
-        """Return the matches in the order of paths and lines."""
+    def run(self, names: Iterable[str]) -> list[JsonObject]:
+        """Return the matches in these files, in the order of paths and lines."""
         found: list[JsonObject] = []
-        for name in self._files(path):
+        for name in names:
             found += self._matches(name)
             if len(found) > MAX_MATCHES or self._read > MAX_SEARCHED:
                 self.is_complete = False
                 return found[:MAX_MATCHES]
         return found
-
-    def _files(self, path: str) -> Iterator[str]:
-        if self._jail.stat(path).kind is not Kind.FOLDER:
-            yield "/".join(parse_path(path).segments)
-            return
-        for name, kind in _Walk(self._jail).everything(path, without=_UNSEARCHED):
-            if kind is Kind.FILE:
-                yield name
 
     def _matches(self, name: str) -> list[JsonObject]:
         text = self._maybe_text(name)

@@ -45,16 +45,22 @@ class Replay:
             raise refuse("MISSING_REQUIRED_FIELD", "Give plan_hash or of_session", "plan_hash_or_of_session")
         if of_session is not None:
             self._records.check_session(session, of_session)
+        return self.replay(session, plan_hash=plan_hash, phase_id=phase_id, of_session=of_session)
+
+    def replay(
+        self, folder: WorkspaceFolder, *, plan_hash: str | None, phase_id: str | None = None, of_session: str | None = None
+    ) -> JsonObject:
+        """Replay without asking who wants to know. Raises Refused: the codes of `run`."""
         if plan_hash is not None:
-            self._plan_files.read(session, plan_hash)
+            self._plan_files.read(folder, plan_hash)
         try:
-            gathered = self.gather(session, plan_hash=plan_hash, phase_id=phase_id, of_session=of_session)
+            gathered = self.gather(folder, plan_hash=plan_hash, phase_id=phase_id, of_session=of_session)
             altered = find_altered(require_trail(self._trail), gathered.records)
         except Refused as exc:
             # The hash chain is broken: no record behind the altered one can be trusted.
             gathered, altered = GatheredRecords(records=(), is_complete=False), (_as_altered(exc),)
-        done = self.reconcile(session, gathered, phase_id=phase_id, of_session=of_session)
-        files = [_file(session, path, expected) for path, expected in done.last.items()]
+        done = self.reconcile(folder, gathered, phase_id=phase_id, of_session=of_session)
+        files = [_file(folder, path, expected) for path, expected in done.last.items()]
         changed = tuple(
             ReplayFinding(code="CHANGED_SINCE", subject=str(each["path"])) for each in files if each["state"] != "same"
         )
@@ -72,14 +78,14 @@ class Replay:
         }
 
     def gather(
-        self, session: Session, *, plan_hash: str | None, phase_id: str | None = None, of_session: str | None = None
+        self, folder: WorkspaceFolder, *, plan_hash: str | None, phase_id: str | None = None, of_session: str | None = None
     ) -> GatheredRecords:
         """Return the records of a plan, of one of its phases, or of a session."""
 
         def is_wanted(record: JsonObject) -> bool:
             phase = None if record.get("tool_name") in _WHOLE_PLAN else phase_id
             expected = {"plan_hash": plan_hash, "phase_id": phase, "session_id": of_session}
-            is_here = record.get("workspace_root") in (session.root, None)
+            is_here = record.get("workspace_root") in (folder.root, None)
             return is_here and all(record.get(name) == value for name, value in expected.items() if value is not None)
 
         needle = plan_hash or of_session or ""

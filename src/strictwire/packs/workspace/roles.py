@@ -62,7 +62,8 @@ RULES: Final[Mapping[str, ToolRule]] = MappingProxyType(
 """Every tool that needs a session. Reading and ending are always possible, so that no state is a dead end."""
 
 LOCKING: Final = frozenset({"PATH_TRAVERSAL_BLOCKED", "OUTSIDE_WORKSPACE", "INVARIANT_VIOLATION"})
-"""Failures of any tool that require a report: the client tried to leave the workspace, or an invariant is broken."""
+"""Failures of a tool that plans or changes that require a report: the client tried to leave the workspace, or an invariant
+is broken. Tools that only read never lock: a refused read has changed nothing."""
 
 LOCKING_CHANGES: Final = frozenset({"PLAN_SCOPE_VIOLATION", "PLAN_ENFORCEMENT_FAILED", "PREFLIGHT_FAILED"})
 """Failures of a tool that changes files that require a report. Mistakes that a client can correct by itself (an outdated
@@ -87,7 +88,8 @@ INVARIANTS_OF: Final[Mapping[str, str]] = MappingProxyType(
 
 def requires_report(tool: str, code: str) -> bool:
     """Return whether this failure of this tool locks the session."""
-    return code in LOCKING or (code in LOCKING_CHANGES and RULES[tool] is _EXECUTOR)
+    rule = RULES[tool]
+    return (code in LOCKING and not rule.stays_open) or (code in LOCKING_CHANGES and rule is _EXECUTOR)
 
 
 def find_refusal(tool: str, *, role: Role, is_locked: bool, is_report: bool) -> str | None:

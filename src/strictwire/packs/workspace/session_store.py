@@ -21,9 +21,11 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootProblem, RootRefused
 from strictwire.packs.workspace.grants import Grants
 from strictwire.packs.workspace.lock_files import Lock, LockFiles, Owner
+from strictwire.packs.workspace.path_arguments import path_of_uri
 from strictwire.packs.workspace.protection import Protection
 from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import Role
+from strictwire.packs.workspace.stops import Stop, Stops
 from strictwire.packs.workspace.timestamps import render_timestamp
 
 MAX_SESSIONS: Final = 256
@@ -91,12 +93,14 @@ class SessionStore:
         *,
         state: Path,
         locks: LockFiles,
+        stops: Stops,
         now: Callable[[], float],
         on_change: OnChange = lambda _sessions: None,
     ) -> None:
         self._grants = grants
         self._state = state
         self._locks = locks
+        self._stops = stops
         self._now = now
         self._on_change = on_change
         self._prompted: set[str] = set()
@@ -143,6 +147,10 @@ class SessionStore:
     def maybe_lock(self, session: Session) -> Lock | None:
         """Return the lock of a session, or None. Raises OSError."""
         return self._locks.maybe_find(session.owner)
+
+    def maybe_stop(self, session: Session) -> Stop | None:
+        """Return the emergency stop that covers the root of a session, or None. Raises OSError."""
+        return self._stops.maybe_find(session.root)
 
     def mark_prompt_read(self, session: Session) -> None:
         """Record that the session has read its prompt."""
@@ -204,7 +212,8 @@ def hash_file(jail: Jail, path: str) -> str | None:
         return None
 
 
-def _open_root(root: str) -> tuple[str, Jail]:
+def _open_root(given: str) -> tuple[str, Jail]:
+    root = path_of_uri(given)
     try:
         real = os.path.realpath(root, strict=True) if os.path.isabs(root) and "\x00" not in root else root
         return real, Jail(real)

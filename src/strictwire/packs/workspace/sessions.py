@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 from strictwire.canon.json import JsonObject
-from strictwire.contract.handler import CallContext
+from strictwire.contract.handler import Answer, CallContext
 from strictwire.fault.failure import Refused
+from strictwire.packs.workspace.content import MAX_FILE
+from strictwire.packs.workspace.grants import Grants
+from strictwire.packs.workspace.plans.lint import MAX_COMMANDS
+from strictwire.packs.workspace.preflight import SECONDS
 from strictwire.packs.workspace.roles import Role
-from strictwire.packs.workspace.session_guard import facts_of, governed, how_to_unlock, principal_of
+from strictwire.packs.workspace.session_guard import as_answer, facts_of, governed, how_to_unlock, principal_of
 from strictwire.packs.workspace.session_store import Session, SessionStore
 from strictwire.packs.workspace.timestamps import render_timestamp
 
@@ -14,10 +22,11 @@ from strictwire.packs.workspace.timestamps import render_timestamp
 class Sessions:
     """The tools for sessions."""
 
-    def __init__(self, store: SessionStore) -> None:
+    def __init__(self, store: SessionStore, grants: Grants) -> None:
         self._store = store
+        self._grants = grants
 
-    def begin(self, arguments: JsonObject, context: CallContext) -> JsonObject:
+    def begin(self, arguments: JsonObject, context: CallContext) -> Answer:
         """The tool begin_session. Raises GovernedError: INSUFFICIENT_PERMISSIONS, SESSION_INITIALIZATION_FAILED.
 
         A failure leaves nothing behind, so the client may try again at once.
@@ -28,11 +37,11 @@ class Sessions:
         except Refused as exc:
             raise governed(exc, facts_of(None, arguments)) from exc
         context.attribute(facts_of(session, arguments))
-        return self._session_json(session)
+        return as_answer("begin_session", self._session_json(session))
 
     def status(self, session: Session, _arguments: JsonObject) -> JsonObject:
-        """The tool session_status."""
-        return self._session_json(session)
+        """The tool session_status: also what the session may do, so that a plan need not guess."""
+        return self._session_json(session) | {"allowed": self._allowed_json(session)}
 
     def end(self, session: Session, _arguments: JsonObject) -> JsonObject:
         """The tool end_session. A lock is kept: it also applies to the caller's next session on the same folder."""
@@ -49,3 +58,29 @@ class Sessions:
             "locked": lock is not None,
             "lock": None if lock is None else lock.as_json() | {"how_to_unlock": how_to_unlock(lock)},
         }
+
+    def _allowed_json(self, session: Session) -> JsonObject:
+        grants, programs = self._grants, self._grants.programs
+        return {
+            "roles": [{"role": role.value} for role in Role if session.principal in grants.roles[role]],
+            "folders": [{"path": each} for each in grants.roots],
+            "programs": [
+                {"name": name, "found": programs.maybe_find(name, session.root)} for name in sorted(programs.names)
+            ],
+            "search_path": programs.search_path(session.root),
+            "approves": session.principal in grants.approvers,
+            "audits": session.principal in grants.auditors,
+            "limits": dict(LIMITS),
+        }
+
+
+LIMITS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "file_bytes": MAX_FILE,
+        "read_bytes": 1024 * 1024,
+        "changes_per_call": 64,
+        "commands_per_phase": MAX_COMMANDS,
+        "command_seconds": int(SECONDS),
+    }
+)
+"""Limits that a plan has to respect."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from strictwire.audit.view import TrailView
 from strictwire.canon.json import JsonObject
-from strictwire.fault.failure import Refused
+from strictwire.fault.failure import Refused, fail
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.staging import TEMPORARY
 from strictwire.packs.workspace.archive import Archive
@@ -89,7 +89,7 @@ def run_new(context: CommandContext, *, author: str, draft: str | None) -> Comma
     linted = lint(text)
     if not linted.passed:
         return _findings(linted)
-    with _opened(context) as (plan_files, folder):
+    with opened(context) as (plan_files, folder):
         plan_hash = plan_files.save(folder, text, author=author)
         return CommandResult(
             stdout=f"{plan_hash}\n", stderr=f"wrote {plan_path(plan_hash)}; have it approved by someone else\n"
@@ -100,7 +100,7 @@ def run_lint(context: CommandContext, *, text: str | None, plan_hash: str | None
     """Lint a text, with or without a hash line, or a plan of the workspace by its hash."""
     if text is not None:
         return _findings(lint(text if split_hash(text)[0] else _with_hash(text)))
-    with _opened(context) as (plan_files, folder):
+    with opened(context) as (plan_files, folder):
         found = plan_files.read(folder, plan_hash or "")
         return _findings(lint(found, expected_hash=plan_hash))
 
@@ -110,16 +110,31 @@ def _with_hash(draft: str) -> str:
     return f"PLAN_HASH: {body_hash(body)}\n{body}"
 
 
+def find_plan(context: CommandContext, given: str | None) -> str:
+    """Return the hash of a plan that waits for approval: the only one, or the only one that begins with what was given.
+
+    Raises Refused: PLAN_NOT_FOUND if there is none or more than one."""
+    with opened(context) as (plan_files, folder):
+        hashes = [each for each in plan_files.hashes(folder) if given is None or each.startswith(given)]
+        waiting = [each for each in hashes if plan_files.summary(folder, each)["state"] == "proposed"]
+    found = waiting if given is None else hashes
+    if len(found) == 1:
+        return found[0]
+    which = "waits for approval" if given is None else f"begins with {given!r}"
+    text = f"no plan {which}" if not found else f"{len(found)} plans: give more of the hash"
+    raise Refused(fail("PLAN_NOT_FOUND", text=f"{text}; run `strictwire plan list`"))
+
+
 def run_approve(context: CommandContext, *, plan_hash: str, approver: str) -> CommandResult:
     """Approve a plan as a person at the terminal."""
-    with _opened(context) as (plan_files, folder):
+    with opened(context) as (plan_files, folder):
         approval = plan_files.approve(folder, plan_hash, approver=approver)
         return CommandResult(stderr=f"approved {plan_hash} as {approval.approver}\n")
 
 
 def run_list(context: CommandContext) -> CommandResult:
     """One line per plan: hash, state, expiry, title."""
-    with _opened(context) as (plan_files, folder):
+    with opened(context) as (plan_files, folder):
         plans = [plan_files.summary(folder, name) for name in plan_files.hashes(folder)]
     return CommandResult(stdout="".join(map(_line, plans)))
 
@@ -132,8 +147,8 @@ def run_diff(
     context: CommandContext, *, plan_hash: str, phase_id: str | None = None, is_each: bool = False
 ) -> CommandResult:
     """Print what a plan changed: one diff per path, or one per change."""
-    with _opened(context) as (plan_files, folder):
-        ledger = _ledger(context)
+    with opened(context) as (plan_files, folder):
+        ledger = open_ledger(context)
         changes = ledger.read(workspace_id(folder.root), plan_hash)
         if not changes:
             # Raises PLAN_NOT_FOUND if there is no such plan.
@@ -144,7 +159,7 @@ def run_diff(
         return CommandResult(stdout=render(shown, _finder(ledger, folder, shown)))
 
 
-def _ledger(context: CommandContext) -> Ledger:
+def open_ledger(context: CommandContext) -> Ledger:
     """Return the ledger of the server, for reading."""
     return Ledger(context.state / CHANGES, Archive(context.state / CONTENTS, limit=0), now=context.now)
 
@@ -164,7 +179,7 @@ def _finder(ledger: Ledger, folder: OpenedWorkspace, changes: list[Change]) -> F
 
 def run_show(context: CommandContext, *, plan_hash: str) -> CommandResult:
     """Print the text of a plan on stdout, and on stderr its state, author and approver."""
-    with _opened(context) as (plan_files, folder):
+    with opened(context) as (plan_files, folder):
         each = plan_files.summary(folder, plan_hash)
         about = f"state: {each['state']}; author: {each['author'] or '-'}; approved by: {each['approver'] or 'nobody'}\n"
         return CommandResult(stdout=plan_files.read(folder, plan_hash), stderr=about)
@@ -173,7 +188,7 @@ def run_show(context: CommandContext, *, plan_hash: str) -> CommandResult:
 def run_status(context: CommandContext) -> CommandResult:
     """Print the state of a workspace. Exit 100 if a crash has left files behind."""
     root = context.root.resolve()
-    with _opened(context) as (plan_files, folder):
+    with opened(context) as (plan_files, folder):
         plans = [plan_files.summary(folder, name) for name in plan_files.hashes(folder)]
         keys = [f"key      {plan_files.verifier.text} (workspace)"]
     left = sorted(str(path.relative_to(root)) for path in root.rglob(f"{TEMPORARY}*"))
@@ -255,7 +270,8 @@ def is_hash(text: str) -> bool:
 
 
 @contextmanager
-def _opened(context: CommandContext) -> Iterator[tuple[PlanFiles, OpenedWorkspace]]:
+def opened(context: CommandContext) -> Iterator[tuple[PlanFiles, OpenedWorkspace]]:
+    """Open the workspace and its plans. Raises RootRefused, KeyRefused, OSError."""
     root = str(context.root.resolve())
     signer = open_signer(context.state / KEY)
     plan_files = PlanFiles(signer, Creations(context.state / CREATIONS, signer), now=context.now)

@@ -7,25 +7,20 @@ import math
 import threading
 from collections.abc import Mapping
 from itertools import islice
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from strictwire.canon.json import JsonObject, JsonValue, as_json
 from strictwire.contract.handler import Ask
-from strictwire.fault.failure import Facts, Refused, fail
+from strictwire.fault.failure import Facts, Refused
 from strictwire.pipeline.call import AnswersNeeded, Caller
 from strictwire.pipeline.deadline import Deadline
 from strictwire.profiles.endpoint import Outlet
+from strictwire.profiles.mcp.answers import MAX_ASKED, check_capabilities, find_answer_fault, with_reason
 from strictwire.wire.envelope import render_notification
 from strictwire.wire.names import LEVELS
 from strictwire.wire.session import Progress
-
-NEEDS: Final[Mapping[str, str]] = MappingProxyType(
-    {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
-)
-"""The client capability behind each question."""
 
 
 class Home(msgspec.Struct, frozen=True):
@@ -133,13 +128,26 @@ class ModernContext(McpContext):
 
     answers: Mapping[str, JsonObject] = msgspec.field(default_factory=dict)
     """Those that the request carries."""
+    asked: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """How often each question was put in earlier rounds."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
-        """The answers that the request carries; ends the round if one is missing or unusable."""
+        """The answers that the request carries; ends the round if one is missing or not accepted.
+
+        Raises Refused(ANSWER_INVALID): an answer is still not accepted after the last round of its question.
+        """
         check_capabilities(questions, self.capabilities)
-        missing = {key: ask for key, ask in questions.items() if not is_usable(self.answers.get(key), ask)}
-        if missing:
-            raise AnswersNeeded(missing)
+        open_questions: dict[str, Ask] = {}
+        for key, ask in questions.items():
+            fault = find_answer_fault(self.answers[key], ask) if key in self.answers else None
+            if fault is not None:
+                if self.asked.get(key, 0) >= MAX_ASKED[ask.method]:
+                    raise Refused(fault)
+                open_questions[key] = with_reason(ask, fault)
+            elif key not in self.answers:
+                open_questions[key] = ask
+        if open_questions:
+            raise AnswersNeeded(open_questions)
         return {key: self.answers[key] for key in questions}
 
 
@@ -160,29 +168,3 @@ def summarise_capabilities(declared: object) -> Mapping[str, JsonValue]:
 def _short_names(value: object) -> dict[str, JsonValue]:
     found = islice(value.items(), MAX_CAPABILITIES) if isinstance(value, dict) else ()
     return {name: member for name, member in found if len(name) <= _MAX_CAPABILITY_NAME}
-
-
-def check_capabilities(questions: Mapping[str, Ask], capabilities: Mapping[str, JsonValue]) -> None:
-    """Raises Refused(MISSING_CAPABILITY): a question that the client did not say it can answer."""
-    missing = {NEEDS[ask.method] for ask in questions.values()} - capabilities.keys()
-    if missing:
-        details: JsonObject = {"requiredCapabilities": {name: {} for name in sorted(missing)}}
-        raise Refused(fail("MISSING_CAPABILITY", details=details))
-
-
-_ACTIONS: Final = frozenset({"accept", "decline", "cancel"})
-
-
-def is_usable(answer: object, ask: Ask) -> bool:
-    """Whether an answer has the shape of its question; one that has not is asked for again."""
-    if not isinstance(answer, dict):
-        return False
-    if ask.method == "elicitation/create":
-        accepted = answer.get("action") == "accept"
-        is_form = ask.params.get("mode", "form") == "form"
-        return answer.get("action") in _ACTIONS and not (
-            accepted and is_form and not isinstance(answer.get("content"), dict)
-        )
-    if ask.method == "sampling/createMessage":
-        return "content" in answer and "role" in answer
-    return isinstance(answer.get("roots"), list)

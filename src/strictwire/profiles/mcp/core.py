@@ -10,6 +10,7 @@ import msgspec
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import Registry
+from strictwire.contract.task import EXTENSION as TASKS
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, fail
 from strictwire.pipeline.call import Asking, Call, Done, Kind, Outcome, RunningContext
@@ -22,10 +23,11 @@ from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.exchange import PROFILE, Exchange
 from strictwire.profiles.mcp.header_echo import Mirrored, mirrored_arguments
 from strictwire.profiles.mcp.identity import Identity
-from strictwire.profiles.mcp.listing import Lister
+from strictwire.profiles.mcp.listing import LISTS, Lister
 from strictwire.profiles.mcp.request_state import Sealer
-from strictwire.profiles.mcp.results import write_failure, write_tool_failure, write_tool_result
+from strictwire.profiles.mcp.results import write_failure, write_resource_failure, write_tool_failure, write_tool_result
 from strictwire.profiles.mcp.targets import ABOUT, CAPABILITIES, Target
+from strictwire.profiles.mcp.task_store import MemoryTaskStore, TaskStore
 from strictwire.wire.envelope import RequestId, render_result
 from strictwire.wire.revisions import Revision
 
@@ -53,6 +55,7 @@ class Core:
     sealer: Sealer
     clock: Clock
     lister: Lister = field(default_factory=Lister)
+    task_store: TaskStore = field(default_factory=MemoryTaskStore)
     mirrored: dict[str, tuple[ToolContract, tuple[Mirrored, ...]]] = field(default_factory=dict)
     """Arguments that HTTP headers repeat, by tool; found once for each contract."""
 
@@ -65,12 +68,27 @@ class Core:
         """The capabilities object for what is offered now. A method whose capability is missing is refused (`offers`)."""
         offered = self.catalog.offers.kinds
         shown = {CAPABILITIES[kind]: dict(_ADVERTISED[kind]) for kind in Kind if kind in offered and _has(kind, revision)}
-        return {**shown, "logging": {}}
+        extensions: JsonObject = {"extensions": {TASKS: {}}} if revision.modern and self.catalog.offers.has_tasks else {}
+        return {**shown, "logging": {}, **extensions}
 
     def offers(self, method: str, revision: Revision) -> bool:
         """Whether a method exists: its kind of target is offered, or it has none, such as `ping`."""
         kind = ABOUT.get(method)
         return kind is None or (kind in self.catalog.offers.kinds and _has(kind, revision))
+
+    async def page(self, exchange: Exchange, revision: Revision, cursor: object) -> tuple[bytes, str | None] | Failure:
+        """One page of the list that an exchange asks for: the entries with their member name, and the next cursor."""
+        method, inbound = exchange.request.method, exchange.inbound
+        if self.catalog.narrow is None:
+            return self.lister.page(method, self.registry, revision, cursor)
+        chosen = await self.catalog.entries_for(
+            inbound.caller,
+            method,
+            LISTS[method][1](self.registry),
+            revision=revision.name,
+            transport=inbound.transport,
+        )
+        return chosen if isinstance(chosen, Failure) else self.lister.page_of(method, chosen, revision, cursor)
 
     def mirrored_of(self, tool: ToolContract) -> tuple[Mirrored, ...]:
         """The arguments of a tool that HTTP headers repeat."""
@@ -91,8 +109,15 @@ class Core:
         write_asking: Callable[[Asking], bytes] | None = None,
     ) -> Coroutine[Any, Any, None]:
         """Perform a call and answer its exchange, when awaited."""
-        inbound, revision = exchange.inbound, exchange.revision
-        call = Call(
+        call = self.call_of(exchange, target, context, capabilities)
+        render = AnswerWriter(exchange.request.id, call, exchange.revision, self.clock, tail, write_asking)
+        return self.pipeline.perform(call, self.catalog.offers.find(target.kind, target.name), render, exchange.answer)
+
+    @staticmethod
+    def call_of(exchange: Exchange, target: Target, context: RunningContext, capabilities: Collection[str]) -> Call:
+        """The call that a request makes."""
+        inbound = exchange.inbound
+        return Call(
             kind=target.kind,
             target=target.name,
             arguments=target.arguments,
@@ -100,12 +125,10 @@ class Core:
             transport=inbound.transport,
             profile=PROFILE,
             method=exchange.request.method,
-            revision=revision.name,
+            revision=exchange.revision.name,
             context=context,
             capabilities=capabilities,
         )
-        render = AnswerWriter(exchange.request.id, call, revision, self.clock, tail, write_asking)
-        return self.pipeline.perform(call, self.catalog.offers.find(target.kind, target.name), render, exchange.answer)
 
 
 class AnswerWriter(msgspec.Struct, frozen=True):
@@ -131,4 +154,6 @@ class AnswerWriter(msgspec.Struct, frozen=True):
         facts = facts_of(self.call, self.clock)
         if self.call.kind is Kind.TOOL:
             return write_tool_failure(self.request_id, failure, facts, self.revision, tool, self.tail)
+        if self.call.kind is Kind.RESOURCE:
+            return write_resource_failure(self.request_id, failure, facts, self.call.target)
         return write_failure(self.request_id, failure, facts)

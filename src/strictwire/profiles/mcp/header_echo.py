@@ -5,18 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.registry import ContractRefused
 from strictwire.fault.failure import Failure, fail
 from strictwire.profiles.endpoint import Headers
-
-NAMED_BY: Final[Mapping[str, str]] = MappingProxyType({"tools/call": "name", "prompts/get": "name", "resources/read": "uri"})
-"""The parameter that the header Mcp-Name repeats."""
+from strictwire.wire.names import NAMED_BY
 
 ANNOTATION: Final = "x-mcp-header"
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")

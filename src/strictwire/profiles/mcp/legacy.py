@@ -12,8 +12,10 @@ from typing import Final
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.handler import Ask
 from strictwire.fault.failure import Failure, Refused, fail
+from strictwire.pipeline.deadline import paused
 from strictwire.profiles.endpoint import Outlet, Reply, Silent
-from strictwire.profiles.mcp.context import Home, McpContext, check_capabilities, summarise_capabilities
+from strictwire.profiles.mcp.answers import ask_until_accepted, check_capabilities
+from strictwire.profiles.mcp.context import Home, McpContext, summarise_capabilities
 from strictwire.profiles.mcp.core import Core
 from strictwire.profiles.mcp.exchange import Exchange
 from strictwire.profiles.mcp.listen import WANTS
@@ -22,7 +24,6 @@ from strictwire.profiles.mcp.streams import Streams
 from strictwire.profiles.mcp.targets import CALLS, malformed, read_progress_token, read_target
 from strictwire.wire.envelope import (
     Notification,
-    Request,
     RequestId,
     Response,
     render_notification,
@@ -88,15 +89,15 @@ class LegacySession:
         elif method in CALLS:
             await self._call(exchange)
         else:
-            self._answer_simple(exchange)
+            await self._answer_simple(exchange)
 
-    def _answer_simple(self, exchange: Exchange) -> None:
+    async def _answer_simple(self, exchange: Exchange) -> None:
         request = exchange.request
         answer = _SIMPLE.get(request.method)
         if answer is not None:
             result = answer(self, request.params or {})
         elif request.method in LISTS:
-            result = self._list(request)
+            result = await self._list(exchange)
         else:
             result = fail("METHOD_NOT_FOUND")
         if isinstance(result, Failure):
@@ -182,11 +183,11 @@ class LegacySession:
         finally:
             context.end()
 
-    def _list(self, request: Request) -> bytes | Failure:
-        cursor = (request.params or {}).get("cursor")
+    async def _list(self, exchange: Exchange) -> bytes | Failure:
+        cursor = (exchange.request.params or {}).get("cursor")
         if cursor is not None and not isinstance(cursor, str):
             return malformed("cursor")
-        page = self._core.lister.page(request.method, self._core.registry, self.revision, cursor)
+        page = await self._core.page(exchange, self.revision, cursor)
         if isinstance(page, Failure):
             return page
         entries, following = page
@@ -255,16 +256,16 @@ class LegacyContext(McpContext, kw_only=True):
     """Sends one question and waits for its answer."""
 
     async def ask(self, questions: Mapping[str, Ask]) -> Mapping[str, JsonObject]:
-        """Send the questions one after the other. The time limit of the tool is paused meanwhile."""
+        """Send the questions one after the other. The time limit of the tool is paused meanwhile.
+
+        Raises Refused(ANSWER_INVALID): the client repeats an answer that is not accepted.
+        """
         check_capabilities(questions, self.capabilities)
-        deadline = self.deadline
-        if deadline is not None:
-            deadline.pause()
-        try:
-            return {key: await self.put(question, self.outlet) for key, question in questions.items()}
-        finally:
-            if deadline is not None:
-                deadline.resume()
+        with paused(self.deadline):
+            return {key: await ask_until_accepted(self._put, question) for key, question in questions.items()}
+
+    async def _put(self, question: Ask) -> JsonObject:
+        return await self.put(question, self.outlet)
 
     def close_stream(self) -> None:
         """Where the revision has streams that can be resumed, the client reconnects for the rest."""

@@ -11,6 +11,7 @@ from strictwire.canon.json import JsonObject, render
 from strictwire.profiles.endpoint import Reply
 from strictwire.profiles.mcp.core import Core
 from strictwire.profiles.mcp.exchange import Exchange
+from strictwire.profiles.mcp.tasks.subscription import Subscription
 from strictwire.wire.envelope import render_notification, render_result
 from strictwire.wire.names import META_SUBSCRIPTION
 from strictwire.wire.revisions import MODERN, REVISIONS
@@ -35,11 +36,11 @@ def honour(wanted: JsonObject, capabilities: JsonObject) -> JsonObject:
     return granted
 
 
-async def listen(exchange: Exchange, wanted: JsonObject, core: Core) -> None:
+async def listen(exchange: Exchange, wanted: JsonObject, core: Core, of_tasks: Subscription) -> None:
     """Acknowledge, then notify the client of changes until it goes away or the server closes."""
     request, outlet = exchange.request, exchange.outlet
     mark: JsonObject = {META_SUBSCRIPTION: request.id}
-    granted = honour(wanted, core.capabilities(REVISIONS[MODERN]))
+    granted = honour(wanted, core.capabilities(REVISIONS[MODERN])) | of_tasks.granted
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def notify(changed: str, uri: str | None) -> None:
@@ -56,8 +57,10 @@ async def listen(exchange: Exchange, wanted: JsonObject, core: Core) -> None:
     acknowledged: JsonObject = {"_meta": mark, "notifications": granted}
     outlet.send(render_notification("notifications/subscriptions/acknowledged", acknowledged))
     stop = core.catalog.watch(notify)
+    of_tasks.start()
     try:
         await ended
     finally:
+        of_tasks.stop()
         stop()
     exchange.answer(Reply(body=render_result(request.id, render({"resultType": "complete", "_meta": mark}))))

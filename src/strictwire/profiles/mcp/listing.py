@@ -95,7 +95,15 @@ class Lister:
         """
         if registry is not self._registry:
             self._registry, self._written = registry, {}
-        mark, pages = self._pages(method, registry, revision)
+        return self._cut(*self._pages(method, registry, revision), cursor)
+
+    def page_of(
+        self, method: str, entries: Sequence[Any], revision: Revision, cursor: object
+    ) -> tuple[bytes, str | None] | Failure:
+        """The same for entries that were chosen for one caller. Nothing is kept."""
+        return self._cut(*self._write(method, entries, revision), cursor)
+
+    def _cut(self, mark: str, pages: list[bytes], cursor: object) -> tuple[bytes, str | None] | Failure:
         index = self._index(cursor, mark, len(pages))
         if index is None:
             return fail("INVALID_CURSOR")
@@ -106,12 +114,15 @@ class Lister:
         """The pages, and a mark that changes whenever any of them does."""
         key = (method, revision.name)
         if key not in self._written:
-            member, select, show = LISTS[method]
-            shown = [show(each, revision) for each in select(registry)]
-            cuts = range(0, max(len(shown), 1), self._page)
-            pages = [b"%b:%b" % (render(member), render(shown[cut : cut + self._page])) for cut in cuts]
-            self._written[key] = digest_bytes(b"\n".join(pages))[7:19], pages
+            self._written[key] = self._write(method, LISTS[method][1](registry), revision)
         return self._written[key]
+
+    def _write(self, method: str, entries: Sequence[Any], revision: Revision) -> tuple[str, list[bytes]]:
+        member, _, show = LISTS[method]
+        shown = [show(each, revision) for each in entries]
+        cuts = range(0, max(len(shown), 1), self._page)
+        pages = [b"%b:%b" % (render(member), render(shown[cut : cut + self._page])) for cut in cuts]
+        return digest_bytes(b"\n".join(pages))[7:19], pages
 
     @staticmethod
     def _index(cursor: object, mark: str, pages: int) -> int | None:

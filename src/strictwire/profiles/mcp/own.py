@@ -11,6 +11,7 @@ from strictwire.profiles.mcp.exchange import Exchange, Session
 from strictwire.profiles.mcp.legacy import LegacySession
 from strictwire.profiles.mcp.modern import Modern
 from strictwire.profiles.mcp.quota import fair_limits
+from strictwire.profiles.mcp.tasks.service import Tasks
 from strictwire.wire.revisions import negotiate_legacy
 
 MAX_SESSIONS: Final = 10_000
@@ -22,10 +23,11 @@ class OwnBackend:
 
     session_limits = fair_limits(MAX_SESSIONS)
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, *, task_prefix: str = "") -> None:
         self.journal = core.pipeline.journal
         self._core = core
-        self.serve = Modern(core).serve
+        self._tasks = Tasks(core, prefix=task_prefix)
+        self.serve = Modern(core, self._tasks).serve
 
     async def open_session(self, exchange: Exchange, session_id: str | None) -> Session | Reply | Failure:
         """See Backend."""
@@ -37,5 +39,6 @@ class OwnBackend:
         self._core.catalog.announce("closing")
 
     async def close(self) -> None:
-        """See Backend."""
+        """See Backend. Running tasks end."""
         self._core.catalog.announce("closing")
+        await self._tasks.close()

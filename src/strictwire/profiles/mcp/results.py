@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.dialects import http as http_dialect
@@ -14,6 +16,7 @@ from strictwire.pipeline.call import Done
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.profiles.endpoint import Reply
 from strictwire.wire.envelope import RequestId, render_error, render_result
+from strictwire.wire.names import META_SERVER
 from strictwire.wire.revisions import Revision
 
 PROTOCOL_CODES: Final = frozenset(
@@ -30,6 +33,14 @@ def write_failure(request_id: RequestId | None, failure: Failure, facts: Facts) 
     error = mcp_dialect.render_error(failure, facts)
     status = http_dialect.rpc_status_of(failure, facts)
     return Reply(body=render_error(request_id, error), status=status, envelope=error)
+
+
+def write_resource_failure(request_id: RequestId, failure: Failure, facts: Facts, uri: JsonValue) -> Reply:
+    """A failure of resources/read. What its function does not find is as unknown as a URI that no function serves."""
+    if failure.code == "NOT_FOUND":
+        details = {"uri": uri, **failure.details}
+        failure = replace(failure, code="RESOURCE_NOT_FOUND", details=details)
+    return write_failure(request_id, failure, facts)
 
 
 def write_tool_failure(
@@ -93,8 +104,8 @@ def _fit(item: JsonObject, revision: Revision) -> JsonObject:
 
 
 def _merge_meta(meta: Mapping[str, JsonValue], tail: bytes) -> bytes:
-    """Put a result's own `_meta` members beside those of the stamp."""
-    own = render(dict(meta))
-    if b'"_meta":{' in tail:
+    """Put a result's own `_meta` members beside those of the stamp, which a result cannot replace."""
+    own = render({name: value for name, value in meta.items() if name != META_SERVER})
+    if own != b"{}" and b'"_meta":{' in tail:
         return tail.replace(b'"_meta":{', b'"_meta":%b,' % own[:-1], 1)
-    return b',"_meta":%b%b' % (own, tail)
+    return tail if own == b"{}" else b',"_meta":%b%b' % (own, tail)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,8 @@ class Docstring:
 
 def read_docstring(function: Callable[..., Any]) -> Docstring:
     """Read the docstring of a function. Text that has no known form is ignored."""
-    text = inspect.getdoc(function) or ""
+    documented = function.func if isinstance(function, functools.partial) else function
+    text = inspect.getdoc(documented) or ""
     lines = text.splitlines()
     found = dict(_sphinx(lines)) | dict(_google(lines)) | dict(_numpy(lines))
     return Docstring(summary=_summary(text), parameters=found)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import CallContext, Handler
-from strictwire.server.context import Context
+from strictwire.server.declare.context import Context
+from strictwire.server.declare.inject import Finish, Read, bindable
+from strictwire.server.declare.parameters import Parameters
 from strictwire.server.declare.refused import place_of
-
-Read: TypeAlias = Callable[[JsonObject], dict[str, Any]]
-"""Makes the keyword arguments of the author's function from the arguments of a call."""
-
-Finish: TypeAlias = Callable[[Any, JsonObject], Any]
-"""Makes the result of the handler from the return value and the arguments of the call."""
 
 
 def check_function(function: Callable[..., Any]) -> None:
@@ -26,8 +22,11 @@ def check_function(function: Callable[..., Any]) -> None:
         )
 
 
-def make_handler(function: Callable[..., Any], read: Read, context: str | None, finish: Finish) -> Handler:
+def make_handler(function: Callable[..., Any], read: Read, parameters: Parameters | None, finish: Finish) -> Handler:
     """The handler of a resource, prompt or completion. For a plain function it is plain too, so that it runs in a thread."""
+    if parameters is not None and parameters.needs_running:
+        return bindable(function, parameters, read, finish)
+    context = None if parameters is None else parameters.context
 
     def invoke(arguments: JsonObject, call: CallContext) -> Any:
         named = read(arguments)

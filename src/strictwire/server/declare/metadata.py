@@ -6,6 +6,7 @@ The libraries are recognised by the names of their classes, so that none of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -123,3 +124,12 @@ def split(metas: list[msgspec.Meta]) -> tuple[dict[str, Any], dict[str, Any]]:
         merged |= {name: value for name, value in given.items() if value is not None}
     constraints = {name: value for name, value in merged.items() if name in CONSTRAINTS}
     return constraints, {name: value for name, value in merged.items() if name not in CONSTRAINTS}
+
+
+def texts_of(hint: Any) -> dict[str, Any]:
+    """The title, description and examples in the metadata of a hint. The metadata that only pydantic knows has its own."""
+    metas: list[msgspec.Meta] = []
+    for each in getattr(hint, "__metadata__", ()):
+        with suppress(NotTranslated):
+            metas += translate(each)
+    return {name: value for name, value in split(metas)[1].items() if name != "extra_json_schema"}

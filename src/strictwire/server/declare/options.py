@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, TypedDict
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, SafetyRefused, declare_safety
+from strictwire.contract.task import RENDERED, TaskPolicy
 from strictwire.contract.tool import EMPTY, Caps
 from strictwire.fault.dialects.mcp import TOOL_DIALECTS
 from strictwire.fault.failure_code import FailureCode
 from strictwire.fault.raised import ToolError
 from strictwire.pipeline.stages import TIERS
+from strictwire.profiles.mcp.task_store import MAX_RESULT_BYTES
 from strictwire.server.declare.refused import Place
 
 CAPABILITIES: Final = ("elicitation", "sampling", "roots")
@@ -42,6 +45,8 @@ class ToolOptions(TypedDict, total=False):
     """The capabilities that the client must have: `elicitation`, `sampling`, `roots`. Default: none."""
     caps: Caps | None
     """Limits of time, response size and concurrency."""
+    task: str | TaskPolicy
+    """Whether calls become tasks: `never`, `optional` or `required`, or a `TaskPolicy` with its limits. Default: `never`."""
     dialect: str
     """The format of its failures: `mcp`, `mcp/v1`, `resolve/v0` or `system/1.0`. Default: `mcp`."""
     raises: Sequence[type[ToolError]]
@@ -66,6 +71,46 @@ def check_options(options: Mapping[str, Any], place: Place) -> None:
         for each in [value] if isinstance(value, str) else value:
             if each not in known:
                 raise place.refuse(f"{option}={each!r} is unknown; {_suggest(each, known)}")
+    _check_caps(options.get("caps"), place)
+
+
+def _check_caps(caps: Any, place: Place) -> None:
+    if caps is None:
+        return
+    if not isinstance(caps, Caps):
+        raise place.refuse(f"caps={caps!r} is no Caps; write caps=Caps(timeout_ms=2_000)")
+    for name in ("timeout_ms", "response_bytes", "concurrency"):
+        value = getattr(caps, name)
+        if type(value) is not int or value <= 0:
+            raise place.refuse(f"caps has {name}={value!r}; use a whole number above 0")
+
+
+TASKS: Final[Mapping[str, TaskPolicy | None]] = MappingProxyType(
+    {"never": None, "optional": TaskPolicy(), "required": TaskPolicy(required=True)}
+)
+"""The short forms of the option `task`."""
+
+
+def task_of(options: Mapping[str, Any], place: Place) -> TaskPolicy | None:
+    """How calls become tasks. Raises DeclarationRefused."""
+    given = options.get("task", "never")
+    if isinstance(given, TaskPolicy):
+        _check_policy(given, place)
+        return given
+    if not isinstance(given, str) or given not in TASKS:
+        advice = _suggest(given, TASKS)
+        raise place.refuse(f"task={given!r} is unknown; {advice}" + ("" if "?" in advice else ", or a TaskPolicy"))
+    return TASKS[given]
+
+
+def _check_policy(policy: TaskPolicy, place: Place) -> None:
+    for name in ("timeout_ms", "keep_ms", "result_bytes", "poll_ms"):
+        if getattr(policy, name) <= 0:
+            raise place.refuse(f"task has {name}={getattr(policy, name)}; use a number above 0")
+    if policy.kept_bytes > MAX_RESULT_BYTES:
+        raise place.refuse(f"task has result_bytes={policy.result_bytes}; use at most {MAX_RESULT_BYTES // RENDERED}")
+    if policy.start not in ("call", "handler"):
+        raise place.refuse(f"task has start={policy.start!r}; use 'call' or 'handler'")
 
 
 def failures_of(options: Mapping[str, Any], place: Place) -> tuple[FailureCode, ...]:

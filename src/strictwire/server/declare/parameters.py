@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypedDict
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Annotated, Any, Final, TypedDict, get_args, get_origin
 
 import msgspec
 from msgspec.structs import asdict
@@ -15,20 +14,31 @@ from msgspec.structs import asdict
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.conform import compile_schema
 from strictwire.contract.schema import DIALECT
-from strictwire.server.context import Context
+from strictwire.server.declare.context import NO_LIFESPAN
 from strictwire.server.declare.definitions import Direction
+from strictwire.server.declare.depends import Dependency, DependencyReader, check_context, find_depends, is_context
 from strictwire.server.declare.docstrings import read_docstring
-from strictwire.server.declare.metadata import NotTranslated, is_field, split, translate
-from strictwire.server.declare.placeholders import convert
+from strictwire.server.declare.hints import read_hints
+from strictwire.server.declare.metadata import is_field, texts_of
+from strictwire.server.declare.placeholders import convert, with_integers
 from strictwire.server.declare.pydantic import encode_special
 from strictwire.server.declare.refused import NotSupported, Place, place_of
-from strictwire.server.declare.schemas import root_schema
-from strictwire.server.declare.special import read_special
+from strictwire.server.declare.schemas import read_special, root_schema
 from strictwire.server.declare.types import lower_at
 from strictwire.server.declare.violations import refused_by_type
 
 MAX_SHOWN_DEFAULT: Final = 80
 """Characters of JSON. A longer default is not shown to models."""
+
+_UNTYPED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ctx": "write `ctx: Context`",
+        "context": "write `context: Context`",
+        "self": "declare the method of an object, as in `server.tool(shop.find)`",
+        "cls": "declare the method of the class, as in `server.tool(Shop.find)`",
+    }
+)
+"""What to write for a parameter without a hint, by the names that such parameters usually have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +79,15 @@ class Parameters:
     context: str | None
     """The name of the parameter that receives the Context."""
     place: Place
+    injected: Mapping[str, Dependency] = field(default_factory=dict)
+    """What fills in the parameters that callers do not pass."""
+    has_lifespan: bool = False
+    """Whether the Context has the value of a lifespan."""
+
+    @property
+    def needs_running(self) -> bool:
+        """Whether the function needs values of the running server."""
+        return bool(self.injected) or (self.context is not None and self.has_lifespan)
 
     def input_schema(self) -> JsonObject:
         """The closed schema of the arguments. Raises DeclarationRefused: two of its classes have the same name."""
@@ -115,37 +134,36 @@ def _convert_with_integers(arguments: JsonObject, struct: type[msgspec.Struct]) 
         raise refused_by_type(exc, arguments) from exc
 
 
-def with_integers(value: Any) -> Any:
-    """The value with every float that has no fraction as an integer."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [with_integers(each) for each in value]
-    if isinstance(value, dict):
-        return {name: with_integers(each) for name, each in value.items()}
-    return value
+def read_parameters(function: Callable[..., Any], lifespan: Any = NO_LIFESPAN) -> Parameters:
+    """The parameters of a function. `lifespan` is the type that the lifespan of the server yields.
 
-
-def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The type hints of a function. Raises DeclarationRefused: a name in them is not defined."""
-    try:
-        return typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError) as exc:
-        raise place_of(function).refuse(
-            f"its type hints cannot be resolved ({exc}); use a function, and only types that its module defines or imports"
-        ) from exc
-
-
-def read_parameters(function: Callable[..., Any]) -> Parameters:
-    """The parameters of a function. Raises DeclarationRefused."""
+    Raises DeclarationRefused.
+    """
     hints, place = read_hints(function), place_of(function)
     texts = read_docstring(function).parameters
     given = inspect.signature(function).parameters
-    context = next((name for name in given if hints.get(name) is Context), None)
+    context = next((name for name in given if is_context(hints.get(name))), None)
+    if context is not None:
+        check_context(hints[context], lifespan, place.parameter(context))
+    injected = _read_injected(function, hints, lifespan)
     listed = tuple(
-        _read_parameter(each, hints, texts, place.parameter(name)) for name, each in given.items() if name != context
+        _read_parameter(each, hints, texts, place.parameter(name))
+        for name, each in given.items()
+        if name != context and name not in injected
     )
-    return Parameters(listed=listed, context=context, place=place)
+    return Parameters(
+        listed=listed, context=context, place=place, injected=injected, has_lifespan=lifespan is not NO_LIFESPAN
+    )
+
+
+def _read_injected(function: Callable[..., Any], hints: Mapping[str, Any], lifespan: Any) -> dict[str, Dependency]:
+    reader, found = DependencyReader(lifespan), {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        place = place_of(function).parameter(name)
+        depends = find_depends(parameter, hints.get(name), place)
+        if depends is not None:
+            found[name] = reader.read(depends, hints[name], place)
+    return found
 
 
 def _read_parameter(
@@ -154,7 +172,9 @@ def _read_parameter(
     if parameter.kind not in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY):
         raise place.refuse("is *args, **kwargs or positional-only; use a parameter that can be passed by name")
     if parameter.name not in hints:
-        raise place.refuse("has no type hint; add one, because the contract is derived from it")
+        advice = _UNTYPED.get(parameter.name, "add one, because the contract is derived from it")
+        raise place.refuse(f"has no type hint; {advice}")
+    _check_context_class(hints[parameter.name], parameter.name, place)
     hint, default, make_default = _merge_field(hints[parameter.name], parameter.default)
     lowered = lower_at(hint, Direction.INPUT, place)
     shown = texts_of(hint) | _shown_default(lowered, default, place)
@@ -162,13 +182,15 @@ def _read_parameter(
     return Parameter(name=parameter.name, hint=lowered, texts=shown, make_default=make_default)
 
 
-def texts_of(hint: Any) -> dict[str, Any]:
-    """The title, description and examples in the metadata of a hint. The metadata that only pydantic knows has its own."""
-    metas: list[msgspec.Meta] = []
-    for each in getattr(hint, "__metadata__", ()):
-        with suppress(NotTranslated):
-            metas += translate(each)
-    return {name: value for name, value in split(metas)[1].items() if name != "extra_json_schema"}
+def _check_context_class(hint: Any, name: str, place: Place) -> None:
+    """Refuse a Context of another framework, and `Context | None`: each would be an argument that callers pass."""
+    for each in (hint, *get_args(hint)):
+        if is_context(each):
+            raise place.refuse(f"is optional, but every call has a Context; write `{name}: Context`")
+        for kind in getattr(get_origin(each) or each, "__mro__", ()):
+            module = kind.__module__.partition(".")[0]
+            if kind.__name__ == "Context" and module in ("mcp", "fastmcp"):
+                raise place.refuse(f"is a Context of {module}; write `from strictwire import Context`")
 
 
 def _shown_default(lowered: Any, default: Any, place: Place) -> dict[str, str]:
@@ -191,9 +213,9 @@ def _merge_field(hint: Any, default: Any) -> tuple[Any, Any, Callable[[], Any] |
     fields = [each for each in (*getattr(hint, "__metadata__", ()), default) if is_field(each)]
     if is_field(default):
         hint, default = Annotated[hint, default], inspect.Parameter.empty
-    for field in fields:
-        if default is inspect.Parameter.empty and not field.is_required():
-            if field.default_factory is not None:
-                return hint, default, field.default_factory
-            default = field.default
+    for each in fields:
+        if default is inspect.Parameter.empty and not each.is_required():
+            if each.default_factory is not None:
+                return hint, default, each.default_factory
+            default = each.default
     return hint, default, None if default is inspect.Parameter.empty else lambda: default

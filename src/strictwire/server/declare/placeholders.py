@@ -11,13 +11,23 @@ from strictwire.canon.json import JsonObject
 from strictwire.contract.conform import Conformer, compile_schema
 from strictwire.server.declare.definitions import Definitions, Direction, definition_name
 from strictwire.server.declare.refused import type_name
-from strictwire.server.declare.schemas import inner_schema, root_schema
-from strictwire.server.declare.special import Special, read_special, special
+from strictwire.server.declare.schemas import Special, inner_schema, read_special, root_schema, special
 
 
 def convert(value: Any, hint: Any) -> Any:
     """Convert a JSON value to a lowered hint. Raises msgspec.ValidationError."""
     return msgspec.convert(value, hint, strict=True, str_keys=True, dec_hook=read_special)
+
+
+def with_integers(value: Any) -> Any:
+    """The value with every float that has no fraction as an integer."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [with_integers(each) for each in value]
+    if isinstance(value, dict):
+        return {name: with_integers(each) for name, each in value.items()}
+    return value
 
 
 def convert_inside(value: Any, hint: Any) -> Any:

@@ -50,7 +50,7 @@ def prompt_handler(function: Callable[..., Any], contract: PromptContract, param
         result: JsonObject = {"description": contract.description} if contract.description else {}
         return result | {"messages": [_message(part) for part in parts]}
 
-    return make_handler(function, text_reader(parameters), parameters.context, finish)
+    return make_handler(function, text_reader(parameters), parameters, finish)
 
 
 def _message(part: Any) -> JsonObject:

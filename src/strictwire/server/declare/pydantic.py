@@ -16,7 +16,7 @@ from strictwire.server.declare.definitions import Definitions, Direction, defini
 from strictwire.server.declare.leaves import write_leaf
 from strictwire.server.declare.parts import parts
 from strictwire.server.declare.refused import NotSupported
-from strictwire.server.declare.special import Special, special
+from strictwire.server.declare.schemas import Special, special
 
 _MODES: Final[Mapping[Direction, str]] = MappingProxyType({Direction.INPUT: "validation", Direction.OUTPUT: "serialization"})
 """The names of the directions in pydantic."""
@@ -79,12 +79,15 @@ def _adapter(hint: Any) -> Any:
     try:
         from pydantic import TypeAdapter
         from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+        from pydantic_core import SchemaError
     except ModuleNotFoundError as exc:
         raise NotSupported("needs pydantic, which is not installed; run: pip install pydantic") from exc
     try:
         return TypeAdapter(hint)
     except ImportError as exc:  # EmailStr needs email-validator
         raise NotSupported(f"needs another package: {exc}") from exc
+    except SchemaError as exc:  # a bound of another type, such as a number for a date
+        raise NotSupported(f"is refused by pydantic: {str(exc).splitlines()[-1].strip()}") from exc
     except (PydanticSchemaGenerationError, PydanticUserError, TypeError) as exc:
         raise NotSupported(f"is refused by pydantic: {str(exc).splitlines()[0]}") from exc
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import is_dataclass
+from typing import Any, Final, get_origin
 
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Handler
@@ -11,20 +13,30 @@ from strictwire.contract.tool import ResourceContract
 from strictwire.contract.uri_template import TemplateRefused, UriTemplate, compile_template
 from strictwire.fault.failure import Refused, fail
 from strictwire.server.content import Embedded, resource_contents
+from strictwire.server.declare.context import NO_LIFESPAN
+from strictwire.server.declare.hints import read_hints
 from strictwire.server.declare.invoke import check_function, make_handler
 from strictwire.server.declare.parameters import Parameters, read_parameters
-from strictwire.server.declare.refused import place_of
+from strictwire.server.declare.refused import place_of, type_name
 from strictwire.server.declare.texts import is_scalar, text_reader
 
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+"""The start of an absolute URI (RFC 3986, section 3.1)."""
 
-def resource_handler(function: Callable[..., Any], contract: ResourceContract) -> Handler:
+_OBJECTS: Final = frozenset({dict, list, tuple, set, int, float, bool, type(None)})
+"""Types of results that are neither text nor bytes."""
+
+
+def resource_handler(function: Callable[..., Any], contract: ResourceContract, lifespan: Any = NO_LIFESPAN) -> Handler:
     """The handler of a resource. Raises DeclarationRefused."""
     check_function(function)
     try:
         template = compile_template(contract.uri)
     except TemplateRefused as exc:
         raise place_of(function).refuse(f"the URI template {exc}") from exc
-    parameters = read_parameters(function)
+    _check_uri(contract.uri, function)
+    parameters = read_parameters(function, lifespan)
+    _check_result(function)
     _check_variables(template, parameters)
     read_texts = text_reader(parameters)
 
@@ -38,7 +50,24 @@ def resource_handler(function: Callable[..., Any], contract: ResourceContract) -
             raise Refused(fail("OUTPUT_INVALID", details={"reason": "not_text_or_bytes"}))
         return {"contents": [resource_contents(arguments["uri"], body, contract.mime_type)]}
 
-    return make_handler(function, read, parameters.context, finish)
+    return make_handler(function, read, parameters, finish)
+
+
+def _check_uri(uri: str, function: Callable[..., Any]) -> None:
+    """A resource has an absolute URI: clients cannot resolve a relative one. Raises DeclarationRefused."""
+    if not _SCHEME.match(uri):
+        raise place_of(function).refuse(f"the URI {uri!r} has no scheme; write a URI such as 'notes://{uri.lstrip('/')}'")
+
+
+def _check_result(function: Callable[..., Any]) -> None:
+    """Refuse a result type that is neither text nor bytes. Raises DeclarationRefused."""
+    returned = read_hints(function).get("return", Any)
+    kind = get_origin(returned) or returned
+    if kind in _OBJECTS or (is_dataclass(kind) and kind is not Embedded):
+        raise place_of(function).refuse(
+            f"the result has type {type_name(returned)}, but a resource is text or bytes; return str, for example "
+            "json.dumps(...), bytes or Embedded"
+        )
 
 
 def _check_variables(template: UriTemplate, parameters: Parameters) -> None:

@@ -1,15 +1,47 @@
-"""JSON Schemas of lowered type hints: closed objects, no defaults, definitions in `$defs`."""
+"""JSON Schemas of lowered type hints: closed objects, no defaults, definitions in `$defs`.
+
+A type hint is lowered to one that msgspec understands. Every part that msgspec does not know becomes a placeholder, a class
+of its own, which says how its schema is made and how a value is read. msgspec calls these through its hooks, so that hints
+without such parts cost nothing.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import msgspec
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.schema import DIALECT
 from strictwire.server.declare.definitions import Definitions, Direction, normalise
-from strictwire.server.declare.special import Special
+
+
+class _Placeholder(type):
+    """msgspec checks that a hook returns an instance of the class. A placeholder stands for another type, so all are."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return True
+
+
+class Special(metaclass=_Placeholder):
+    """Base of the placeholder classes."""
+
+    make_schema: ClassVar[Callable[[Definitions], JsonObject]]
+    """Returns the schema, and adds the definitions that it refers to."""
+    read: ClassVar[Callable[[Any], Any]]
+    """Converts a JSON value that conforms to the schema. Raises ValueError: the type itself rejects the value."""
+
+
+def special(name: str, *, schema: Callable[[Definitions], JsonObject], read: Callable[[Any], Any]) -> type[Special]:
+    """Make a placeholder class."""
+    made: type[Special] = _Placeholder(name, (Special,), {"make_schema": staticmethod(schema), "read": staticmethod(read)})  # type: ignore[assignment]
+    return made
+
+
+def read_special(kind: type[Special], value: Any) -> Any:
+    """The `dec_hook` of msgspec."""
+    return kind.read(value)
 
 
 def root_schema(hint: Any, direction: Direction) -> JsonObject:

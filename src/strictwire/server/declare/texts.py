@@ -14,8 +14,7 @@ from strictwire.fault.failure import Refused, fail
 from strictwire.fault.violations import Violation
 from strictwire.server.declare.definitions import Direction
 from strictwire.server.declare.parameters import Parameter, Parameters
-from strictwire.server.declare.schemas import root_schema
-from strictwire.server.declare.special import read_special
+from strictwire.server.declare.schemas import read_special, root_schema
 from strictwire.server.declare.violations import refused_by_type
 
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})

@@ -1,4 +1,4 @@
-"""Lowers a type hint to one that msgspec converts. Parts that msgspec does not know become placeholders (`special`).
+"""Lowers a type hint to one that msgspec converts. Parts that msgspec does not know become placeholders (`schemas`).
 
     Annotated[int, Field(ge=1)]   Annotated[int, msgspec.Meta(ge=1)]
     Path                          a placeholder, from the table in `leaves`
@@ -21,6 +21,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired, Required, TypedD
 import msgspec
 
 from strictwire.canon.json import JsonObject
+from strictwire.server.declare.constraints import check_constraints
 from strictwire.server.declare.definitions import Definitions, Direction
 from strictwire.server.declare.leaves import LEAVES, Leaf
 from strictwire.server.declare.metadata import NotTranslated, class_name, is_pydantic, split, translate
@@ -28,8 +29,7 @@ from strictwire.server.declare.parts import Metadata, aliased, fields, is_record
 from strictwire.server.declare.placeholders import RecordPlaceholder, union_special
 from strictwire.server.declare.pydantic import is_pydantic_type, pydantic_special
 from strictwire.server.declare.refused import NotSupported, Place, advice_for, type_name
-from strictwire.server.declare.schemas import inner_schema
-from strictwire.server.declare.special import Special, special
+from strictwire.server.declare.schemas import Special, inner_schema, special
 
 _UNIONS: Final = (Union, types.UnionType)
 
@@ -48,6 +48,7 @@ def lower_at(hint: Any, direction: Direction, place: Place) -> Any:
 
 def lower(hint: Any, direction: Direction) -> Any:
     """The lowered hint. Raises NotSupported."""
+    check_constraints(hint)
     if mentions_pydantic(hint):
         return pydantic_special(hint, direction)
     lowered = _Lowering(direction).lower(hint)

@@ -18,7 +18,7 @@ from strictwire.contract.registry import ContractRefused, check_name
 from strictwire.contract.tool import ToolContract
 from strictwire.sources.folder import CONTRACT, INPUT, OUTPUT
 from strictwire.sources.refused import SourceRefused
-from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, Sources, read_source
 from strictwire.sources.verbs.result import CLEAN, VerbResult, verb
 from strictwire.sources.whole_file import write_whole
 
@@ -71,7 +71,7 @@ def _maybe_read(path: Path) -> bytes | None:
 class FreezeOptions:
     """The source of the contracts and the folder for the files."""
 
-    source: str | ToolSet
+    source: Sources
     """A running server, a dump or a lock file. For code-first servers, the CLI calls `freeze_contracts`."""
     out: str = "schemas/tools"
     live: LiveOptions = NO_OPTIONS
@@ -87,7 +87,7 @@ def run_freeze(options: FreezeOptions) -> VerbResult:
     )
 
 
-def _read_fully(source: str | ToolSet, live: LiveOptions = NO_OPTIONS) -> ToolSet:
+def _read_fully(source: Sources, live: LiveOptions = NO_OPTIONS) -> ToolSet:
     """The tools of a source. Raises SourceRefused if any part cannot be read: partial output would look complete."""
     tools = read_source(source, live=live)
     if tools.read_problems:
@@ -100,7 +100,7 @@ def _read_fully(source: str | ToolSet, live: LiveOptions = NO_OPTIONS) -> ToolSe
 class BundleOptions:
     """The folder of schema files and the folder for the bundled files."""
 
-    source: str | ToolSet = DEFAULT_SOURCE
+    source: Sources = DEFAULT_SOURCE
     out: str = "build/schemas/tools"
 
 
@@ -127,7 +127,7 @@ def run_bundle(options: BundleOptions) -> VerbResult:
 class DocsOptions:
     """What to document. Without `out`, the page is the text of the result."""
 
-    source: str | ToolSet = DEFAULT_SOURCE
+    source: Sources = DEFAULT_SOURCE
     output_format: str = "markdown"
     """`markdown` or `html`."""
     title: str = "Tools"

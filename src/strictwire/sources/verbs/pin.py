@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from strictwire.check.finding import Report
 from strictwire.check.pin import check_pins
 from strictwire.check.render.text import count
-from strictwire.check.subject import ToolSet
 from strictwire.sources.lock import LOCK_NAME, read_lock, read_pins, write_lock
 from strictwire.sources.refused import SourceRefused
-from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, read_source
+from strictwire.sources.specifier import DEFAULT_SOURCE, NO_OPTIONS, LiveOptions, Sources, read_source
 from strictwire.sources.verbs.result import CLEAN, Output, VerbResult, report_result, verb
 
 
@@ -18,7 +18,7 @@ from strictwire.sources.verbs.result import CLEAN, Output, VerbResult, report_re
 class PinOptions:
     """The source to pin, the lock file, and how to report."""
 
-    source: str | ToolSet = DEFAULT_SOURCE
+    source: Sources = DEFAULT_SOURCE
     lock: str = LOCK_NAME
     output: Output = field(default_factory=Output)
     live: LiveOptions = NO_OPTIONS
@@ -38,6 +38,12 @@ def run_pin(options: PinOptions) -> VerbResult:
 @verb
 def run_pin_check(options: PinOptions) -> VerbResult:
     """Compare a source with the lock file."""
+    return report_result(pin_report(options), options.output)
+
+
+def pin_report(options: PinOptions) -> Report:
+    """The tools that differ from their pins. Raises SourceRefused."""
+    if not Path(options.lock).exists():
+        raise SourceRefused(options.lock, "there is no lock file; write it with `strictwire pin`")
     pinned = read_pins(read_lock(Path(options.lock)))
-    report = check_pins(pinned.pins, read_source(options.source, live=options.live), against=options.lock)
-    return report_result(report, options.output)
+    return check_pins(pinned.contracts, read_source(options.source, live=options.live), against=options.lock)

@@ -1,4 +1,4 @@
-"""Run logs as files: one per run, the last five kept, and a link to the newest (clause V11).
+"""Run logs as files: one per run, the last five that have ended kept, and a link to the newest (clause V11).
 
     <root>/mcp_server/envelope_validation/
       000017.20260101T000000Z.jsonl    one event per line; numbered, so that the order does not depend on the clock
@@ -7,11 +7,12 @@
 A run log shows how requests went; the audit trail proves it. So a run log never stops a call. If it cannot write (no
 folder, a full disk, a file at its limit), it warns once through `logging`, counts the lost events, and reports them as
 `metadata.lost` in the next event it can write. A partly written line is removed. Several servers may share the folder;
-each has its own file.
+each has its own file, and holds a lock on it while it runs: the file of a living process is never removed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import re
@@ -30,7 +31,7 @@ FOLDER: Final = Path("mcp_server") / "envelope_validation"
 
 LATEST: Final = ".latest"
 KEPT: Final = 5
-"""Runs that are kept, the current one included (clause V11)."""
+"""Runs that are kept of those that have ended (clause V11)."""
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Of one file: about 150,000 events. A client that sends garbage for days must not fill the disk."""
@@ -86,9 +87,9 @@ class FileRunLog:
         self._folder.mkdir(parents=True, exist_ok=True)
         self.path = self._create(stamp)
         _replace_link(self._folder / LATEST, self.path.name)
-        for _, old in _list_runs(self._folder)[:-KEPT]:
-            if old != self.path.name:
-                (self._folder / old).unlink(missing_ok=True)
+        ended = [path for _, name in _list_runs(self._folder) if _has_ended(path := self._folder / name)]
+        for old in ended[:-KEPT]:
+            old.unlink(missing_ok=True)
 
     def _create(self, stamp: str) -> Path:
         """Create a file that no other server has. Raises OSError."""
@@ -97,6 +98,8 @@ class FileRunLog:
             path = self._folder / f"{number + attempt:06d}.{stamp}.jsonl"
             with suppress(FileExistsError):
                 self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                # Shared: a reader that looks whether the run has ended asks for an exclusive lock.
+                fcntl.flock(self._file, fcntl.LOCK_SH)
                 return path
         raise FileExistsError(None, "every number is taken")
 
@@ -114,6 +117,21 @@ def _list_runs(folder: Path) -> list[tuple[int, str]]:
     """The runs in a folder, oldest first."""
     names = (_NAME.fullmatch(name) for name in os.listdir(folder))  # noqa: PTH208 - only the names are needed
     return sorted((int(found["number"]), found.string) for found in names if found is not None)
+
+
+def _has_ended(path: Path) -> bool:
+    """Whether no process holds the lock of a run log. The kernel releases it with the process."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True
 
 
 def _replace_link(link: Path, target: str) -> None:

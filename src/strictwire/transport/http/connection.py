@@ -10,46 +10,19 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from typing import Any
+from typing import Any, Final
 
-from strictwire.fault.failure import fail
+from strictwire.fault.failure import Failure, fail
 from strictwire.profiles.endpoint import Reply
 from strictwire.transport.http import http1
 from strictwire.transport.http.cors import HeaderFields
 from strictwire.transport.http.handoff import FindOwner
-from strictwire.transport.http.limits import HttpLimits
 from strictwire.transport.http.parser import ParsedRequest, RequestParser
-from strictwire.transport.http.responder import Dispatcher, Responder
-from strictwire.transport.http.rules import Admitted, Site
+from strictwire.transport.http.pool import ConnectionPool
+from strictwire.transport.http.responder import Responder
+from strictwire.transport.http.rules import Admitted, problem
 
-
-class ConnectionPool:
-    """The connections of one listener. One timer looks at the deadlines of all of them."""
-
-    def __init__(self, site: Site, limits: HttpLimits, find_owner: FindOwner | None = None) -> None:
-        self.site = site
-        self.limits = limits
-        self.find_owner = find_owner
-        self.dispatcher = Dispatcher(site, limits.keep_alive_seconds)
-        self.connections: set[HttpConnection] = set()
-        self._timer: asyncio.TimerHandle | None = None
-
-    def add(self, connection: HttpConnection) -> None:
-        """Keep a connection, and from now on its deadlines."""
-        self.connections.add(connection)
-        if self._timer is None:
-            self._schedule_sweep()
-
-    def _schedule_sweep(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self.limits.sweep_seconds, self._sweep)
-
-    def _sweep(self) -> None:
-        self._timer = None
-        if self.connections:
-            self._schedule_sweep()
-        now = asyncio.get_running_loop().time()
-        for connection in tuple(self.connections):
-            connection.check_deadlines(now)
+_NO_ROOM: Final = http1.render_response(problem(fail("OVERLOADED")), method="POST", keep_alive=False)
 
 
 class HttpConnection(asyncio.Protocol):
@@ -67,6 +40,8 @@ class HttpConnection(asyncio.Protocol):
         self._responder: Responder | None = None
         """Set while an endpoint works on the request."""
         self._transport: Any = None
+        self.principal: str | None = None
+        """See `PooledConnection`."""
         self._deadline = math.inf
         self._write_deadline = math.inf
         """Set while the client does not read."""
@@ -79,18 +54,12 @@ class HttpConnection(asyncio.Protocol):
     # What the event loop calls.
 
     def connection_made(self, transport: Any) -> None:
-        """Take the connection, refuse it, or drop it if even the refused ones are too many."""
+        """Take the connection, or drop it if there is no room. Its first authorised head decides whether it is served."""
         self._transport = transport
-        count = len(self._pool.connections)
-        if count >= self._limits.max_connections + self._limits.max_refused:
+        self._set_deadline(self._limits.idle_seconds)
+        if not self._pool.add(self):
             self._parser.stop()
             transport.abort()
-            return
-        self._pool.add(self)
-        self._set_deadline(self._limits.idle_seconds)
-        if count >= self._limits.max_connections:
-            self._parser.refuse(fail("OVERLOADED"))
-            self._advance()
 
     def data_received(self, data: bytes) -> None:
         """Read requests, and answer the first."""
@@ -117,8 +86,8 @@ class HttpConnection(asyncio.Protocol):
     def connection_lost(self, _exc: Exception | None) -> None:
         """The client is gone, or was disconnected."""
         self._closing = True
-        self._parser.stop()
-        self._pool.connections.discard(self)
+        self._parser.release()
+        self._pool.discard(self)
         self._queue.clear()
         if self._responder is not None:
             self._responder.client_gone()
@@ -133,6 +102,14 @@ class HttpConnection(asyncio.Protocol):
         """The request waits for its turn; one that was refused is the last."""
         self._deadline = math.inf
         self._queue.append(request)
+
+    def head_authorised(self, principal: str) -> Failure | None:
+        """The connection has a caller, and a place if there is one for that caller."""
+        return self._pool.authorise(self, principal)
+
+    def body_grew(self, size: int) -> Failure | None:
+        """A large body takes memory that all clients share."""
+        return None if self._pool.hold(self, size) else fail("OVERLOADED")
 
     def body_wanted(self) -> None:
         """Ask for the body, unless a response to an earlier request comes first."""
@@ -169,7 +146,37 @@ class HttpConnection(asyncio.Protocol):
         self._write(http1.LAST_CHUNK if self._request.is_chunkable else b"")
         self._finish()
 
-    # What the server calls.
+    # What the pool and the server call.
+
+    @property
+    def is_idle(self) -> bool:
+        """See `PooledConnection`: also the last response has left."""
+        return self._is_idle and not self._transport.get_write_buffer_size()
+
+    @property
+    def idle_until(self) -> float:
+        """See `PooledConnection`."""
+        return self._deadline
+
+    @property
+    def behind_until(self) -> float:
+        """See `PooledConnection`."""
+        return self._write_deadline
+
+    @property
+    def held_bytes(self) -> int:
+        """See `PooledConnection`: bodies until they are answered, and responses until they are sent."""
+        answering = self._request.kept_size if self._answering else 0
+        waiting = sum(each.kept_size for each in self._queue)
+        return answering + waiting + self._parser.body_size + int(self._transport.get_write_buffer_size())
+
+    def evict(self) -> None:
+        """See `PooledConnection`. A client that is sending a request gets 503 if it can be sent at once."""
+        if self._parser.reading and not self._closing:
+            self._transport.write(_NO_ROOM)
+        self._closing = True
+        self._parser.stop()
+        self._transport.abort()
 
     def check_deadlines(self, now: float) -> None:
         """End what is overdue. Called for every connection, again and again."""
@@ -211,6 +218,7 @@ class HttpConnection(asyncio.Protocol):
         if self._pool.find_owner is not None and self._hand_off(request, self._pool.find_owner):
             return
         body = None if request.size > self._pool.site.max_body else bytes(request.body)
+        request.body = b""  # an idle connection must not keep its last body
         responder = self._pool.dispatcher.respond(request.decision, body, self)
         self._responder = responder if self._answering else None
 
@@ -289,8 +297,11 @@ class HttpConnection(asyncio.Protocol):
             return
         if self._transport.get_write_buffer_size() > self._limits.max_unsent:
             self._transport.abort()
-        else:
-            self._transport.write(data)
+            return
+        self._transport.write(data)
+        unsent = self._transport.get_write_buffer_size()
+        if unsent and not self._pool.hold(self, min(unsent, len(data))):
+            self._transport.abort()
 
     def _check_progress(self, now: float) -> None:
         """Disconnect a client that has read too little of what waits for it since the last look."""

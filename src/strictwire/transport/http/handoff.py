@@ -1,8 +1,8 @@
 """Connection hand-off between the worker processes of one listener.
 
-The system gives a new connection to any worker, but a legacy session lives in the worker that opened it. The session id
-begins with the number of that worker. A worker that reads a request of another's session passes the whole connection on:
-its descriptor, and the bytes that were already read from it.
+The system gives a new connection to any worker, but a legacy session lives in the worker that opened it, and a task in the
+worker that runs it. Their ids begin with the number of that worker. A worker that reads a request of another's session or
+task passes the whole connection on: its descriptor, and the bytes that were already read from it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from strictwire.profiles.endpoint import Headers
 from strictwire.wire.names import SESSION_HEADER
 
 SEPARATOR: Final = "."
-"""Between the number of a worker and the rest of a session id."""
+"""Between the number of a worker and the rest of a session id or task id."""
 
 _SESSION_ID: Final = re.compile(rf"([0-9]{{1,4}}){re.escape(SEPARATOR)}.*", re.ASCII | re.DOTALL)
 """At most 4 digits: ids come from clients, and `int` refuses numbers of more than 4,300 digits with an exception."""
@@ -69,11 +69,17 @@ FindOwner: TypeAlias = Callable[[Headers], SocketHandoff | None]
 
 
 def owner_finder(workers: Sequence[SocketHandoff], own: int) -> FindOwner:
-    """A function that finds the worker with the session of a request, as seen by worker number `own`."""
+    """A function that finds the worker with the session or the task of a request, as seen by worker number `own`."""
 
     def find(headers: Headers) -> SocketHandoff | None:
-        named = _SESSION_ID.fullmatch(headers.get(SESSION_HEADER) or "")
+        named = _SESSION_ID.fullmatch(headers.get(SESSION_HEADER) or _task_id(headers))
         owner = own if named is None else int(named[1])
         return workers[owner] if owner != own and owner < len(workers) else None
 
     return find
+
+
+def _task_id(headers: Headers) -> str:
+    """The task that a request of 2026-07-28 is about; empty if it is about none."""
+    is_about_task = (headers.get("mcp-method") or "").startswith("tasks/")
+    return (headers.get("mcp-name") or "") if is_about_task else ""

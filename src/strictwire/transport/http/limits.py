@@ -11,9 +11,16 @@ class HttpLimits:
     """The limits of one listener. An ASGI server has its own for connections and heads; the rest apply there too."""
 
     max_connections: int = 2000
-    """Open at once. Further clients get 503 with Retry-After."""
-    max_refused: int = 200
-    """Connections that may wait to read that 503 or a 400. Past it they are closed without a response."""
+    """Connections of clients that have sent an authorised request. When all are busy, further clients get 503 with
+    Retry-After, unless their principal has fewer than half of them."""
+    max_unproven: int = 200
+    """Further places for clients that have just connected. When all places are taken, the oldest of these connections makes
+    room for the newest, so a client has the time to send its head in which this many others connect."""
+    max_held: int = 48 * 1024 * 1024
+    """Bytes of large requests that are read or answered, and of responses that are not yet sent, of all connections
+    together. Decoded, they take about twice that. The principal that holds most pays: with 503, or its connection."""
+    large_body: int = 16 * 1024
+    """Bytes of a body that counts towards that. Smaller ones of 2,000 connections take 32 MB."""
     max_head: int = 64 * 1024
     """Bytes of request line and header fields, and of trailers; nginx takes 32 KB, Node 16 KB."""
     max_fields: int = 128

@@ -16,7 +16,16 @@ from strictwire.fault.failure import Failure, fail
 from strictwire.profiles.endpoint import Headers
 from strictwire.transport.http.http1 import render_request_head
 from strictwire.transport.http.limits import HttpLimits
-from strictwire.transport.http.rules import Answered, Decision, RequestHead, Site, decide, find_framing_fault, problem
+from strictwire.transport.http.rules import (
+    Admitted,
+    Answered,
+    Decision,
+    RequestHead,
+    Site,
+    decide,
+    find_framing_fault,
+    problem,
+)
 
 log = logging.getLogger("strictwire.http")
 
@@ -45,6 +54,8 @@ class ParsedRequest(msgspec.Struct):
     body: bytes | bytearray = b""
     size: int = 0
     """Bytes of the body so far, also of one that is not kept."""
+    kept_size: int = 0
+    """Bytes of a large body while it is kept."""
 
     @property
     def is_chunkable(self) -> bool:
@@ -85,6 +96,12 @@ class Receiver(Protocol):
     def request_complete(self, request: ParsedRequest) -> None:
         """A request has arrived, or is refused before that and is the last one of the connection."""
 
+    def head_authorised(self, principal: str) -> Failure | None:
+        """A head that is not the same as the last one was admitted; returns why the request is refused all the same."""
+
+    def body_grew(self, size: int) -> Failure | None:
+        """A large body takes so many more bytes; returns why they are refused."""
+
     def body_wanted(self) -> None:
         """A client waits for `100 Continue` before it sends a body that is welcome."""
 
@@ -109,6 +126,11 @@ class RequestParser:
         self.stopped = False
         """Whether the rest of the input is ignored."""
 
+    @property
+    def body_size(self) -> int:
+        """Bytes of a large body that has not arrived in full."""
+        return self._request.kept_size if self.reading else 0
+
     def feed(self, data: bytes) -> None:
         """Read what has arrived."""
         while data and not self.stopped:
@@ -129,6 +151,11 @@ class RequestParser:
     def stop(self) -> None:
         """Ignore what arrives from now on."""
         self.stopped = True
+
+    def release(self) -> None:
+        """Ignore what arrives from now on, and drop what was kept: the cycle of parser and receiver may live for long."""
+        self.stop()
+        self._request = ParsedRequest()
 
     def refuse(self, failure: Failure) -> None:
         """Answer with a failure, after the requests that came before; then the connection ends."""
@@ -186,7 +213,7 @@ class RequestParser:
         if self.stopped:
             return
         if request.size > self._site.max_body or isinstance(request.decision, Answered):
-            request.body = b""
+            request.body, request.kept_size = b"", 0
             # A client that sends on regardless is not worth reading to the end: the answer is certain already.
             if request.size > 2 * self._site.max_body:
                 self._refuse(request)
@@ -196,6 +223,8 @@ class RequestParser:
             # One buffer, not a list of pieces: a body in chunks of one byte would take fifty times its size.
             request.body = bytearray(request.body) if isinstance(request.body, bytes) else request.body
             request.body += body
+        if request.size > self._limits.large_body and request.body:
+            self._hold(request)
 
     def on_message_complete(self) -> None:
         """The request has arrived."""
@@ -203,6 +232,14 @@ class RequestParser:
         if not self.stopped and not self._parser.should_upgrade():
             self.reading = False
             self._receiver.request_complete(self._request)
+
+    def _hold(self, request: ParsedRequest) -> None:
+        """Count what a large body takes beyond what was counted."""
+        grown, request.kept_size = request.size - request.kept_size, request.size
+        refusal = self._receiver.body_grew(grown)
+        if refusal is not None:
+            request.body, request.kept_size = b"", 0
+            self.refuse(refusal)
 
     def _decide(self, request: ParsedRequest) -> None:
         """Judge a head that is not the same as the last one."""
@@ -219,7 +256,9 @@ class RequestParser:
         fault = find_framing_fault(head)
         if fault is None:
             request.decision = decide(head, self._site)
-        else:
+            if isinstance(request.decision, Admitted):
+                fault = self._receiver.head_authorised(request.decision.caller.principal)
+        if fault is not None:
             self.refuse(fault)
 
     def _answer_expectation(self, request: ParsedRequest) -> None:

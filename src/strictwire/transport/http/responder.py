@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 from strictwire.profiles.endpoint import Inbound, Reply
+from strictwire.transport.fair_start import FairStart
 from strictwire.transport.http import sse
 from strictwire.transport.http.cors import HeaderFields
 from strictwire.transport.http.rules import Admitted, Answered, Decision, Site, with_headers
@@ -72,13 +74,19 @@ class Responder:
             self._response.send_reply(with_headers(reply, self._admitted.cors))
 
     def start(self, tasks: MessageTasks) -> None:
-        """Have the endpoint serve the request, in a task."""
+        """Have the endpoint serve the request, in a task. A request that was cancelled while it waited is not begun."""
+        if self.closed:
+            return
         self._task = tasks.start(self._admitted.endpoint, self._inbound, self, self.deliver)
 
     def client_gone(self) -> None:
         """The client has disconnected: in the stateless era, and for a GET, that cancels the request."""
-        if self._task is not None and self._admitted.endpoint.cancels_on_disconnect(self._inbound):
+        if not self._admitted.endpoint.cancels_on_disconnect(self._inbound):
+            return
+        if self._task is not None:
             self._task.cancel()
+        else:
+            self._end()
 
     # What an endpoint calls (`Outlet`).
 
@@ -127,6 +135,7 @@ class Dispatcher:
         self._site = site
         self.keep_alive_seconds = keep_alive_seconds
         self._tasks = MessageTasks()
+        self._fair = FairStart()
         self._open: set[Responder] = set()
         self._one_ended = asyncio.Event()
 
@@ -141,11 +150,9 @@ class Dispatcher:
         if body is None:
             responder.deliver(decision.endpoint.refuse_oversized(inbound))
             return None
-        responder.start(self._tasks)
-        if responder.closed:
-            return None
         self._open.add(responder)
-        return responder
+        self._fair.start(decision.caller.principal, partial(responder.start, self._tasks), in_flight=self._tasks.count)
+        return None if responder.closed else responder
 
     def forget(self, responder: Responder) -> None:
         """A response is complete."""
@@ -153,7 +160,7 @@ class Dispatcher:
         self._one_ended.set()
 
     async def close(self, stop_seconds: float) -> None:
-        """Let running requests finish, and close the endpoints; streams without an end finish with those."""
+        """Let running requests finish, close the endpoints, which ends their streams, and cancel what still runs."""
         endpoints = self._site.endpoints.values()
         for endpoint in endpoints:
             endpoint.end_input()
@@ -164,6 +171,8 @@ class Dispatcher:
                     await self._one_ended.wait()
         for endpoint in endpoints:
             await endpoint.close()
+        # Calls that did not finish are cancelled and recorded while the trail, and what their handlers use, is still open.
+        await self._tasks.cancel_all()
         # What closing made the endpoints deliver waits for the write batch, which ends in the next turn of the event loop.
         await asyncio.sleep(0)
         await asyncio.sleep(0)

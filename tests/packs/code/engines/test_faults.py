@@ -29,6 +29,8 @@ from strictwire.packs.code.engines.spec import EngineSpec
 from strictwire.packs.code.lines import MAX_TEXT
 from strictwire.packs.code.lsp import client as client_module
 
+pytestmark = pytest.mark.slow
+
 DEFINITION = "textDocument/definition"
 AT = {"position": {"line": 0, "character": 0}}
 WHO = EngineIdentity(name="scripted", version="1.2.3", language="python")

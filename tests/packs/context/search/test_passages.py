@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strictwire.packs.context.extract import KINDS
-from strictwire.packs.context.search.passages import HARD_WORDS, MAX_WORDS, Passage, split_passages, title_of
+from strictwire.packs.context.search.passages import (
+    HARD_FACTOR,
+    MAX_CODE_WORDS,
+    MAX_WORDS,
+    Passage,
+    split_passages,
+    title_of,
+)
 
 LINES = st.lists(
     st.sampled_from(["# A", "## B", "text here", "", "====", "----", "```", "def f():", "    class C:", "@dec", "* x"]),
@@ -75,14 +82,15 @@ def test_definitions_of_many_languages_are_found(line: str, name: str) -> None:
     assert split_passages(f"{line}\nbody", "code")[0].headings == (name,)
 
 
-def test_a_long_section_is_split_at_a_blank_line_or_else_at_any_line() -> None:
+@pytest.mark.parametrize(("kind", "most", "count"), [("markdown", MAX_WORDS, 2), ("code", MAX_CODE_WORDS, 3)])
+def test_a_long_section_is_split_at_a_blank_line_or_else_at_any_line(kind: str, most: int, count: int) -> None:
     paragraph = "word " * 50
-    paragraphs = split_passages("\n\n".join([paragraph] * 12))
-    wall = split_passages("\n".join([paragraph] * 30))
+    paragraphs = split_passages("\n\n".join([paragraph] * 12), kind)
+    wall = split_passages("\n".join([paragraph] * 30), kind)
 
-    assert len(paragraphs) == 3
-    assert MAX_WORDS <= HARD_WORDS
-    assert all((passage.last - passage.first) * 50 <= HARD_WORDS for passage in wall)
+    assert len(paragraphs) == count
+    assert len(wall) > 1
+    assert all((passage.last - passage.first) * 50 <= HARD_FACTOR * most for passage in wall)
 
 
 def test_the_title_of_a_source_file_is_its_name() -> None:
@@ -93,3 +101,16 @@ def test_an_empty_document_has_no_passage_and_its_title_is_its_file_name() -> No
     assert split_passages("") == split_passages("\n \n") == []
     assert title_of("guide/Intro.md", []) == "Intro"
     assert title_of("x.md", [Passage(0, 1, ()), Passage(1, 2, ("Head", "Sub"))]) == "Head"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('---\ntitle: "The guide"\ndate: x\n---\n# Other\n', "The guide"),
+        ("+++\ntitle = 'The guide'\n+++\ntext\n", "The guide"),
+        ("---\ndate: x\n---\n# Other\n", "Other"),
+        ("# Other\n\n---\ntitle: no\n---\n", "Other"),
+    ],
+)
+def test_the_title_of_the_front_matter_comes_first(text: str, title: str) -> None:
+    assert title_of("a.md", split_passages(text), "markdown", text.split("\n")) == title

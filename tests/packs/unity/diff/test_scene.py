@@ -19,6 +19,8 @@ from strictwire.packs.unity.diff.scene import SceneDiff
 from strictwire.packs.unity.diff.side import Side, shorten_pair
 from strictwire.packs.unity.sources import Sources
 
+pytestmark = pytest.mark.slow
+
 SCENE = "Assets/Scenes/S1.unity"
 
 

@@ -18,6 +18,8 @@ from strictwire.packs.unity.hierarchy.tree import Findings
 from strictwire.packs.unity.yaml.faults import Fault
 from strictwire.packs.unity.yaml.structure import read_structure
 
+pytestmark = pytest.mark.slow
+
 SCENE = "Assets/S.unity"
 
 

@@ -19,6 +19,8 @@ from strictwire.packs.unity.hierarchy.expand import build_tree
 from strictwire.packs.unity.tools.rows import list_rows
 from strictwire.packs.unity.yaml.structure import read_structure
 
+pytestmark = pytest.mark.slow
+
 SCENE = "Assets/S.unity"
 YAML = b"%YAML 1.1\n%TAG !u! tag:unity3d.com,2011:\n"
 

@@ -15,6 +15,8 @@ from strictwire.packs.kit.jail import Jail
 from strictwire.packs.workspace.git.content import Author, Blob, clean_name
 from strictwire.packs.workspace.git.repository import Repository
 
+pytestmark = pytest.mark.slow
+
 AUTHOR = Author(name="ada", seconds=1_767_225_600)
 
 

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-MAX_WORDS: Final = 240
-"""Words after which a section is split at its next blank line: about one screen of text, a few hundred tokens."""
+MAX_WORDS: Final = 400
+"""Words after which a section of prose is split at its next blank line: one screen of text, about 500 tokens."""
 
-HARD_WORDS: Final = 2 * MAX_WORDS
-"""Words after which it is split at the next line, blank or not."""
+MAX_CODE_WORDS: Final = 240
+"""The same for code, whose words have more tokens."""
+
+HARD_FACTOR: Final = 2
+"""After so many times these words it is split at the next line, blank or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ _DEFINITION: Final = re.compile(
     r"(?:\([^)]*\)[ \t]*)?(?P<name>[A-Za-z_$][\w$]*(?:(?:::|\.)[\w$]+)*)"
 )
 _TAB: Final = 4
+_FENCES: Final = ("---", "+++")
+_TITLE: Final = re.compile(r"title[ \t]*[:=](.+)", re.IGNORECASE)
+_MAX_FRONT_MATTER: Final = 100
+"""Lines in which the end of the front matter is looked for."""
 
 
 def split_passages(content: str, kind: str = "markdown") -> list[Passage]:
@@ -55,40 +62,55 @@ def split_passages(content: str, kind: str = "markdown") -> list[Passage]:
     if lines and not lines[-1]:
         lines.pop()
     headings = _FINDERS.get(kind, _find_none)(lines)
-    return list(_sections(lines, headings))
+    return list(_sections(lines, headings, MAX_CODE_WORDS if kind == "code" else MAX_WORDS))
 
 
-def title_of(source: str, passages: Sequence[Passage], kind: str = "markdown") -> str:
-    """Return the title of a document: its first outermost heading; for code, or without headings, its file name."""
+def title_of(source: str, passages: Sequence[Passage], kind: str = "markdown", lines: Sequence[str] = ()) -> str:
+    """Return the title of a document: that of its front matter, or its first outermost heading; for code, or without
+    both, its file name."""
+    if kind == "markdown" and (title := _front_matter_title(lines)):
+        return title
     for passage in passages:
         if passage.headings and kind != "code":
             return passage.headings[0]
     return source.rpartition("/")[2].rpartition(".")[0] or source
 
 
-def _sections(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[Passage]:
+def _front_matter_title(lines: Sequence[str]) -> str:
+    """Return the title in the front matter, the block of settings between two lines `---` at the start of a page."""
+    if not lines or lines[0].rstrip() not in _FENCES:
+        return ""
+    for line in lines[1:_MAX_FRONT_MATTER]:
+        if line.rstrip() in _FENCES:
+            break
+        if found := _TITLE.match(line):
+            return found[1].strip().strip("\"'")
+    return ""
+
+
+def _sections(lines: Sequence[str], headings: Sequence[Heading], most: int) -> Iterator[Passage]:
     open_: list[Heading] = []
     bounds = [heading.line for heading in headings] + [len(lines)]
     if bounds[0] > 0:
-        yield from _pieces(lines, 0, bounds[0], ())
+        yield from _pieces(lines, range(bounds[0]), (), most)
     for heading, end in zip(headings, bounds[1:], strict=True):
         while open_ and open_[-1].level >= heading.level:
             open_.pop()
         open_.append(heading)
-        yield from _pieces(lines, heading.line, end, tuple(each.text for each in open_))
+        yield from _pieces(lines, range(heading.line, end), tuple(each.text for each in open_), most)
 
 
-def _pieces(lines: Sequence[str], first: int, last: int, headings: tuple[str, ...]) -> Iterator[Passage]:
-    start, words = first, 0
-    for at in range(first, last):
+def _pieces(lines: Sequence[str], section: range, headings: tuple[str, ...], most: int) -> Iterator[Passage]:
+    start, words = section.start, 0
+    for at in section:
         count = len(lines[at].split())
-        is_break = words >= MAX_WORDS and not count
-        if at > start and (is_break or words + count > HARD_WORDS):
+        is_break = words >= most and not count
+        if at > start and (is_break or words + count > HARD_FACTOR * most):
             yield Passage(start, at, headings)
             start, words = at, 0
         words += count
-    if any(line.strip() for line in lines[start:last]):
-        yield Passage(start, last, headings)
+    if any(line.strip() for line in lines[start : section.stop]):
+        yield Passage(start, section.stop, headings)
 
 
 def _find_markdown(lines: Sequence[str]) -> list[Heading]:

@@ -15,6 +15,21 @@ from typing import Final
 MAX_TERM: Final = 64
 """Longest term, in characters. A longer one is data in the text and not a word to search for."""
 
+FUNCTION_WORDS: Final = frozenset(
+    {
+        "a", "about", "again", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "being",
+        "both", "but", "by", "can", "could", "did", "do", "does", "doing", "don", "during", "either", "else", "ever",
+        "for", "from", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his", "how", "however", "i",
+        "if", "in", "into", "is", "it", "its", "itself", "just", "may", "me", "might", "mine", "more", "most", "must",
+        "my", "of", "on", "only", "onto", "or", "our", "ours", "please", "shall", "she", "should", "so", "some", "such",
+        "t", "than", "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those", "to",
+        "too", "upon", "us", "very", "was", "we", "were", "what", "when", "where", "whether", "which", "while", "who",
+        "whom", "whose", "why", "will", "with", "would", "yes", "yet", "you", "your", "yours", "s", "m", "re", "ve",
+        "ll", "d",
+    }
+)  # fmt: skip
+"""English words that carry no subject. Words that occur in the names of functions, such as `get` and `not`, are not here."""
+
 _MARKS: Final = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
     "\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
@@ -44,10 +59,16 @@ _KEEPS_S: Final = ("ss", "us", "is")
 
 def parse_terms(text: str) -> list[str]:
     """Return the terms of a text in order, including repetitions."""
-    found: list[str] = []
-    for word in find_words(text):
-        found.extend(word_terms(word))
-    return found
+    return [term for word in find_words(text) for term in word_terms(word)]
+
+
+def query_words(query: str) -> list[str]:
+    """Return the words of a query that say what it is about; all words if there are only function words.
+
+    Indexes keep function words: `this`, `with` and `for` can be the subject of a question about a language.
+    """
+    words = find_words(query)
+    return [word for word in words if word.lower() not in FUNCTION_WORDS] or words
 
 
 def find_words(text: str) -> list[str]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from strictwire.check.engine import STALE_WAIVER
 from strictwire.check.finding import Finding, Level, Report, WaivedFinding
+from strictwire.check.report import STALE_WAIVER
 from strictwire.packs.unity.check.baseline import split_known
 from strictwire.packs.unity.check.files import file_readable
 from strictwire.packs.unity.check.policy import CheckPolicy

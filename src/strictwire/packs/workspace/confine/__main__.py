@@ -59,7 +59,7 @@ def _first_process(order: Order, status: int) -> int:
         landlock.restrict(writable=writable, readable=landlock.outside(order.hidden))
         families = socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK
         seccomp.install((*seccomp.NO_NEW_PRIVILEGES, *seccomp.NO_SETUID, *seccomp.only_sockets(*families)))
-        _replace_process(order, handles[0])
+        _replace_process(order, handles[0] if order.directory is None else order.directory.open())
 
     child = _fork(lambda: _reporting(status, start))
     return _exit_code(limits.watch(child, memory=order.memory, processes=None if is_limited else order.processes))

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 
 class FolderReplaced(Exception):
@@ -42,7 +43,9 @@ class Order:
     program: tuple[str, ...]
     """Absolute path and arguments."""
     writable: tuple[Folder, ...]
-    """Folders whose content may be changed. The first one is the working directory."""
+    """Folders whose content may be changed. The first one is the working directory, unless `directory` names another."""
+    directory: Folder | None = None
+    """Working directory that may only be read."""
     hidden: tuple[str, ...] = ()
     """Folders that must not even be read. Everything else may be."""
     pinned: tuple[str, ...] = ()
@@ -62,5 +65,10 @@ class Order:
 def read_order(raw: bytes) -> Order:
     """Parse an order. It comes from the server, so its form is not checked."""
     found = json.loads(raw)
-    writable = tuple(Folder(path=each["path"], identity=tuple(each["identity"])) for each in found.pop("writable"))
-    return Order(writable=writable, **found)
+    writable = tuple(map(_read_folder, found.pop("writable")))
+    directory = found.pop("directory")
+    return Order(writable=writable, directory=None if directory is None else _read_folder(directory), **found)
+
+
+def _read_folder(found: dict[str, Any]) -> Folder:
+    return Folder(path=found["path"], identity=tuple(found["identity"]))

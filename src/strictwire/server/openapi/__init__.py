@@ -1,0 +1,7 @@
+"""Tools from an OpenAPI 3 document.
+
+document     the document: its limits, its references
+schemas      schemas of OpenAPI as JSON Schema
+operation    an operation as a contract, or the reason why it cannot be a tool
+upstream     the HTTP request of a call, and what its response means
+"""
