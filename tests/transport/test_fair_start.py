@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from strictwire.transport import fair_start
-from strictwire.transport.fair_start import AT_ONCE, MAX_WINDOW, TURN_SECONDS, FairStart
+from strictwire.transport.fair_start import AT_ONCE, FIRST_WINDOW, MAX_WINDOW, TURN_SECONDS, FairStart
 
 
 async def run(sent: list[str], seconds: float, *, is_eager: bool) -> list[str]:
@@ -74,4 +74,4 @@ def test_few_requests_begin_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             fair.start("a", lambda number=number: begun.append(number), in_flight=AT_ONCE)
         return len(begun)
 
-    assert asyncio.run(begin()) == MAX_WINDOW
+    assert asyncio.run(begin()) == FIRST_WINDOW

@@ -25,6 +25,7 @@ from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import PATHS, Runtime, open_runtime, view_of
 from strictwire.server.declare.lifespan import LifespanFailed
+from strictwire.server.heap import map_large_blocks
 from strictwire.server.logs import set_up_logging
 from strictwire.server.packs import check_workers, open_packs
 from strictwire.server.served import Served
@@ -315,6 +316,7 @@ def run_server(server: Served, *, file: Path | None, serving: Serving, packs: tu
 
 def run_until_stopped(serving: Coroutine[None, None, None]) -> int:
     """Run a server or a guard. Returns the exit code: 0 after a clean end, 1 if it cannot start or its lifespan fails."""
+    map_large_blocks()
     try:
         run_main(serving)
     except StartRefused as exc:
