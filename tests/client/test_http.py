@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
 
 import pytest
 from aiohttp import web
+from tests.fixtures.scripted_http import served
 
 from strictwire.canon import json
 from strictwire.client import CannotReach, Era, NotUnderstood, RemoteError, Result, ServerGone, TimedOut, TooLarge, open_http
 from strictwire.client.http import HttpClient
 from strictwire.client.session import SessionOptions
 from strictwire.client.streamable import MIN_LISTEN_SECONDS
-
-T = TypeVar("T")
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-def served(handler: Handler, act: Callable[[str], Awaitable[T]]) -> T:
-    """Start a server with one handler and run `act` with its URL."""
-
-    async def main() -> T:
-        app = web.Application()
-        app.router.add_route("*", "/mcp", handler)
-        runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = runner.addresses[0][1]
-        try:
-            async with asyncio.timeout(20):
-                return await act(f"http://127.0.0.1:{port}/mcp")
-        finally:
-            await runner.cleanup()
-
-    return asyncio.run(main())
 
 
 def test_only_the_given_headers_are_sent() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 
 from strictwire.profiles.endpoint import Outlet
 from strictwire.profiles.mcp.exchange import Exchange
@@ -11,7 +12,7 @@ from strictwire.wire.revisions import LEGACY_NAMES, REVISIONS, Revision
 from strictwire.wire.session import InFlight
 
 
-class GuardSession:
+class GuardSession(ABC):
     """Implements the part of exchange.Session that does not depend on the upstreams."""
 
     def __init__(self, exchange: Exchange, session_id: str | None, in_flight: InFlight[Exchange] | None = None) -> None:
@@ -36,9 +37,9 @@ class GuardSession:
         if self._outlet is outlet:
             self._outlet = None
 
+    @abstractmethod
     def end_input(self) -> None:
-        """See Session. Implemented by the sessions with one upstream, which know its questions."""
-        raise NotImplementedError
+        """See Session. The implementations know the questions of their upstreams."""
 
     def retire(self) -> None:
         """See Session. The upstream sessions behind this one end after the answers to its running requests."""

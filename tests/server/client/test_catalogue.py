@@ -9,7 +9,7 @@ from aiohttp import web
 
 from strictwire import Client
 from strictwire.client.errors import NotUnderstood, OutputInvalid
-from tests.server.client.scripted_http import answer, served
+from tests.fixtures.scripted_http import answer, served
 
 COUNTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 REGION = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}

@@ -12,7 +12,7 @@ from aiohttp import web
 from strictwire import Change, Client, Http, Server
 from strictwire.client.errors import RequestFailed, ServerGone, TimedOut
 from strictwire.server.client import changes as module
-from tests.server.client.scripted_http import answer, served, stream, write
+from tests.fixtures.scripted_http import answer, served, stream, write
 
 T = TypeVar("T")
 Era = Literal["modern", "legacy"]

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from strictwire import Client, Http, Stdio
 from strictwire.client.errors import ClientError, ServerGone, SessionExpired, TimedOut
-from tests.server.client.scripted_http import answer, served, stream, write
+from tests.fixtures.scripted_http import answer, served, stream, write
 
 HOSTILE = Path(__file__).parents[2] / "client" / "servers" / "hostile.py"
 TOOLS = [

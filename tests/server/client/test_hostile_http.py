@@ -12,7 +12,7 @@ from aiohttp import web
 from strictwire import Client, ToolResult
 from strictwire.canon import json
 from strictwire.client.errors import ClientError, NotUnderstood, ServerGone, TimedOut, TooLarge
-from tests.server.client.scripted_http import answer, served, stream, write
+from tests.fixtures.scripted_http import answer, served, stream, write
 
 Call = Callable[[web.Request, dict[str, Any]], Awaitable[web.StreamResponse]]
 FINE = {"content": [{"type": "text", "text": "fine"}]}
