@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
+from strictwire.packs.kit.path import is_within
 
 _SUFFIX: Final = ".json"
 
@@ -51,7 +52,7 @@ class Owner:
         """Return whether a lock of this owner applies to a session of the other."""
         if (self.principal, self.role) != (other.principal, other.role):
             return False
-        overlaps = _is_within(self.root, other.root) or _is_within(other.root, self.root)
+        overlaps = is_within(self.root, other.root) or is_within(other.root, self.root)
         return self.identity == other.identity or (overlaps and self._is_in_place())
 
     def _is_in_place(self) -> bool:
@@ -135,10 +136,6 @@ def _parse(path: Path) -> tuple[Owner, Lock]:
         return Owner(**(owner | {"identity": tuple(owner["identity"])})), Lock(**found["lock"])
     except (NotStrict, KeyError, TypeError) as exc:
         raise LockDamaged(path) from exc
-
-
-def _is_within(root: str, other: str) -> bool:
-    return root == other or root.startswith(other.rstrip("/") + "/")
 
 
 def _digest(text: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from strictwire.canon.json import NotStrict, parse_object, render
+from strictwire.packs.kit.path import is_within
 from strictwire.packs.workspace.lock_files import sync_folder, write_draft
 
 
@@ -53,9 +54,7 @@ class Stops:
 
     def maybe_find(self, root: str) -> Stop | None:
         """Return a stop of this folder or of one above it, or None."""
-        return next(
-            (each for each in self._all() if root == each.root or root.startswith(each.root.rstrip("/") + "/")), None
-        )
+        return next((each for each in self._all() if is_within(root, each.root)), None)
 
     def _all(self) -> Iterator[Stop]:
         for path in sorted(self._folder.glob("*.json")):
