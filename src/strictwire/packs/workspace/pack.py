@@ -113,7 +113,8 @@ class WorkspacePack:
             grants = read_grants(environment.settings, local=environment.local)
             _check_extras(grants)
             schemas = {each.name: each.input_schema for each in environment.contracts}
-            handlers = self._handlers(grants, environment.state, environment.trail, schemas)
+            self._presence = PresenceFile(environment.state / PRESENCE, settings=environment.settings, roots=grants.roots)
+            handlers = self._handlers(grants, environment.state, environment.trail, schemas, self._presence)
         except Refused as exc:
             raise PackRefused(self.name, f"an interrupted change set cannot be undone ({exc.failure.text})") from exc
         except (GrantsRefused, KeyRefused) as exc:
@@ -133,9 +134,13 @@ class WorkspacePack:
             self._presence.close()
 
     def _handlers(
-        self, grants: Grants, state: Path, trail: TrailView | None, schemas: Mapping[str, JsonObject]
+        self,
+        grants: Grants,
+        state: Path,
+        trail: TrailView | None,
+        schemas: Mapping[str, JsonObject],
+        presence: PresenceFile,
     ) -> Mapping[str, Handler]:
-        presence = self._presence = PresenceFile(state / PRESENCE)
         locks = LockFiles(state / SESSION_LOCKS)
         locks.check()
         store = self._store = SessionStore(
