@@ -90,20 +90,20 @@ OnChange: TypeAlias = Callable[[tuple[Session, ...]], None]
 
 
 class SessionStore:
-    """See the module docstring. `state` is the server's folder of keys and logs; `now` returns seconds since 1970."""
+    """See the module docstring. `private` are the keys and logs of the server; `now` returns seconds since 1970."""
 
     def __init__(
         self,
         grants: Grants,
         *,
-        state: Path,
+        private: tuple[Path, ...],
         locks: LockFiles,
         stops: Stops,
         now: Callable[[], float],
         on_change: OnChange = lambda _sessions: None,
     ) -> None:
         self._grants = grants
-        self._state = state
+        self._private = private
         self._locks = locks
         self._stops = stops
         self._now = now
@@ -196,7 +196,7 @@ class SessionStore:
         if not self._is_inside_roots(real, status.identity) or not session.is_root_unchanged():
             raise self._outside_roots()
         with closing(own.enter(".")) as folder:
-            problem = protection.find_root_problem(folder.descriptor, state=self._state)
+            problem = protection.find_root_problem(folder.descriptor, private=self._private)
         if problem is not None:
             raise refuse("SESSION_INITIALIZATION_FAILED", problem, "protected")
         return session
@@ -207,7 +207,11 @@ class SessionStore:
         root = path_of_uri(given)
         if not os.path.isabs(root) or "\x00" in root:
             raise _root_refused(RootProblem.NOT_ABSOLUTE)
-        real = os.path.realpath(root)
+        try:
+            real = os.path.realpath(root)
+        except OSError as exc:
+            # A link on the way was removed while it was read.
+            raise self._outside_roots() from exc
         if not self._grants.covers(real):
             raise self._outside_roots()
         try:
