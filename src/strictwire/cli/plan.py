@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from strictwire.cli import shared
 from strictwire.cli.operator_record import NotRecorded, OperatorAct, decide
@@ -28,6 +28,9 @@ from strictwire.packs.workspace.verbs import (
     run_show,
 )
 from strictwire.settings.places import STATE_VARIABLE, state_folder
+
+if TYPE_CHECKING:
+    from strictwire.settings.model import AuditSettings
 
 EXAMPLES: Final = """examples:
   strictwire plan new > draft.md            print a plan template
@@ -107,12 +110,19 @@ def _approve(place: CommandContext, arguments: argparse.Namespace) -> CommandRes
             audit,
             act,
             question="Approve this plan?",
-            show=lambda: review_plan(place, plan_hash=plan_hash, approver=approver),
+            show=lambda: review_plan(place, plan_hash=plan_hash, approver=approver) + _where_recorded(audit),
             work=lambda: run_approve(place, plan_hash=plan_hash, approver=approver),
         )
     except NotRecorded as exc:
         state = run_show(place, plan_hash=plan_hash).stderr
         return CommandResult(exit_code=1, stderr=f"error: {exc}\n{state}")
+
+
+def _where_recorded(audit: AuditSettings) -> str:
+    """Return a line that says where the decision is recorded. The settings may come from a repository that was cloned."""
+    from strictwire.server.compose import trail_of
+
+    return "Not recorded: audit.mode is off\n" if audit.mode == "off" else f"Recorded in {trail_of(audit).folder}\n"
 
 
 def _as_hash(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from tests.packs.workspace.agent import COMMAND, at_terminal
 from tests.packs.workspace.harness import plan_arguments
+from tests.packs.workspace.sandbox import needs_sandbox
 from tests.packs.workspace.server_process import ServerProcess
 
 from strictwire.server.system_user import system_user
@@ -95,6 +97,11 @@ def strictwire(desk: Desk, *arguments: str, state: Path | None = None) -> subpro
     )
 
 
+def files_of(desk: Desk) -> list[Path]:
+    """Return all files that the server and the command keep."""
+    return [path for path in desk.folder.rglob("*") if path.is_file()]
+
+
 def is_asked(shown: str) -> bool:
     return "Type the code" in shown
 
@@ -104,7 +111,10 @@ def test_every_decision_of_a_person_is_in_the_trail_with_plan_and_person(desk: D
     assert (code, "nothing was done: the code is wrong" in shown, desk.approval.exists()) == (1, True, False), shown
     # The name is that of the operating system user: variables can be set by anyone.
     code, shown = desk.approve(LOGNAME="eve", USER="eve")
-    assert code == 0, shown
+    assert (code, f"Recorded in {desk.process.state}/audit" in shown) == (0, True), shown
+    typed = re.search(r"Code: (\w+) (\w+)", shown)
+    assert typed is not None
+    assert not any(re.search(rf"{typed[1]} ?{typed[2]}", path.read_text(errors="replace")) for path in files_of(desk))
     code, again = desk.approve(desk.plan_hash)
     assert (code, "approved already" in again, is_asked(again)) == (1, True, False)
 
@@ -241,3 +251,23 @@ def test_a_plan_cannot_change_the_terminal_or_forge_the_prompt(desk: Desk) -> No
         assert hostile[:12] in printed
         assert {each for each in printed if not each.isprintable()} == {"\n"}, command
     assert HOSTILE in strictwire(desk, "plan", "show", hostile).stdout, "a file gets the exact text"
+
+
+@needs_sandbox
+def test_what_a_long_plan_permits_is_shown_again_before_the_code(desk: Desk) -> None:
+    paths = [f"src/{number}/**" for number in range(14)]
+    scope = "\n".join(f"Line {number}" for number in range(500))
+    gates = [["true", "-x", "a b"]]
+    code, shown = desk.approve(make_plan(desk.process, desk.session, scope=scope, paths=paths, verification_gates=gates))
+    end = shown.replace("\r", "").partition("Approve this plan?")[0].splitlines()[-18:]
+
+    assert code == 0, shown
+    assert end[0].startswith("plan ")
+    assert end[1:] == [
+        "permits  create, delete, modify, move",
+        *(f"in       {path}" for path in paths[:12]),
+        "in       2 more: read them in the plan",
+        'runs     ["true","-x","a b"]',
+        f"Recorded in {desk.process.state}/audit",
+        "",
+    ]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.audit.view import TrailView
-from strictwire.canon.json import JsonObject
+from strictwire.canon.json import JsonObject, render
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.staging import TEMPORARY
@@ -28,7 +28,7 @@ from strictwire.packs.workspace.journal import maybe_hash
 from strictwire.packs.workspace.ledger import Change, Ledger
 from strictwire.packs.workspace.lock_files import LockFiles
 from strictwire.packs.workspace.pack import CHANGES, CONTENTS, CREATIONS, KEY, PRESENCE, SESSION_LOCKS
-from strictwire.packs.workspace.planning import HOURS
+from strictwire.packs.workspace.planning import HOURS, commands_of
 from strictwire.packs.workspace.plans.approval import KeyRefused, open_signer
 from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.lint import Linted, lint
@@ -50,6 +50,9 @@ _OPEN: Final = frozenset({"approved", "proposed"})
 
 _LAST: Final = 10
 """Records that `workspace status` shows."""
+
+_MAX_PERMITTED: Final = 12
+"""Paths and commands that are repeated before an approval: with the prompt they fit on a screen."""
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -131,7 +134,7 @@ def find_plan(context: CommandContext, given: str | None) -> str:
 
 
 def review_plan(context: CommandContext, *, plan_hash: str, approver: str) -> str:
-    """Return what a person reads before approving a plan: its author, and the text whose hash was verified.
+    """Return what a person reads before approving a plan: the text whose hash was verified, its author, and what it permits.
 
     Raises Refused as `run_approve` would, so that no person types a code in vain."""
     with opened(context) as (plan_files, folder):
@@ -141,7 +144,18 @@ def review_plan(context: CommandContext, *, plan_hash: str, approver: str) -> st
             if exc.failure.details.get("reason") != NO_RECORD:
                 raise
             raise refuse("PLAN_ENFORCEMENT_FAILED", explain_no_record(context), NO_RECORD) from exc
-    return f"{found.text}\nplan {plan_hash}; author: {found.author}\n"
+    head = f"plan {plan_hash}; author: {found.author}; {found.text.count(chr(10))} lines"
+    return f"{found.text}\n" + "".join(f"{line}\n" for line in (head, *_permitted(found.plan)))
+
+
+def _permitted(plan: Plan) -> Iterator[str]:
+    """Yield what a plan permits, to be shown after its text: a long one scrolls off the screen."""
+    operations = sorted({each.value for phase in plan.phases for each in phase.allowed})
+    yield f"permits  {', '.join(operations)}"
+    for word, values in (("in", plan.paths), ("runs", [render(list(each)).decode() for each in commands_of(plan)])):
+        yield from (f"{word:<8} {each}" for each in values[:_MAX_PERMITTED])
+        if len(values) > _MAX_PERMITTED:
+            yield f"{word:<8} {len(values) - _MAX_PERMITTED} more: read them in the plan"
 
 
 def explain_no_record(context: CommandContext) -> str:
@@ -183,8 +197,8 @@ def run_diff(
             plan_files.read(folder, plan_hash)
             return CommandResult(stderr="no files were changed under this plan\n")
         shown = [each for each in changes if phase_id in (None, each.phase_id)]
-        render = render_each if is_each else render_net
-        return CommandResult(stdout=render(shown, _finder(ledger, folder, shown)), is_exact=True)
+        render_diff = render_each if is_each else render_net
+        return CommandResult(stdout=render_diff(shown, _finder(ledger, folder, shown)), is_exact=True)
 
 
 def open_ledger(context: CommandContext) -> Ledger:
