@@ -11,17 +11,41 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from strictwire.canon.digest import digest
-from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse_object, render
+from strictwire.canon.json import JsonObject, JsonValue, render
 from strictwire.packs.kit.path import is_within
 from strictwire.packs.workspace.session_store import Session
+from strictwire.packs.workspace.state_files import StateDamaged, read_state
 from strictwire.packs.workspace.timestamps import render_timestamp
 
 _SHORT: Final = 8
 """Characters of a session id that are written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Open:
+    """An open session."""
+
+    session: str
+    pid: int
+    principal: str
+    role: str
+    root: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Process:
+    """The content of a file."""
+
+    pid: int
+    settings: str
+    roots: tuple[str, ...]
+    sessions: tuple[_Open, ...]
 
 
 class PresenceFile:
@@ -40,7 +64,7 @@ class PresenceFile:
         """Write the open sessions. A full disk is ignored: it must not stop the server."""
         draft = self._path.with_suffix(".draft")
         with suppress(OSError):
-            draft.write_bytes(render(self._about | {"sessions": list(map(_as_json, sessions))}))
+            draft.write_bytes(render(self._about | {"sessions": [asdict(_as_open(each)) for each in sessions]}))
             draft.rename(self._path)
 
     def close(self) -> None:
@@ -52,24 +76,24 @@ class PresenceFile:
 
 def read_presence(folder: Path, root: str) -> list[JsonObject]:
     """Read the sessions of all server processes in a workspace. Raises OSError."""
-    return [each for file in _live_files(folder) for each in file["sessions"] if each["root"] == root]
+    return [asdict(each) for file in _live_files(folder) for each in file.sessions if each.root == root]
 
 
 def find_outdated(folder: Path, root: str, settings: Mapping[str, JsonValue]) -> list[int]:
     """Return the process ids of servers that serve this workspace with other settings than these. Raises OSError."""
     current = digest(dict(settings))
     return [
-        int(file["pid"])
+        file.pid
         for file in _live_files(folder)
-        if file.get("settings") not in (None, current) and any(is_within(root, each) for each in file["roots"])
+        if file.settings != current and any(is_within(root, each) for each in file.roots)
     ]
 
 
-def _live_files(folder: Path) -> Iterator[JsonObject]:
+def _live_files(folder: Path) -> Iterator[_Process]:
     for path in sorted(folder.glob("*.json")):
         if _is_alive(path.with_suffix(".lock")):
-            with suppress(FileNotFoundError, NotStrict):
-                yield parse_object(path.read_bytes())
+            with suppress(FileNotFoundError, StateDamaged):
+                yield read_state(path, _Process)
 
 
 def _is_alive(lock: Path) -> bool:
@@ -86,12 +110,12 @@ def _is_alive(lock: Path) -> bool:
     return False
 
 
-def _as_json(session: Session) -> JsonObject:
-    return {
-        "session": session.id[:_SHORT],
-        "pid": os.getpid(),
-        "principal": session.principal,
-        "role": session.role.value,
-        "root": session.root,
-        "expires_at": render_timestamp(session.expires),
-    }
+def _as_open(session: Session) -> _Open:
+    return _Open(
+        session=session.id[:_SHORT],
+        pid=os.getpid(),
+        principal=session.principal,
+        role=session.role.value,
+        root=session.root,
+        expires_at=render_timestamp(session.expires),
+    )

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from strictwire.canon.json import NotStrict, parse_object, render
+from strictwire.canon.json import render
 from strictwire.packs.kit.path import is_within
-from strictwire.packs.workspace.lock_files import sync_folder, write_draft
+from strictwire.packs.workspace.state_files import StateDamaged, read_state, sync_folder, write_draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,6 @@ class Stops:
 def _parse(path: Path) -> Stop:
     """Read a stop. A damaged file stops everything: it is unknown which folder it meant."""
     try:
-        return Stop(**parse_object(path.read_bytes()))
-    except (NotStrict, TypeError):
+        return read_state(path, Stop)
+    except StateDamaged:
         return Stop(root="/", by="unknown", at="unknown", reason=f"the file {path.name} in the state folder is damaged")
