@@ -6,7 +6,6 @@ docs/WORKSPACE.md says what that means for one person and for a team.
 
 from __future__ import annotations
 
-import getpass
 import os
 import secrets
 import time
@@ -23,7 +22,10 @@ SECONDS: Final = 300.0
 
 def person_name() -> str:
     """Return the principal of the person at the terminal."""
-    return f"terminal:{getpass.getuser()}"
+    from strictwire.server.system_user import system_user
+
+    # Not from the environment: the audit trail and the signature name this person.
+    return f"terminal:{system_user()}"
 
 
 def is_present(question: str, *, show: str = "", clock: Callable[[], float] = time.monotonic) -> bool:

@@ -6,16 +6,19 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from strictwire.cli.person import is_present, person_name
-from strictwire.fault.escape import for_terminal_lines
+from strictwire.cli import shared
+from strictwire.cli.operator_record import NotRecorded, OperatorAct, decide
+from strictwire.cli.person import person_name
+from strictwire.fault.escape import for_terminal_text
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.workspace.verbs import (
     CommandContext,
     CommandResult,
     find_plan,
     is_hash,
+    review_plan,
     run_approve,
     run_command,
     run_diff,
@@ -24,7 +27,10 @@ from strictwire.packs.workspace.verbs import (
     run_new,
     run_show,
 )
-from strictwire.settings.places import state_folder
+from strictwire.settings.places import STATE_VARIABLE, state_folder
+
+if TYPE_CHECKING:
+    from strictwire.settings.model import AuditSettings
 
 EXAMPLES: Final = """examples:
   strictwire plan new > draft.md            print a plan template
@@ -46,6 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _verb(verbs, "lint", "check a plan").add_argument("plan", metavar="HASH|FILE")
     approve = _verb(verbs, "approve", "approve and sign a plan, after typing a code that the terminal shows")
     approve.add_argument("hash", nargs="?", help="the plan, or the first digits of its hash (default: the one that waits)")
+    shared.add_config(approve)
     _verb(verbs, "list", "list the plans and whether each is usable")
     _verb(verbs, "show", "print a plan").add_argument("hash")
     diff = _verb(verbs, "diff", "show the changes made under a plan, as unified diffs")
@@ -64,7 +71,12 @@ def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and print its result."""
-    return write(run_command(lambda: _run(arguments, place_of(arguments.root))))
+    from strictwire.settings.read import SettingsRefused
+
+    try:
+        return write(run_command(lambda: _run(arguments, place_of(arguments.root))))
+    except SettingsRefused as exc:
+        return write(CommandResult(exit_code=shared.USAGE, stderr=f"error: {exc}\n"))
 
 
 def _run(arguments: argparse.Namespace, place: CommandContext) -> CommandResult:
@@ -77,7 +89,7 @@ def _run(arguments: argparse.Namespace, place: CommandContext) -> CommandResult:
         case "lint":
             return run_lint(place, text=Path(arguments.plan).read_text(encoding="utf-8"), plan_hash=None)
         case "approve":
-            return _approve(place, arguments.hash)
+            return _approve(place, arguments)
         case "list":
             return run_list(place)
         case "diff":
@@ -86,17 +98,31 @@ def _run(arguments: argparse.Namespace, place: CommandContext) -> CommandResult:
             return run_show(place, plan_hash=arguments.hash)
 
 
-def _approve(place: CommandContext, given: str | None) -> CommandResult:
-    """Show the plan and a code on the terminal, and approve if the code is typed back."""
-    plan_hash = find_plan(place, given)
-    shown = run_show(place, plan_hash=plan_hash)
+def _approve(place: CommandContext, arguments: argparse.Namespace) -> CommandResult:
+    """Show the plan and a code on the terminal, and approve if the code is typed back. Recorded, whatever the outcome."""
+    from strictwire.settings.read import FILE, read_settings
+
+    approver, plan_hash = person_name(), find_plan(place, arguments.hash)
+    audit = read_settings(file=arguments.config, default=arguments.root / FILE).audit
+    act = OperatorAct(principal=approver, tool="approve_plan", root=str(place.root.resolve()), plan_hash=plan_hash)
     try:
-        present = is_present("Approve this plan?", show=for_terminal_lines(shown.stdout + shown.stderr))
-    except OSError:
-        return CommandResult(exit_code=1, stderr="error: approving needs a person at a terminal\n")
-    if not present:
-        return CommandResult(exit_code=1, stderr="not approved: the code is wrong or too late\n")
-    return run_approve(place, plan_hash=plan_hash, approver=person_name())
+        return decide(
+            audit,
+            act,
+            question="Approve this plan?",
+            show=lambda: review_plan(place, plan_hash=plan_hash, approver=approver) + _where_recorded(audit),
+            work=lambda: run_approve(place, plan_hash=plan_hash, approver=approver),
+        )
+    except NotRecorded as exc:
+        state = run_show(place, plan_hash=plan_hash).stderr
+        return CommandResult(exit_code=1, stderr=f"error: {exc}\n{state}")
+
+
+def _where_recorded(audit: AuditSettings) -> str:
+    """Return a line that says where the decision is recorded. The settings may come from a repository that was cloned."""
+    from strictwire.server.compose import trail_of
+
+    return "Not recorded: audit.mode is off\n" if audit.mode == "off" else f"Recorded in {trail_of(audit).folder}\n"
 
 
 def _as_hash(text: str) -> str:
@@ -111,12 +137,13 @@ def _as_hash(text: str) -> str:
 def place_of(root: Path) -> CommandContext:
     """The workspace at a folder, with the key and state of this user's server."""
     state = state_folder() / "packs"
-    return CommandContext(root=root, state=state, now=time.time)
+    return CommandContext(root=root, state=state, state_variable=STATE_VARIABLE, now=time.time)
 
 
 def write(answer: CommandResult) -> int:
-    """Print a result and return its exit code."""
-    sys.stdout.write(answer.stdout)
+    """Print a result and return its exit code. Titles, paths and reasons come from agents, so they are escaped."""
+    is_exact = answer.is_exact and not sys.stdout.isatty()
+    sys.stdout.write(answer.stdout if is_exact else for_terminal_text(answer.stdout))
     sys.stdout.flush()
-    sys.stderr.write(answer.stderr)
+    sys.stderr.write(for_terminal_text(answer.stderr))
     return answer.exit_code

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import secrets
 import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from strictwire.cli import shared
-from strictwire.cli.person import is_present, person_name
+from strictwire.cli.operator_record import NotRecorded, OperatorAct, decide, open_journal
+from strictwire.cli.person import person_name
 from strictwire.cli.plan import place_of, write
 from strictwire.packs.workspace.attest.check import MAX_BUNDLE, TrustedKeys
 from strictwire.packs.workspace.operations import run_doctor, run_report, run_resume, run_stop
@@ -107,7 +106,7 @@ def _init(arguments: argparse.Namespace) -> CommandResult:
     commands = arguments.command or detected
     text = render_settings(root, commands=commands, environment=environment, team=team, secrets=tokens)
     if arguments.print:
-        return CommandResult(stdout=text)
+        return CommandResult(stdout=text, is_exact=True)
     file = arguments.config or root / FILE
     try:
         with file.open("x", encoding="utf-8") as made:
@@ -151,52 +150,34 @@ def _report(arguments: argparse.Namespace) -> CommandResult:
 
 def _stop(arguments: argparse.Namespace) -> CommandResult:
     result = run_stop(place_of(arguments.root), by=person_name(), reason=arguments.reason)
-    _record(arguments, "workspace.stop")
+    _record_stop(arguments)
     return result
 
 
 def _resume(arguments: argparse.Namespace) -> CommandResult:
     try:
-        present = is_present("Resume changes in this workspace?", show=run_status(_with_trail(arguments)).stdout)
-    except OSError:
-        return CommandResult(exit_code=1, stderr="error: resuming needs a person at a terminal\n")
-    if not present:
-        return CommandResult(exit_code=1, stderr="not resumed: the code is wrong or too late\n")
-    result = run_resume(place_of(arguments.root))
-    _record(arguments, "workspace.resume")
-    return result
+        return decide(
+            _settings(arguments).audit,
+            _act(arguments, "workspace.resume"),
+            question="Resume changes in this workspace?",
+            show=lambda: run_status(_with_trail(arguments)).stdout,
+            work=lambda: run_resume(place_of(arguments.root)),
+        )
+    except NotRecorded as exc:
+        return CommandResult(exit_code=1, stderr=f"error: {exc}\n")
 
 
-def _record(arguments: argparse.Namespace, verb: str) -> None:
-    """Record what an operator did in the audit trail of the server. The stop holds even if the trail cannot be written."""
-    from strictwire.audit.event import Call, render_body
-    from strictwire.pipeline.clock import Clock
-    from strictwire.server.compose import open_recorder_of
-    from strictwire.stores.fault import LogFault
-
-    clock = Clock()
-    record = Call(
-        timestamp=clock.timestamp(),
-        principal=person_name(),
-        transport="terminal",
-        tool_name=verb,
-        workspace_root=str(arguments.root.resolve()),
-        cause={"reason": arguments.reason} if verb == "workspace.stop" else None,
-    )
-
-    async def append() -> object:
-        async with AsyncExitStack() as stack:
-            recorder = await open_recorder_of(_settings(arguments).audit, clock, stack)
-            kept: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-            recorder.append([render_body(record)], kept.set_result)
-            return await kept
-
+def _record_stop(arguments: argparse.Namespace) -> None:
+    """Record a stop in the audit trail of the server. The stop holds even if the trail cannot be written."""
     try:
-        failure = asyncio.run(append())
-    except LogFault as exc:
-        failure = exc
-    if failure is not None:
-        print(f"warning: not recorded in the audit trail: {failure}", file=sys.stderr)
+        with open_journal(_settings(arguments).audit, _act(arguments, "workspace.stop")) as journal:
+            journal.note({"reason": arguments.reason})
+    except NotRecorded as exc:
+        print(f"warning: {exc}", file=sys.stderr)
+
+
+def _act(arguments: argparse.Namespace, verb: str) -> OperatorAct:
+    return OperatorAct(principal=person_name(), tool=verb, root=str(arguments.root.resolve()))
 
 
 def _check(arguments: argparse.Namespace) -> CommandResult:

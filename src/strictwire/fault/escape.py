@@ -33,6 +33,11 @@ def for_terminal_lines(text: str) -> str:
     return "\n".join(map(for_terminal, text.split("\n")))
 
 
+def for_terminal_text(text: str) -> str:
+    """A text of others, such as a plan or a patch: its lines and tabs are kept, everything else is escaped."""
+    return "\t".join(map(for_terminal_lines, text.split("\t")))
+
+
 def for_json_line(line: str) -> str:
     """A line of JSON with the same value. Controls below U+0020 are escaped in any JSON; others need not be."""
     return line if line.isprintable() else "".join(each if each.isprintable() else _escape_json(each) for each in line)

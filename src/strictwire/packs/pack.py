@@ -59,6 +59,8 @@ class Environment:
     """Folder where the pack may store files; None if it may not store any."""
     trail: TrailView | None = None
     """Read access to the audit trail; None if the server keeps no trail."""
+    private: tuple[Path, ...] = ()
+    """Keys and logs of the server, files or folders. No tool, and no program that a tool starts, may read them."""
     local: frozenset[str] = frozenset({LOCAL})
     """Principals that need no token: `local` over HTTP, the operating system user over stdio."""
     variables: Mapping[str, str] = field(default_factory=dict)

@@ -216,6 +216,12 @@ def trail_of(audit: AuditSettings, worker: int | None = None) -> TrailConfig:
     return trail if worker is None else trail.for_worker(worker)
 
 
+def private_paths(audit: AuditSettings) -> tuple[Path, ...]:
+    """The key and the logs of the audit trail, which settings may place outside the state folder."""
+    trail = trail_of(audit)
+    return trail.folder.absolute(), trail.key_path.absolute()
+
+
 def view_of(audit: AuditSettings, worker: int | None = None) -> TrailView | None:
     """Read access to the audit trail; None if the server keeps no trail."""
     return None if audit.mode == "off" else FileTrailView(trail_of(audit, worker))

@@ -43,6 +43,7 @@ async def open_packs(
     state: Path | None = None,
     *,
     trail: TrailView | None = None,
+    private: tuple[Path, ...] = (),
     alone: bool = True,
 ) -> AsyncIterator[None]:
     """Open packs and add their tools to the server; close the packs at the end. Raises PackRefused; all are closed then."""
@@ -56,6 +57,7 @@ async def open_packs(
                 settings=settings.get(name, {}),
                 state=state,
                 trail=trail,
+                private=private,
                 local=local,
                 variables=dict(os.environ),
                 alone=alone,

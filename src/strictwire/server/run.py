@@ -23,7 +23,7 @@ from strictwire.fault.escape import for_terminal
 from strictwire.fault.failure import Facts
 from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
-from strictwire.server.compose import PATHS, Runtime, open_runtime, view_of
+from strictwire.server.compose import PATHS, Runtime, open_runtime, private_paths, view_of
 from strictwire.server.declare.lifespan import LifespanFailed
 from strictwire.server.heap import map_large_blocks
 from strictwire.server.logs import set_up_logging
@@ -99,6 +99,7 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
                 settings.packs,
                 state_folder() / "packs",
                 trail=view_of(settings.audit, worker),
+                private=private_paths(settings.audit),
                 alone=serving.inheritance is None,
             ),
             _open_runtime(server, settings, serving) as runtime,

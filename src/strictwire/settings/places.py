@@ -6,6 +6,10 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
+
+STATE_VARIABLE: Final = {"darwin": "HOME", "win32": "LOCALAPPDATA"}.get(sys.platform, "XDG_STATE_HOME")
+"""The environment variable that selects the state folder."""
 
 
 def state_folder(environment: Mapping[str, str] | None = None) -> Path:

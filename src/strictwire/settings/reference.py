@@ -34,7 +34,8 @@ one in the working folder, which may belong to a cloned repository: without `--c
 `~/.config/strictwire/strictwire.toml` (`~/Library/Application Support/strictwire/strictwire.toml` on macOS,
 `%APPDATA%\\strictwire\\strictwire.toml` on Windows). Relative paths in it start at its folder. An unknown key is an error.
 Settings come from these sources; later ones override earlier ones: defaults, the file, environment variables such as
-`STRICTWIRE_SERVER_PORT=9000` (lists are comma-separated), and options on the command line.
+`STRICTWIRE_SERVER_PORT=9000` (lists are comma-separated), and options on the command line. A server reads its settings once,
+when it starts: restart it after a change.
 
 ```toml
 [server]

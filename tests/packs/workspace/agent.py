@@ -187,13 +187,14 @@ def report_from(message: str) -> str:
     return "\n".join(line + ("\nThe path was outside the plan." if line.startswith("## ") else "") for line in quoted)
 
 
-def approve_at_terminal(root: Path, environment: Mapping[str, str], *, typed: str | None = None) -> tuple[int, str]:
-    """Run `strictwire plan approve` as a person at a terminal does."""
-    return at_terminal(["plan", "approve", "--root", str(root)], environment, typed=typed)
-
-
-def at_terminal(arguments: list[str], environment: Mapping[str, str], *, typed: str | None = None) -> tuple[int, str]:
-    """Run a command on a pseudo-terminal and type the code that it shows, or another text.
+def at_terminal(
+    arguments: list[str],
+    environment: Mapping[str, str],
+    *,
+    typed: str | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> tuple[int, str]:
+    """Run a command on a pseudo-terminal and type the code that it shows, or another text. `meanwhile` runs before that.
 
     Returns the exit code and what the terminal showed.
     """
@@ -206,6 +207,7 @@ def at_terminal(arguments: list[str], environment: Mapping[str, str], *, typed: 
             shown += os.read(terminal, 4096)
         code = re.search(rb"Code: (\w+ \w+)", shown)
         assert code is not None
+        meanwhile()
         os.write(terminal, (code[1].decode() if typed is None else typed).encode() + b"\n")
         while part := os.read(terminal, 4096):
             shown += part

@@ -57,6 +57,7 @@ class Harness:
     root: Path
     clock: Clock
     recorder: Any
+    settings: dict[str, Any]
     connections: dict[str, MemoryConnection] = field(default_factory=dict)
 
     async def call(self, principal: str, tool: str, /, **arguments: Any) -> Any:
@@ -152,7 +153,7 @@ async def open_harness(
         handlers = await pack.open(environment)
         stack.push_async_callback(pack.close)
         _offer(server, pack, contracts, handlers)
-        harness = Harness(root=root, clock=clock, recorder=recorder)
+        harness = Harness(root=root, clock=clock, recorder=recorder, settings=granted)
         for principal in (PLANNER, BUILDER, REVIEWER, STRANGER):
             client = MemoryClient(server, caller=Caller(principal=principal), recorder=recorder)
             harness.connections[principal] = await stack.enter_async_context(client)

@@ -48,9 +48,15 @@ class HttpServer:
 
 @contextmanager
 def serve_http(
-    folder: Path, root: Path, *, owners: Sequence[str], roles: Mapping[str, Sequence[str]], **settings: Sequence[str]
+    folder: Path,
+    root: Path,
+    *,
+    owners: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    more: str = "",
+    **settings: Sequence[str],
 ) -> Iterator[HttpServer]:
-    """Start a server whose sessions may be opened in `root`, with its settings and state in `folder`."""
+    """Start a server whose sessions may be opened in `root`, with its settings and state in `folder`. `more` is TOML."""
     tokens = "".join(
         f'[[server.tokens]]\nsha256 = "{hashlib.sha256(f"secret-{name}".encode()).hexdigest()}"\nprincipal = "{name}"\n'
         for name in owners
@@ -59,7 +65,8 @@ def serve_http(
     granted = "".join(f"{role} = {json.dumps(list(names))}\n" for role, names in roles.items())
     config = folder / "strictwire.toml"
     config.write_text(
-        f'{tokens}[packs.workspace]\n{members}[packs.workspace.roles]\n{granted}[log]\nlevel = "error"\n', encoding="utf-8"
+        f'{tokens}[packs.workspace]\n{members}[packs.workspace.roles]\n{granted}[log]\nlevel = "error"\n{more}',
+        encoding="utf-8",
     )
     command = [sys.executable, "-m", "strictwire.cli.main", "serve", "--pack", "workspace", "--http", "127.0.0.1:0"]
     process = subprocess.Popen(

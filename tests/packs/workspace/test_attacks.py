@@ -261,3 +261,32 @@ def test_plain_git_does_what_commit_phase_does_not(tmp_path: Path) -> None:
     )
 
     assert files_below(outside) == {"ran"}
+
+
+# Keys and logs that the settings place outside the state folder.
+
+
+@needs_sandbox
+def test_no_command_and_no_session_reads_the_audit_key_wherever_it_is(tmp_path: Path) -> None:
+    top, keys, trail = tmp_path / "top", tmp_path / "keys", tmp_path / "top/trail"
+    (top / "a/src").mkdir(parents=True)
+    keys.mkdir(mode=0o700)
+    roles = {"ANTIGRAVITY": ["mallory", "rita"], "WINDSURF": ["mallory"]}
+    more = f'[audit]\nkey = "{keys}/audit.key"\nfolder = "{trail}"\n'
+    with serve_http(
+        tmp_path, tmp_path, owners=("mallory", "rita"), roles=roles, approvers=["rita"], commands=["sh"], more=more
+    ) as server:
+        attack = Attack(server=server, top=top, root=top / "a")
+        # In base64: a key as it stands would be redacted.
+        plan_hash = attack.approved(
+            **in_shell(f"base64 {keys}/audit.key; base64 {trail}/audit-log.jsonl; ls {trail}; false")
+        )
+        failed = attack.write(plan_hash, "src/x")
+        begun = [
+            server.call("mallory", "begin_session", workspace_root=str(root), role="ANTIGRAVITY")["cause"]["reason"]
+            for root in (keys, trail, top, tmp_path)
+        ]
+
+    assert failed["error_code"] == "PREFLIGHT_FAILED"
+    assert {line.rpartition(": ")[2] for line in failed["cause"]["output"].splitlines()} == {"Permission denied"}
+    assert begun == ["protected"] * 4

@@ -9,7 +9,8 @@ import pytest
 from tests.packs.workspace.harness import report
 from tests.packs.workspace.server_process import ServerProcess
 
-from strictwire.packs.workspace.lock_files import Lock, LockDamaged, LockFiles, Owner
+from strictwire.packs.workspace.lock_files import Lock, LockFiles, Owner
+from strictwire.packs.workspace.state_files import StateDamaged
 
 LOCK = Lock(code="OUTSIDE_WORKSPACE", tool="read_file", session_id="s", at="2026-01-01T00:00:00Z")
 OWNER = Owner(principal="ada", role="WINDSURF", root="/w/a", identity=(1, 2))
@@ -86,7 +87,7 @@ def test_a_damaged_lock_is_not_taken_for_no_lock(tmp_path: Path, raw: bytes) -> 
     locks.add(OWNER, LOCK)
     next(tmp_path.rglob("*.json")).write_bytes(raw)
 
-    with pytest.raises(LockDamaged, match="is damaged; read it, then remove it"):
+    with pytest.raises(StateDamaged, match="is damaged; read it, then remove it"):
         locks.maybe_find(OWNER)
-    with pytest.raises(LockDamaged):
+    with pytest.raises(StateDamaged):
         locks.check()

@@ -119,7 +119,7 @@ def test_the_doctor_names_every_problem_and_what_to_change(tmp_path: Path) -> No
         plan = {"verification_gates": [["true"]]}
         async with open_project(tmp_path, plan=plan) as project:
             context, local = context_of(project), frozenset({"local"})
-            settings: dict[str, Any] = {"roots": [str(project.root)], "commands": ["true"]}
+            settings = project.harness.settings
             (project.root / ".git").mkdir()
             fine = run_doctor(context, settings=settings, local=local)
             assert fine.exit_code == 0, fine.stdout
@@ -128,7 +128,7 @@ def test_the_doctor_names_every_problem_and_what_to_change(tmp_path: Path) -> No
             run_stop(context, by="ada", reason="halt")
             lacking = run_doctor(context, settings=settings | {"commands": ["absent"]}, local=local)
             problems = [line.split()[1] for line in lacking.stdout.splitlines() if line.startswith("PROBLEM")]
-            assert (lacking.exit_code, problems) == (FINDINGS, ["program", "commit", "stopped", "plan"])
+            assert (lacking.exit_code, problems) == (FINDINGS, ["settings", "program", "commit", "stopped", "plan"])
             elsewhere = run_doctor(context, settings=settings | {"roots": ["/srv"]}, local=local)
             assert "no session can be opened in it" in elsewhere.stdout
             unset = run_doctor(context, settings={}, local=local)

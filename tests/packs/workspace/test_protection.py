@@ -126,7 +126,7 @@ def test_a_protected_folder_is_no_root(tmp_path: Path, root: str, is_usable: boo
     state = tmp_path / "state"
     state.mkdir()
     handle = os.open(chosen, os.O_RDONLY | os.O_DIRECTORY)
-    problem = Protection(str(chosen.resolve())).find_root_problem(handle, state=state)
+    problem = Protection(str(chosen.resolve())).find_root_problem(handle, private=[state])
     os.close(handle)
 
     assert (problem is None) == is_usable
@@ -137,10 +137,10 @@ def test_the_state_of_the_server_is_neither_in_a_root_nor_around_it(tmp_path: Pa
     inner.mkdir(parents=True)
     for root, state in ((tmp_path / "a", inner), (inner, tmp_path / "a"), (inner, inner)):
         handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-        problem = Protection(str(root)).find_root_problem(handle, state=state)
+        problem = Protection(str(root)).find_root_problem(handle, private=[state])
         os.close(handle)
         assert problem is not None
-        assert "state folder of this server" in problem
+        assert "keys or logs of this server" in problem
 
 
 def test_a_scan_finds_what_is_protected_and_notices_every_change(tmp_path: Path) -> None:

@@ -90,9 +90,12 @@ def test_every_reason_against_a_session_has_its_code_and_leaves_a_way_out(tmp_pa
                 "": "not_absolute",
                 "/a\x00b": "not_absolute",
                 str(harness.root / "absent"): "absent",
-                str(harness.root / "file" / "below"): "absent",
+                str(harness.root / "file" / "below"): "not_a_folder",
                 str(harness.root / "file"): "not_a_folder",
                 str(tmp_path / "elsewhere"): "not_allowed",
+                # Outside the roots a caller does not learn what exists.
+                str(tmp_path / "elsewhere/absent"): "not_allowed",
+                "/etc/passwd": "not_allowed",
                 str(harness.root / "out"): "not_allowed",
                 str(tmp_path): "not_allowed",
                 f"{harness.root}/..": "not_allowed",

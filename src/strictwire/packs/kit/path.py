@@ -115,3 +115,8 @@ def _is_too_long(segment: str) -> bool:
 
 def _refuse(reason: str) -> NoReturn:
     raise Refused(fail("INVALID_PATH", details={"reason": reason}))
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Return whether a resolved absolute path is a resolved folder or below it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -18,11 +18,12 @@ from strictwire.packs.kit.jail import Jail
 from strictwire.packs.workspace.confined import find_missing_measure, remedy
 from strictwire.packs.workspace.grants import Grants, GrantsRefused, read_grants
 from strictwire.packs.workspace.lock_files import LockFiles
-from strictwire.packs.workspace.pack import CREATIONS, KEY, SESSION_LOCKS, STOPS, make_preflight
+from strictwire.packs.workspace.pack import CREATIONS, KEY, PRESENCE, SESSION_LOCKS, STOPS, make_preflight
 from strictwire.packs.workspace.planning import commands_of
 from strictwire.packs.workspace.plans.approval import open_signer
 from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.plan_files import PlanFiles
+from strictwire.packs.workspace.presence import find_outdated
 from strictwire.packs.workspace.protection import Protection
 from strictwire.packs.workspace.roles import Role
 from strictwire.packs.workspace.stops import Stops
@@ -59,6 +60,8 @@ class Doctor:
     settings: Mapping[str, Any]
     local: frozenset[str]
     now: Callable[[], float]
+    no_record: str
+    """What to say about a plan that the state folder has no record of."""
 
     def examine(self) -> Iterator[Check]:
         """Yield the checks in order. A check that the later ones depend on ends the report if it fails. Raises OSError."""
@@ -67,6 +70,8 @@ class Doctor:
         except GrantsRefused as exc:
             yield Check(name="settings", text=f"{exc}; `strictwire workspace init` writes a file that works", is_ok=False)
             return
+        yield Check(name="state", text=str(self.state.parent))
+        yield from self._check_servers()
         yield _check_root(self.root, grants)
         yield from _check_people(grants, self.local)
         yield from _check_extras(grants)
@@ -77,6 +82,11 @@ class Doctor:
         yield from self._check_locks()
         if missing is None:
             yield from self._check_plans(grants)
+
+    def _check_servers(self) -> Iterator[Check]:
+        for pid in find_outdated(self.state / PRESENCE, str(self.root), self.settings):
+            text = f"the server with pid {pid} runs with other settings: restart it, or name its file with --config"
+            yield Check(name="settings", text=text, is_ok=False)
 
     def _check_locks(self) -> Iterator[Check]:
         stop = Stops(self.state / STOPS).maybe_find(str(self.root))
@@ -97,6 +107,9 @@ class Doctor:
             for plan_hash in plan_files.hashes(folder):
                 state = plan_files.summary(folder, plan_hash)["state"]
                 if state not in _OPEN:
+                    continue
+                if state == "proposed" and plan_files.maybe_creation(folder, plan_hash) is None:
+                    yield Check(name="plan", text=f"{plan_hash[:12]}: {self.no_record}", is_ok=False)
                     continue
                 plan = plan_files.read_verified(folder, plan_hash)
                 problems = [each.failure.text for each in preflight.try_start(commands_of(plan), folder=folder)]

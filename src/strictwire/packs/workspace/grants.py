@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from strictwire.canon.json import JsonValue
+from strictwire.packs.kit.path import is_within
 from strictwire.packs.pack import LOCAL
 from strictwire.packs.workspace.policy.rule import Severity
 from strictwire.packs.workspace.policy.rules import RULES
@@ -95,7 +96,7 @@ class Grants:
 
     def covers(self, root: str) -> bool:
         """Return whether a resolved folder is one of the roots or below one."""
-        return any(root == each or root.startswith(each.rstrip("/") + "/") for each in self.roots)
+        return any(is_within(root, each) for each in self.roots)
 
 
 def read_grants(settings: Mapping[str, JsonValue], *, local: frozenset[str] = frozenset({LOCAL})) -> Grants:

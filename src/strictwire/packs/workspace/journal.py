@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
-from strictwire.canon.json import parse_object, render
+from strictwire.canon.json import render
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.path import parse_path
@@ -23,6 +23,7 @@ from strictwire.packs.workspace.content import MAX_FILE, sha256_of
 from strictwire.packs.workspace.file_operations import remove_file, replace_file
 from strictwire.packs.workspace.path_locks import PathLocks
 from strictwire.packs.workspace.refusal import refuse
+from strictwire.packs.workspace.state_files import read_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,15 @@ class JournalStep:
     """Temporary second name of the old file. It exists until the set is committed or undone."""
     old: str | None
     new: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Journal:
+    """The content of a journal. It is complete: a journal gets its name only after all of it is on disk."""
+
+    root: str
+    identity: tuple[int, int]
+    steps: tuple[JournalStep, ...]
 
 
 class PinnedFolder(Protocol):
@@ -93,16 +103,17 @@ class Journals:
         return done
 
     def _recover(self, path: Path, path_locks: PathLocks, only: tuple[int, int] | None) -> int:
-        with path.open("rb") as file:
+        # Without O_NONBLOCK, a pipe at this place would be waited for.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return 0
-            root, identity, steps = _read_journal(file.read())
-            if only not in (None, identity):
+            found = read_state(path, _Journal)
+            if only not in (None, found.identity):
                 return 0
-            with path_locks.hold(root, *(step.path for step in steps)):
-                is_done = _undo_by_name(root, identity, steps)
+            with path_locks.hold(found.root, *(step.path for step in found.steps)):
+                is_done = _undo_by_name(found.root, found.identity, list(found.steps))
             if is_done:
                 self._remove(path)
         return int(is_done)
@@ -146,13 +157,6 @@ def _undo_or_refuse(jail: Jail, steps: list[JournalStep]) -> None:
     except Refused as exc:
         text = "A failed change set could not be undone"
         raise refuse("INVARIANT_VIOLATION", text, "restore", invariant_id="WRITE_ATOMIC") from exc
-
-
-def _read_journal(raw: bytes) -> tuple[str, tuple[int, int], list[JournalStep]]:
-    """Parse a journal. It is complete: it gets its name only after all of it is on disk."""
-    found = parse_object(raw)
-    device, number = found["identity"]
-    return found["root"], (device, number), [JournalStep(**each) for each in found["steps"]]
 
 
 def undo(jail: Jail, steps: list[JournalStep]) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
+from strictwire.canon.json import JsonObject, render
+from strictwire.packs.kit.path import is_within
+from strictwire.packs.workspace.state_files import read_state, sync_folder, write_draft
 
 _SUFFIX: Final = ".json"
 
@@ -51,7 +52,7 @@ class Owner:
         """Return whether a lock of this owner applies to a session of the other."""
         if (self.principal, self.role) != (other.principal, other.role):
             return False
-        overlaps = _is_within(self.root, other.root) or _is_within(other.root, self.root)
+        overlaps = is_within(self.root, other.root) or is_within(other.root, self.root)
         return self.identity == other.identity or (overlaps and self._is_in_place())
 
     def _is_in_place(self) -> bool:
@@ -62,15 +63,14 @@ class Owner:
             return False
 
 
-class LockDamaged(OSError):
-    """A lock file cannot be read, so it is unknown who is locked."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(0, f"{path} is damaged; read it, then remove it")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LockFile:
+    owner: Owner
+    lock: Lock
 
 
 class LockFiles:
-    """See the module docstring. Every method raises OSError, and LockDamaged if a file cannot be parsed."""
+    """See the module docstring. Every method raises OSError, and StateDamaged if a file cannot be parsed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -128,39 +128,9 @@ class LockFiles:
 
 
 def _parse(path: Path) -> tuple[Owner, Lock]:
-    raw = path.read_bytes()
-    try:
-        found = parse_object(raw)
-        owner = found["owner"]
-        return Owner(**(owner | {"identity": tuple(owner["identity"])})), Lock(**found["lock"])
-    except (NotStrict, KeyError, TypeError) as exc:
-        raise LockDamaged(path) from exc
-
-
-def _is_within(root: str, other: str) -> bool:
-    return root == other or root.startswith(other.rstrip("/") + "/")
+    found = read_state(path, _LockFile)
+    return found.owner, found.lock
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def write_draft(folder: Path, content: bytes) -> Path:
-    """Write a temporary file in a folder, which is created if needed, and sync it. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    draft = folder / f".{secrets.token_hex(8)}"
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(handle)
-    return draft
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable. Raises OSError."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

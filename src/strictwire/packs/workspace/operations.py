@@ -20,7 +20,7 @@ from strictwire.packs.workspace.replay import Replay
 from strictwire.packs.workspace.roles import Role
 from strictwire.packs.workspace.stops import Stop, Stops
 from strictwire.packs.workspace.timestamps import render_timestamp
-from strictwire.packs.workspace.verbs import FINDINGS, CommandContext, CommandResult, open_ledger, opened
+from strictwire.packs.workspace.verbs import FINDINGS, CommandContext, CommandResult, explain_no_record, open_ledger, opened
 
 _MAX_REASON: Final = 500
 """Characters of the reason of a stop, which is part of every refusal."""
@@ -28,7 +28,14 @@ _MAX_REASON: Final = 500
 
 def run_doctor(context: CommandContext, *, settings: Mapping[str, Any], local: frozenset[str]) -> CommandResult:
     """Print one line per check. Exit 100 if one failed."""
-    doctor = Doctor(root=context.root.resolve(), state=context.state, settings=settings, local=local, now=context.now)
+    doctor = Doctor(
+        root=context.root.resolve(),
+        state=context.state,
+        settings=settings,
+        local=local,
+        now=context.now,
+        no_record=explain_no_record(context),
+    )
     checks = list(doctor.examine())
     lines = [f"{'ok     ' if each.is_ok else 'PROBLEM'} {each.name:<8} {for_terminal(each.text)}\n" for each in checks]
     return CommandResult(exit_code=0 if all(each.is_ok for each in checks) else FINDINGS, stdout="".join(lines))
@@ -43,7 +50,7 @@ def run_report(context: CommandContext, *, plan_hash: str | None, is_json: bool)
         replay = Replay(trail=trail, ledger=open_ledger(context), plan_files=plan_files, records=records)
         found = History(folder=folder, plan_files=plan_files, replay=replay, trail=trail).report(plan_hash)
     text = indent(render(found)).decode() + "\n" if is_json else render_text(found)
-    return CommandResult(exit_code=FINDINGS if has_problems(found) else 0, stdout=text)
+    return CommandResult(exit_code=FINDINGS if has_problems(found) else 0, stdout=text, is_exact=is_json)
 
 
 def run_stop(context: CommandContext, *, by: str, reason: str) -> CommandResult:

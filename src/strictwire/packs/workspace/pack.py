@@ -112,8 +112,8 @@ class WorkspacePack:
         try:
             grants = read_grants(environment.settings, local=environment.local)
             _check_extras(grants)
-            schemas = {each.name: each.input_schema for each in environment.contracts}
-            handlers = self._handlers(grants, environment.state, environment.trail, schemas)
+            self._presence = PresenceFile(environment.state / PRESENCE, settings=environment.settings, roots=grants.roots)
+            handlers = self._handlers(grants, environment.state, environment, self._presence)
         except Refused as exc:
             raise PackRefused(self.name, f"an interrupted change set cannot be undone ({exc.failure.text})") from exc
         except (GrantsRefused, KeyRefused) as exc:
@@ -133,14 +133,19 @@ class WorkspacePack:
             self._presence.close()
 
     def _handlers(
-        self, grants: Grants, state: Path, trail: TrailView | None, schemas: Mapping[str, JsonObject]
+        self,
+        grants: Grants,
+        state: Path,
+        environment: Environment,
+        presence: PresenceFile,
     ) -> Mapping[str, Handler]:
-        presence = self._presence = PresenceFile(state / PRESENCE)
+        schemas = {each.name: each.input_schema for each in environment.contracts}
+        private = (_server_state(state), *environment.private)
         locks = LockFiles(state / SESSION_LOCKS)
         locks.check()
         store = self._store = SessionStore(
             grants,
-            state=_server_state(state),
+            private=private,
             locks=locks,
             stops=Stops(state / STOPS),
             now=self._now,
@@ -150,7 +155,7 @@ class WorkspacePack:
         plan_files = PlanFiles(signer, Creations(state / CREATIONS, signer), now=self._now)
         ledger = Ledger(state / CHANGES, Archive(state / CONTENTS, limit=grants.history_bytes), now=self._now)
         sessions = Sessions(store, grants)
-        preflight = make_preflight(grants, state)
+        preflight = Preflight(programs=grants.programs, hidden=tuple(map(str, private)))
         session_tools = {
             "end_session": sessions.end,
             "session_status": sessions.status,
@@ -158,7 +163,7 @@ class WorkspacePack:
             **_reading(),
             **_planning(plan_files, grants, preflight),
             **self._changing(grants, state, plan_files=plan_files, ledger=ledger, store=store, preflight=preflight),
-            **_evidence(grants, trail, plan_files=plan_files, ledger=ledger, signer=signer),
+            **_evidence(grants, environment.trail, plan_files=plan_files, ledger=ledger, signer=signer),
         }
         guards = {
             tool: SessionGuard(

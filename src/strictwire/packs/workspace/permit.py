@@ -12,7 +12,7 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.kit.path import JailPath
 from strictwire.packs.workspace.plans.approval import Approval
 from strictwire.packs.workspace.plans.model import Command, Operation, Plan
-from strictwire.packs.workspace.plans.plan_files import PlanFiles
+from strictwire.packs.workspace.plans.plan_files import HOW_TO_APPROVE, PlanFiles
 from strictwire.packs.workspace.plans.scope import Action, Outside, find_outside, find_phase
 from strictwire.packs.workspace.protection import protected
 from strictwire.packs.workspace.refusal import ADVICE, refuse
@@ -95,8 +95,7 @@ class Permits:
             raise refuse("ROLE_MISMATCH", f"The plan is for {plan.role}; this session is {session.role}", "plan_role")
         approval = self._plan_files.maybe_approval(session, plan_hash)
         if approval is None:
-            text = "The plan is not approved; ask an approver to call approve_plan or to run strictwire plan approve"
-            raise refuse("PLAN_NOT_APPROVED", text)
+            raise refuse("PLAN_NOT_APPROVED", f"The plan is not approved; {HOW_TO_APPROVE}")
         return plan, approval
 
 

@@ -10,7 +10,7 @@ from strictwire.fault.failure import Refused
 from strictwire.packs.workspace.grants import Grants
 from strictwire.packs.workspace.plans.lint import Linted, lint
 from strictwire.packs.workspace.plans.model import Ban, Command, Operation, Phase, Plan
-from strictwire.packs.workspace.plans.plan_files import PlanFiles, plan_path
+from strictwire.packs.workspace.plans.plan_files import HOW_TO_APPROVE, PlanFiles, plan_path
 from strictwire.packs.workspace.plans.plan_markdown import PlanFinding, read_plan, render_plan
 from strictwire.packs.workspace.plans.scope import workspace_id
 from strictwire.packs.workspace.preflight import Preflight
@@ -80,7 +80,8 @@ class Planning:
         """The tool approve_plan. Raises Refused: INSUFFICIENT_PERMISSIONS if the caller is not an approver or is the author;
         the codes of PlanFiles."""
         if session.principal not in self._grants.approvers:
-            raise refuse("INSUFFICIENT_PERMISSIONS", "This caller may not approve plans", "not_an_approver")
+            text = f"This caller may not approve plans; {HOW_TO_APPROVE}"
+            raise refuse("INSUFFICIENT_PERMISSIONS", text, "not_an_approver")
         return asdict(self._plan_files.approve(session, arguments["plan_hash"], approver=session.principal))
 
     def list(self, session: Session, _arguments: JsonObject) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Open sessions, written to the state folder for `strictwire workspace status`. Each server process has one file.
+"""Open sessions and settings of each server process, one file each in the state folder, for `strictwire workspace`.
 
 A process holds a lock on its file while it runs, so a file that can be locked is left over from a dead process. Session ids
 are shortened: a reader of the folder sees who works, but cannot use their sessions.
@@ -9,33 +9,62 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from strictwire.canon.json import JsonObject, NotStrict, parse_object, render
+from strictwire.canon.digest import digest
+from strictwire.canon.json import JsonObject, JsonValue, render
+from strictwire.packs.kit.path import is_within
 from strictwire.packs.workspace.session_store import Session
+from strictwire.packs.workspace.state_files import StateDamaged, read_state
 from strictwire.packs.workspace.timestamps import render_timestamp
 
 _SHORT: Final = 8
 """Characters of a session id that are written."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Open:
+    """An open session."""
+
+    session: str
+    pid: int
+    principal: str
+    role: str
+    root: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Process:
+    """The content of a file."""
+
+    pid: int
+    settings: str
+    roots: tuple[str, ...]
+    sessions: tuple[_Open, ...]
+
+
 class PresenceFile:
     """The file of this process. Call `close` when the process ends."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, settings: Mapping[str, JsonValue], roots: tuple[str, ...]) -> None:
+        """Writes the file. `settings` are those that the process runs with; only their digest is written."""
+        self._about: JsonObject = {"pid": os.getpid(), "settings": digest(dict(settings)), "roots": list(roots)}
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.json"
         self._lock = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.write(())
 
     def write(self, sessions: tuple[Session, ...]) -> None:
         """Write the open sessions. A full disk is ignored: it must not stop the server."""
         draft = self._path.with_suffix(".draft")
         with suppress(OSError):
-            draft.write_bytes(render({"sessions": list(map(_as_json, sessions))}))
+            draft.write_bytes(render(self._about | {"sessions": [asdict(_as_open(each)) for each in sessions]}))
             draft.rename(self._path)
 
     def close(self) -> None:
@@ -47,14 +76,24 @@ class PresenceFile:
 
 def read_presence(folder: Path, root: str) -> list[JsonObject]:
     """Read the sessions of all server processes in a workspace. Raises OSError."""
-    return [each for file in _live_files(folder) for each in file["sessions"] if each["root"] == root]
+    return [asdict(each) for file in _live_files(folder) for each in file.sessions if each.root == root]
 
 
-def _live_files(folder: Path) -> Iterator[JsonObject]:
+def find_outdated(folder: Path, root: str, settings: Mapping[str, JsonValue]) -> list[int]:
+    """Return the process ids of servers that serve this workspace with other settings than these. Raises OSError."""
+    current = digest(dict(settings))
+    return [
+        file.pid
+        for file in _live_files(folder)
+        if file.settings != current and any(is_within(root, each) for each in file.roots)
+    ]
+
+
+def _live_files(folder: Path) -> Iterator[_Process]:
     for path in sorted(folder.glob("*.json")):
         if _is_alive(path.with_suffix(".lock")):
-            with suppress(FileNotFoundError, NotStrict):
-                yield parse_object(path.read_bytes())
+            with suppress(FileNotFoundError, StateDamaged):
+                yield read_state(path, _Process)
 
 
 def _is_alive(lock: Path) -> bool:
@@ -71,12 +110,12 @@ def _is_alive(lock: Path) -> bool:
     return False
 
 
-def _as_json(session: Session) -> JsonObject:
-    return {
-        "session": session.id[:_SHORT],
-        "pid": os.getpid(),
-        "principal": session.principal,
-        "role": session.role.value,
-        "root": session.root,
-        "expires_at": render_timestamp(session.expires),
-    }
+def _as_open(session: Session) -> _Open:
+    return _Open(
+        session=session.id[:_SHORT],
+        pid=os.getpid(),
+        principal=session.principal,
+        role=session.role.value,
+        root=session.root,
+        expires_at=render_timestamp(session.expires),
+    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -84,15 +84,12 @@ class Protection:
         names = (*self._names, *path.segments)
         return is_protected(names, lambda depth: self._is_workspace(names[:depth]))
 
-    def find_root_problem(self, handle: int, *, state: Path) -> str | None:
-        """Return why the root, which is open, cannot be used; None if it can. `state` is the server's folder of keys and
-        logs."""
+    def find_root_problem(self, handle: int, *, private: Iterable[Path]) -> str | None:
+        """Return why the root, which is open, cannot be used; None if it can. `private` are the server's keys and logs."""
         if is_inside(self._names, lambda depth: self._is_workspace(self._names[:depth])) or self._is_around(handle):
             return "workspace_root is inside a protected folder; choose the folder of the project"
-        above_state = set(_identities_above(os.open(state, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)))
-        above_root = set(_identities_above(os.dup(handle)))
-        if _identity(os.fstat(handle)) in above_state or _identity(os.stat(state)) in above_root:
-            return "workspace_root contains the state folder of this server, or is in it; choose the folder of the project"
+        if any(_overlaps(handle, path) for path in private):
+            return "workspace_root contains keys or logs of this server, or is among them; choose the folder of the project"
         return None
 
     def scan(self) -> Protected:
@@ -222,6 +219,18 @@ def _folders_above(handle: int) -> Iterator[tuple[Identity, _Names]]:
             handle, last = above, here
     finally:
         os.close(handle)
+
+
+def _overlaps(handle: int, path: Path) -> bool:
+    """Return whether an open folder contains a file or folder, or is inside it."""
+    try:
+        real = path.resolve(strict=True)
+    except FileNotFoundError:
+        return False
+    found = real.stat()
+    folder = real if stat.S_ISDIR(found.st_mode) else real.parent
+    above = set(_identities_above(os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)))
+    return _identity(os.fstat(handle)) in above or _identity(found) in set(_identities_above(os.dup(handle)))
 
 
 def _identities_above(handle: int) -> Iterator[Identity]:

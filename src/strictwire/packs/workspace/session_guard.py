@@ -16,11 +16,12 @@ from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import Answer, CallContext
 from strictwire.fault.dialects.system_v1 import GovernedError, code_of
 from strictwire.fault.failure import Facts, Failure, Refused
+from strictwire.fault.plain import plain_text
 from strictwire.fault.violations import read_violations
 from strictwire.packs.pack import LOCAL
 from strictwire.packs.workspace.lock_files import Lock
 from strictwire.packs.workspace.path_arguments import with_relative_paths
-from strictwire.packs.workspace.refusal import refuse, with_path
+from strictwire.packs.workspace.refusal import refuse, with_cause, with_path
 from strictwire.packs.workspace.roles import INVARIANTS_OF, RULES, find_refusal, requires_report
 from strictwire.packs.workspace.schema_advice import explain
 from strictwire.packs.workspace.session_store import Session, SessionStore
@@ -31,6 +32,10 @@ SessionTool: TypeAlias = Callable[[Session, JsonObject], JsonObject]
 
 _ROOTLESS: Final = frozenset({"session_status", "end_session", "read_prompt", "verify_workspace_integrity"})
 """Tools that work when the root is gone: they touch no file, or they report that it is gone."""
+
+
+_MAX_CAUSE: Final = 500
+"""Characters of a message before the instructions to unlock, so that a long message does not cut them off."""
 
 
 def principal_of(context: CallContext) -> str:
@@ -67,15 +72,20 @@ class SessionGuard:
             self._admit(session, given)
             answer = self.run(session, given)
         except Refused as exc:
-            error = governed(with_path(exc, given), facts)
-            if requires_report(self.tool, error.code):
-                self.store.lock(session, code=error.code, tool=self.tool)
-            raise error from exc
+            raise self._locking(session, governed(with_path(exc, given), facts)) from exc
         except OSError as exc:
             raise GovernedError.from_unknown(exc, facts) from exc
         if self.tool == "create_plan":
             context.attribute(replace(facts, plan_hash=answer["plan_hash"]))
         return as_answer(self.tool, answer)
+
+    def _locking(self, session: Session, error: GovernedError) -> GovernedError:
+        """Lock the session if this failure requires a report, and return the failure with how to unlock it."""
+        if not requires_report(self.tool, error.code):
+            return error
+        self.store.lock(session, code=error.code, tool=self.tool)
+        lock = self.store.maybe_lock(session)
+        return error if lock is None else GovernedError(_with_lock(error.failure, lock), error.facts)
 
     def explain(self, failure: Failure, arguments: JsonObject, context: CallContext) -> Failure:
         """See contract.handler.ExplainsRefusals. A call without `session_id` has no session, whatever else is wrong with it
@@ -145,10 +155,16 @@ def as_answer(tool: str, answer: JsonObject) -> Answer:
 def how_to_unlock(lock: Lock) -> str:
     """Return the message of a locked session: why it is locked, and how to unlock it."""
     return (
-        f"Locked because {lock.tool} failed with {lock.code}. To unlock, write_file docs/reports/<name>.md with "
-        f"the lines '# Failure report', 'Session: {lock.session_id}', 'Error code: {lock.code}' and the sections "
+        f"The session is locked because {lock.tool} failed with {lock.code}. To unlock, write_file docs/reports/<name>.md "
+        f"with the lines '# Failure report', 'Session: {lock.session_id}', 'Error code: {lock.code}' and the sections "
         f"'## What happened', '## Cause' and '## Next step'"
     )
+
+
+def _with_lock(failure: Failure, lock: Lock) -> Failure:
+    """Return a failure that has locked the session, with how to unlock it: the client must not find out by another call."""
+    cause = plain_text(failure.text, _MAX_CAUSE)
+    return replace(with_cause(failure, lock=lock.as_json()), text=f"{cause.rstrip('.')}. {how_to_unlock(lock)}")
 
 
 def facts_of(session: Session | None, arguments: JsonObject) -> Facts:

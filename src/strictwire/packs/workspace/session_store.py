@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from strictwire.canon.json import JsonValue
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, RootProblem, RootRefused
+from strictwire.packs.kit.path import is_within
 from strictwire.packs.workspace.grants import Grants
 from strictwire.packs.workspace.lock_files import Lock, LockFiles, Owner
 from strictwire.packs.workspace.path_arguments import path_of_uri
@@ -36,6 +38,9 @@ OWN_FILES: Final = ("strictwire.toml", "strictwire.lock")
 
 _MAX_OWN_BYTES: Final = 4 * 1024 * 1024
 """Largest of these files that is hashed; a larger one counts as unreadable."""
+
+_MAX_LISTED: Final = 20
+"""Folders that a refusal lists."""
 
 _PROBLEMS: Final = {
     RootProblem.NOT_ABSOLUTE: "workspace_root must be an absolute path",
@@ -85,20 +90,20 @@ OnChange: TypeAlias = Callable[[tuple[Session, ...]], None]
 
 
 class SessionStore:
-    """See the module docstring. `state` is the server's folder of keys and logs; `now` returns seconds since 1970."""
+    """See the module docstring. `private` are the keys and logs of the server; `now` returns seconds since 1970."""
 
     def __init__(
         self,
         grants: Grants,
         *,
-        state: Path,
+        private: tuple[Path, ...],
         locks: LockFiles,
         stops: Stops,
         now: Callable[[], float],
         on_change: OnChange = lambda _sessions: None,
     ) -> None:
         self._grants = grants
-        self._state = state
+        self._private = private
         self._locks = locks
         self._stops = stops
         self._now = now
@@ -110,7 +115,7 @@ class SessionStore:
     def begin(self, principal: str, *, role: Role, root: str) -> Session:
         """Open a session. Raises Refused: INSUFFICIENT_PERMISSIONS, SESSION_INITIALIZATION_FAILED."""
         if principal not in self._grants.roles[role]:
-            raise refuse("INSUFFICIENT_PERMISSIONS", f"This caller may not take the role {role}", "role_not_granted")
+            raise _role_not_granted(role, [each.value for each in Role if principal in self._grants.roles[each]])
         made = self._open(principal, role=role, root=root)
         with self._mutex:
             self._drop_expired()
@@ -171,7 +176,7 @@ class SessionStore:
             self._prompted.clear()
 
     def _open(self, principal: str, *, role: Role, root: str) -> Session:
-        real, own = _open_root(root)
+        real, own = self._open_root(root)
         protection = Protection(real)
         status = own.stat(".")
         session = Session(
@@ -188,14 +193,42 @@ class SessionStore:
         )
         # A running call may still use the session after its end. The descriptor is closed with the last reference.
         weakref.finalize(session, own.close)
-        # Checked after the root is open: if the folder was swapped in between, its path no longer leads to it.
-        if not self._grants.covers(real) or not session.is_root_unchanged():
-            raise refuse("SESSION_INITIALIZATION_FAILED", "workspace_root is not in an allowed folder", "not_allowed")
+        if not self._is_inside_roots(real, status.identity) or not session.is_root_unchanged():
+            raise self._outside_roots()
         with closing(own.enter(".")) as folder:
-            problem = protection.find_root_problem(folder.descriptor, state=self._state)
+            problem = protection.find_root_problem(folder.descriptor, private=self._private)
         if problem is not None:
             raise refuse("SESSION_INITIALIZATION_FAILED", problem, "protected")
         return session
+
+    def _open_root(self, given: str) -> tuple[str, Jail]:
+        """Resolve and open a root. Outside the allowed folders the refusal is always the same: it must not tell callers
+        which files exist there."""
+        root = path_of_uri(given)
+        if not os.path.isabs(root) or "\x00" in root:
+            raise _root_refused(RootProblem.NOT_ABSOLUTE)
+        try:
+            real = os.path.realpath(root)
+        except OSError as exc:
+            # A link on the way was removed while it was read.
+            raise self._outside_roots() from exc
+        if not self._grants.covers(real):
+            raise self._outside_roots()
+        try:
+            return real, Jail(real)
+        except RootRefused as exc:
+            raise _root_refused(exc.problem) from exc
+
+    def _is_inside_roots(self, real: str, identity: tuple[int, int]) -> bool:
+        """Return whether the folder that was opened is reached from an allowed folder without leaving it.
+
+        A folder on the way may have been swapped for a link after the path was resolved: the path alone proves nothing."""
+        return any(_is_below(each, real, identity) for each in self._grants.roots if is_within(real, each))
+
+    def _outside_roots(self) -> Refused:
+        """Return the refusal of a root outside the allowed folders. The caller has the role, so it may know the folders."""
+        text = "workspace_root is not in an allowed folder; cause.allowed lists them"
+        return refuse("SESSION_INITIALIZATION_FAILED", text, "not_allowed", allowed=list(self._grants.roots[:_MAX_LISTED]))
 
     def _drop_expired(self) -> None:
         now = self._now()
@@ -212,13 +245,20 @@ def hash_file(jail: Jail, path: str) -> str | None:
         return None
 
 
-def _open_root(given: str) -> tuple[str, Jail]:
-    root = path_of_uri(given)
+def _root_refused(problem: RootProblem) -> Refused:
+    return refuse("SESSION_INITIALIZATION_FAILED", _PROBLEMS[problem], problem.value)
+
+
+def _is_below(top: str, real: str, identity: tuple[int, int]) -> bool:
     try:
-        real = os.path.realpath(root, strict=True) if os.path.isabs(root) and "\x00" not in root else root
-        return real, Jail(real)
-    except OSError as exc:
-        problem = RootProblem.DENIED if isinstance(exc, PermissionError) else RootProblem.ABSENT
-    except RootRefused as exc:
-        problem = exc.problem
-    raise refuse("SESSION_INITIALIZATION_FAILED", _PROBLEMS[problem], problem.value)
+        with Jail(top) as jail:
+            return jail.stat(os.path.relpath(real, top)).identity == identity
+    except (RootRefused, Refused):
+        return False
+
+
+def _role_not_granted(role: Role, granted: list[JsonValue]) -> Refused:
+    """Return the refusal of a role, with the roles that this caller may take."""
+    what = f"it may take {' or '.join(map(str, granted))}" if granted else "no role is granted to it; ask the operator"
+    text = f"This caller may not take the role {role}; {what}"
+    return refuse("INSUFFICIENT_PERMISSIONS", text, "role_not_granted", allowed=granted)

@@ -13,8 +13,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from strictwire.canon.json import NotStrict, parse_object, render
-from strictwire.packs.workspace.lock_files import sync_folder, write_draft
+from strictwire.canon.json import render
+from strictwire.packs.kit.path import is_within
+from strictwire.packs.workspace.state_files import StateDamaged, read_state, sync_folder, write_draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +54,7 @@ class Stops:
 
     def maybe_find(self, root: str) -> Stop | None:
         """Return a stop of this folder or of one above it, or None."""
-        return next(
-            (each for each in self._all() if root == each.root or root.startswith(each.root.rstrip("/") + "/")), None
-        )
+        return next((each for each in self._all() if is_within(root, each.root)), None)
 
     def _all(self) -> Iterator[Stop]:
         for path in sorted(self._folder.glob("*.json")):
@@ -69,6 +68,6 @@ class Stops:
 def _parse(path: Path) -> Stop:
     """Read a stop. A damaged file stops everything: it is unknown which folder it meant."""
     try:
-        return Stop(**parse_object(path.read_bytes()))
-    except (NotStrict, TypeError):
+        return read_state(path, Stop)
+    except StateDamaged:
         return Stop(root="/", by="unknown", at="unknown", reason=f"the file {path.name} in the state folder is damaged")

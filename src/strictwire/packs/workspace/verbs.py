@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.audit.view import TrailView
-from strictwire.canon.json import JsonObject
+from strictwire.canon.json import JsonObject, render
 from strictwire.fault.failure import Refused, fail
 from strictwire.packs.kit.jail import Jail, RootRefused
 from strictwire.packs.kit.staging import TEMPORARY
@@ -28,16 +28,17 @@ from strictwire.packs.workspace.journal import maybe_hash
 from strictwire.packs.workspace.ledger import Change, Ledger
 from strictwire.packs.workspace.lock_files import LockFiles
 from strictwire.packs.workspace.pack import CHANGES, CONTENTS, CREATIONS, KEY, PRESENCE, SESSION_LOCKS
-from strictwire.packs.workspace.planning import HOURS
+from strictwire.packs.workspace.planning import HOURS, commands_of
 from strictwire.packs.workspace.plans.approval import KeyRefused, open_signer
 from strictwire.packs.workspace.plans.creations import Creations
 from strictwire.packs.workspace.plans.lint import Linted, lint
 from strictwire.packs.workspace.plans.model import Operation, Phase, Plan
-from strictwire.packs.workspace.plans.plan_files import PlanFiles, plan_path
+from strictwire.packs.workspace.plans.plan_files import NO_RECORD, PlanFiles, plan_path
 from strictwire.packs.workspace.plans.plan_markdown import body_hash, render_plan, split_hash
 from strictwire.packs.workspace.plans.scope import workspace_id
 from strictwire.packs.workspace.presence import read_presence
 from strictwire.packs.workspace.records import last_records
+from strictwire.packs.workspace.refusal import refuse
 from strictwire.packs.workspace.roles import Role
 from strictwire.packs.workspace.timestamps import render_timestamp
 
@@ -50,6 +51,9 @@ _OPEN: Final = frozenset({"approved", "proposed"})
 _LAST: Final = 10
 """Records that `workspace status` shows."""
 
+_MAX_PERMITTED: Final = 12
+"""Paths and commands that are repeated before an approval: with the prompt they fit on a screen."""
+
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -60,6 +64,8 @@ class CommandResult:
     exit_code: int = 0
     stdout: str = ""
     stderr: str = ""
+    is_exact: bool = False
+    """Whether stdout is a file, a patch or JSON, which must not be altered unless it is shown on a terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +83,8 @@ class CommandContext:
     root: Path
     state: Path
     """State folder of the server's packs, with the signing key."""
+    state_variable: str = "XDG_STATE_HOME"
+    """Environment variable that selects the state folder."""
     now: Callable[[], float]
     trail: TrailView | None = None
 
@@ -84,7 +92,7 @@ class CommandContext:
 def run_new(context: CommandContext, *, author: str, draft: str | None) -> CommandResult:
     """Without a draft, print a plan template on stdout. With a draft, save it as a plan and print its hash."""
     if draft is None:
-        return CommandResult(stdout=split_hash(render_plan(_template(context, author)))[1])
+        return CommandResult(stdout=split_hash(render_plan(_template(context, author)))[1], is_exact=True)
     text = _with_hash(draft)
     linted = lint(text)
     if not linted.passed:
@@ -125,6 +133,40 @@ def find_plan(context: CommandContext, given: str | None) -> str:
     raise Refused(fail("PLAN_NOT_FOUND", text=f"{text}; run `strictwire plan list`"))
 
 
+def review_plan(context: CommandContext, *, plan_hash: str, approver: str) -> str:
+    """Return what a person reads before approving a plan: the text whose hash was verified, its author, and what it permits.
+
+    Raises Refused as `run_approve` would, so that no person types a code in vain."""
+    with opened(context) as (plan_files, folder):
+        try:
+            found = plan_files.read_approvable(folder, plan_hash, approver=approver)
+        except Refused as exc:
+            if exc.failure.details.get("reason") != NO_RECORD:
+                raise
+            raise refuse("PLAN_ENFORCEMENT_FAILED", explain_no_record(context), NO_RECORD) from exc
+    head = f"plan {plan_hash}; author: {found.author}; {found.text.count(chr(10))} lines"
+    return f"{found.text}\n" + "".join(f"{line}\n" for line in (head, *_permitted(found.plan)))
+
+
+def _permitted(plan: Plan) -> Iterator[str]:
+    """Yield what a plan permits, to be shown after its text: a long one scrolls off the screen."""
+    operations = sorted({each.value for phase in plan.phases for each in phase.allowed})
+    yield f"permits  {', '.join(operations)}"
+    for word, values in (("in", plan.paths), ("runs", [render(list(each)).decode() for each in commands_of(plan)])):
+        yield from (f"{word:<8} {each}" for each in values[:_MAX_PERMITTED])
+        if len(values) > _MAX_PERMITTED:
+            yield f"{word:<8} {len(values) - _MAX_PERMITTED} more: read them in the plan"
+
+
+def explain_no_record(context: CommandContext) -> str:
+    """Return why a plan in the workspace can be unknown here: its server has another state folder, or it was copied."""
+    return (
+        f"the state folder {context.state.parent} has no record of who created this plan. If the server that created it has "
+        f"another state folder, run the command with the same {context.state_variable} as that server. A plan that was "
+        "copied into docs/plans must be created again, with create_plan or plan new"
+    )
+
+
 def run_approve(context: CommandContext, *, plan_hash: str, approver: str) -> CommandResult:
     """Approve a plan as a person at the terminal."""
     with opened(context) as (plan_files, folder):
@@ -155,8 +197,8 @@ def run_diff(
             plan_files.read(folder, plan_hash)
             return CommandResult(stderr="no files were changed under this plan\n")
         shown = [each for each in changes if phase_id in (None, each.phase_id)]
-        render = render_each if is_each else render_net
-        return CommandResult(stdout=render(shown, _finder(ledger, folder, shown)))
+        render_diff = render_each if is_each else render_net
+        return CommandResult(stdout=render_diff(shown, _finder(ledger, folder, shown)), is_exact=True)
 
 
 def open_ledger(context: CommandContext) -> Ledger:
@@ -182,7 +224,7 @@ def run_show(context: CommandContext, *, plan_hash: str) -> CommandResult:
     with opened(context) as (plan_files, folder):
         each = plan_files.summary(folder, plan_hash)
         about = f"state: {each['state']}; author: {each['author'] or '-'}; approved by: {each['approver'] or 'nobody'}\n"
-        return CommandResult(stdout=plan_files.read(folder, plan_hash), stderr=about)
+        return CommandResult(stdout=plan_files.read(folder, plan_hash), stderr=about, is_exact=True)
 
 
 def run_status(context: CommandContext) -> CommandResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from base64 import b64decode, b64encode
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -41,7 +42,7 @@ class KeyRefused(Exception):
         self.path = path
 
     def __str__(self) -> str:
-        return f"{self.path}: expected a key of 32 bytes that only its owner can read; correct its mode, or move it away"
+        return f"{self.path}: expected a key of 32 bytes that this user owns and no other can read; mend it or move it away"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +156,18 @@ def open_signer(path: Path) -> Signer:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not path.exists():
         _make(path)
-    seed = path.read_bytes()
-    if len(seed) != _SEED or path.stat().st_mode & 0o077:
+    return Signer(Ed25519PrivateKey.from_private_bytes(_read_seed(path)))
+
+
+def _read_seed(path: Path) -> bytes:
+    # The file that is checked is the one that is read. Without O_NONBLOCK, a pipe at this place would be waited for.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+        found = os.fstat(file.fileno())
+        is_private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+        seed = file.read(_SEED + 1) if is_private else b""
+    if len(seed) != _SEED:
         raise KeyRefused(path)
-    return Signer(Ed25519PrivateKey.from_private_bytes(seed))
+    return seed
 
 
 def _make(path: Path) -> None:

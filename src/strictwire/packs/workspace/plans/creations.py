@@ -7,11 +7,11 @@ the caller that this server recorded when it created the plan, and a plan withou
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
 from strictwire.packs.workspace.plans.approval import Creation, Signer
+from strictwire.packs.workspace.state_files import StateDamaged, read_regular, sync_folder, write_draft
 
 
 class Creations:
@@ -24,34 +24,20 @@ class Creations:
     def add(self, creation: Creation) -> None:
         """Record a creation durably. The first record of a plan is kept. Raises OSError."""
         path = self._path(creation.workspace, creation.plan_hash)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = path.with_name(f".{secrets.token_hex(8)}")
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(self._signer.sign_creation(creation))
-            file.flush()
-            os.fsync(handle)
+        draft = write_draft(path.parent, self._signer.sign_creation(creation))
         with suppress(FileExistsError):
             os.link(draft, path)
         draft.unlink()
-        _sync(path.parent)
+        sync_folder(path.parent)
 
     def maybe_find(self, workspace: str, plan_hash: str) -> Creation | None:
         """Return the record of a plan; None if there is none with a valid signature. Raises OSError."""
         try:
-            found = self._signer.verifier.maybe_creation(self._path(workspace, plan_hash).read_bytes())
-        except FileNotFoundError:
+            found = self._signer.verifier.maybe_creation(read_regular(self._path(workspace, plan_hash)))
+        except (FileNotFoundError, StateDamaged):
             return None
         is_named = found is not None and (found.workspace, found.plan_hash) == (workspace, plan_hash)
         return found if is_named else None
 
     def _path(self, workspace: str, plan_hash: str) -> Path:
         return self._folder / workspace / f"{plan_hash}.json"
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

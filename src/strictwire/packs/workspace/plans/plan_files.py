@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from strictwire.canon.json import JsonObject
 from strictwire.fault.failure import Refused
 from strictwire.packs.kit.jail import Jail, Kind
 from strictwire.packs.kit.path import parse_path
+from strictwire.packs.kit.staging import Existing
 from strictwire.packs.kit.text import NotText, decode
 from strictwire.packs.workspace.file_operations import make_folders
 from strictwire.packs.workspace.plans.approval import Approval, Creation, Signer, Verifier
@@ -26,6 +28,15 @@ TERMINAL: Final = "terminal:"
 """Prefix of the name of a person at a terminal. The rest is the name of the user, which is also a principal over stdio.
 What a user's agent has created, the user can approve at a terminal; what the user has created, no agent of the user can."""
 
+NO_RECORD: Final = "author"
+"""Reason of a refusal: the state folder has no record of who created the plan."""
+
+HOW_TO_APPROVE: Final = (
+    "someone other than its author approves it: a person at a terminal with `strictwire plan approve`, or an approver "
+    "with approve_plan"
+)
+"""The ways to an approval, for every refusal that needs one. It names no approver: callers need not know them."""
+
 _MAX_APPROVAL: Final = 16 * 1024
 _MAX_FILES: Final = 10_000
 _ABSENT: Final = frozenset({"FILE_NOT_FOUND", "PATH_NOT_FOUND"})
@@ -41,6 +52,15 @@ class WorkspaceFolder(Protocol):
     @property
     def own(self) -> Jail:
         """The jail on this folder for strictwire's own files, which its guard would refuse to change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovablePlan:
+    """A plan that can be approved, and the text that was verified: a person must read exactly this text."""
+
+    plan: Plan
+    text: str
+    author: str
 
 
 class PlanFiles:
@@ -103,41 +123,60 @@ class PlanFiles:
 
         Raises Refused: PLAN_NOT_FOUND, PLAN_ENFORCEMENT_FAILED.
         """
-        return _check_lint(lint(self.read(folder, plan_hash), expected_hash=plan_hash))
+        return self._read_verified(folder, plan_hash)[0]
+
+    def _read_verified(self, folder: WorkspaceFolder, plan_hash: str) -> tuple[Plan, str]:
+        text = self.read(folder, plan_hash)
+        return _check_lint(lint(text, expected_hash=plan_hash)), text
 
     def read_usable(self, folder: WorkspaceFolder, plan_hash: str) -> Plan:
         """Return a plan that can be approved and used in this workspace now.
 
         Raises Refused: PLAN_NOT_FOUND; PLAN_ENFORCEMENT_FAILED for lint, hash, another workspace, expiry; in that order.
         """
-        plan = self.read_verified(folder, plan_hash)
+        return self._read_usable(folder, plan_hash)[0]
+
+    def _read_usable(self, folder: WorkspaceFolder, plan_hash: str) -> tuple[Plan, str]:
+        plan, text = self._read_verified(folder, plan_hash)
         if plan.workspace != workspace_id(folder.root):
             raise refuse("PLAN_ENFORCEMENT_FAILED", "The plan belongs to another workspace", "other_workspace")
         if self._now() >= (maybe_timestamp(plan.expires) or 0):
-            text = f"The plan expired at {plan.expires}; create and approve a new one"
-            raise refuse("PLAN_ENFORCEMENT_FAILED", text, "expired")
-        return plan
+            message = f"The plan expired at {plan.expires}; create and approve a new one"
+            raise refuse("PLAN_ENFORCEMENT_FAILED", message, "expired")
+        return plan, text
 
-    def approve(self, folder: WorkspaceFolder, plan_hash: str, *, approver: str) -> Approval:
-        """Approve a plan.
+    def read_approvable(self, folder: WorkspaceFolder, plan_hash: str, *, approver: str) -> ApprovablePlan:
+        """Return a plan that this approver can approve now.
 
         Raises Refused: the codes of `read_usable`; PLAN_ENFORCEMENT_FAILED if this server has no record of its creation;
         INSUFFICIENT_PERMISSIONS if the approver has created it; FILE_ALREADY_EXISTS if it is approved already.
         """
-        plan = self.read_usable(folder, plan_hash)
+        plan, text = self._read_usable(folder, plan_hash)
         creation = self.maybe_creation(folder, plan_hash)
         if creation is None or creation.author != plan.author:
-            text = "This server has no record of who created the plan; create it again with create_plan or plan new"
-            raise refuse("PLAN_ENFORCEMENT_FAILED", text, "author")
+            message = "This server has no record of who created the plan; create it again with create_plan or plan new"
+            raise refuse("PLAN_ENFORCEMENT_FAILED", message, NO_RECORD)
         if creation.author in (approver, f"{TERMINAL}{approver}"):
-            raise refuse("INSUFFICIENT_PERMISSIONS", "The author of a plan cannot approve it", "own_plan")
+            message = f"The author of a plan cannot approve it; {HOW_TO_APPROVE}"
+            raise refuse("INSUFFICIENT_PERMISSIONS", message, "own_plan")
+        if self.maybe_approval(folder, plan_hash) is not None:
+            raise _approved_already()
+        return ApprovablePlan(plan=plan, text=text, author=creation.author)
+
+    def approve(self, folder: WorkspaceFolder, plan_hash: str, *, approver: str) -> Approval:
+        """Approve a plan. Raises Refused: the codes of `read_approvable`. Of two approvals at once, one is refused."""
+        plan = self.read_approvable(folder, plan_hash, approver=approver).plan
         approval = Approval(
             plan_hash=plan_hash, workspace=plan.workspace, approver=approver, approved_at=render_timestamp(self._now())
         )
-        if self.maybe_approval(folder, plan_hash) is not None:
-            raise refuse("FILE_ALREADY_EXISTS", "The plan is approved already", "approved")
         # A file with an invalid signature is not an approval, and is replaced.
-        folder.own.write(approval_path(plan_hash), self._signer.sign(approval))
+        is_absent = self.maybe_approval_file(folder, plan_hash) is None
+        try:
+            folder.own.write(
+                approval_path(plan_hash), self._signer.sign(approval), Existing.REFUSE if is_absent else Existing.REPLACE
+            )
+        except Refused as exc:
+            raise _approved_already() if exc.failure.code == "FILE_ALREADY_EXISTS" else exc from exc
         return approval
 
     def maybe_creation(self, folder: WorkspaceFolder, plan_hash: str) -> Creation | None:
@@ -198,6 +237,10 @@ def plan_path(plan_hash: str) -> str:
 def approval_path(plan_hash: str) -> str:
     """Return the path of an approval."""
     return f"{FOLDER}/{plan_hash}.approval.json"
+
+
+def _approved_already() -> Refused:
+    return refuse("FILE_ALREADY_EXISTS", "The plan is approved already", "approved")
 
 
 def _check_lint(linted: Linted) -> Plan:
