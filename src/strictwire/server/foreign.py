@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 from strictwire.canon.json import JsonObject
 from strictwire.contract.handler import ABSENT, Answer, CallContext, Handler
 from strictwire.contract.safety import safety_of
+from strictwire.contract.tags import meta_without_tags, tags_in_meta
 from strictwire.contract.tool import PromptArgument, PromptContract, ResourceContract, ToolContract
 from strictwire.fault.plain import plain_text
 from strictwire.fault.raised import ToolError
@@ -148,7 +149,8 @@ def _tool(entry: JsonObject) -> ToolContract:
         output_schema=entry.get("outputSchema"),
         annotations=annotations,
         safety=safety_of(annotations),
-        meta=entry.get("_meta", {}),
+        tags=tags_in_meta(entry.get("_meta")),
+        meta=meta_without_tags(entry.get("_meta", {})),
     )
 
 
@@ -159,6 +161,8 @@ def _resource(entry: JsonObject) -> ResourceContract:
         title=entry.get("title"),
         description=entry.get("description", ""),
         mime_type=entry.get("mimeType"),
+        tags=tags_in_meta(entry.get("_meta")),
+        meta=meta_without_tags(entry.get("_meta", {})),
     )
 
 
@@ -168,7 +172,12 @@ def _prompt(entry: JsonObject) -> PromptContract:
         for each in entry.get("arguments", ())
     )
     return PromptContract(
-        name=entry["name"], title=entry.get("title"), description=entry.get("description", ""), arguments=arguments
+        name=entry["name"],
+        title=entry.get("title"),
+        description=entry.get("description", ""),
+        arguments=arguments,
+        tags=tags_in_meta(entry.get("_meta")),
+        meta=meta_without_tags(entry.get("_meta", {})),
     )
 
 

@@ -14,8 +14,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject
+from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.handler import CallContext
 from strictwire.contract.registry import ContractRefused, Registry, check_name
+from strictwire.contract.tool import ToolContract
 from strictwire.pipeline.call import COMPLETION, Kind
 from strictwire.pipeline.catalog import Offers
 from strictwire.pipeline.compiled import CompiledTool
@@ -80,8 +82,10 @@ class _Draft:
                     continue
                 renamed = contract if shown == name else replace(contract, name=shown)
                 known[shown] = renamed
-                tool = mounted.offers.compiled[kind, name]
-                self.compiled[kind, shown] = replace(tool, name=shown, contract=renamed)
+                tool = replace(mounted.offers.compiled[kind, name], name=shown, contract=renamed)
+                if isinstance(renamed, ToolContract) and shown != name:
+                    tool = replace(tool, fingerprint=fingerprint(renamed).whole)
+                self.compiled[kind, shown] = tool
                 origins[id(renamed)] = contract
         return origins
 

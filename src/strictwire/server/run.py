@@ -25,6 +25,7 @@ from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import PATHS, Runtime, open_runtime, view_of
 from strictwire.server.declare.lifespan import LifespanFailed
+from strictwire.server.declare.refused import DeclarationRefused
 from strictwire.server.logs import set_up_logging
 from strictwire.server.packs import check_workers, open_packs
 from strictwire.server.served import Served
@@ -109,7 +110,7 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
                 await _serve_stdio(runtime, serving)
             else:
                 await _serve_http(runtime, serving, host, port)
-    except PackRefused as exc:
+    except (PackRefused, DeclarationRefused) as exc:
         raise StartRefused(str(exc)) from exc
     except LogFault as exc:
         raise trail_refused(exc) from exc

@@ -14,6 +14,7 @@ from strictwire.contract.handler import Handler
 from strictwire.contract.registry import NAME
 from strictwire.contract.safety import Safety, declare_safety
 from strictwire.contract.schema import SchemaRefused
+from strictwire.contract.tags import is_tag
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.plain import plain_text
 from strictwire.server.openapi.document import Document, NotUsable, Operation, list_at, object_at
@@ -78,6 +79,7 @@ def declare_operation(operation: Operation, document: Document, client: HttpClie
         annotations=annotations,
         safety=level,
         category=next((str(each) for each in list_at(operation.described, "tags")), "general"),
+        tags=frozenset(each for each in list_at(operation.described, "tags") if is_tag(each)),
         text_json=True,
     )
     _check_schemas(contract)
