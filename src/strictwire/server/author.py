@@ -49,7 +49,7 @@ from strictwire.server.transforming import Argument, Hidden, Transform
 
 if TYPE_CHECKING:
     from strictwire.client.session import Session, SessionOptions
-    from strictwire.server.openapi.upstream import HttpClient
+    from strictwire.server.openapi.response import HttpClient
     from strictwire.transport.http.asgi import AsgiApp
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -249,9 +249,9 @@ class Server:
     ) -> Server:
         """A server with one tool for each operation of an OpenAPI document.
 
-        `client` sends the requests, such as `httpx.AsyncClient(base_url=...)`; it has the address and the credentials. Name
-        and version are by default those of the document. `unsupported="skip"` leaves operations out that
-        cannot be tools, and logs why; `server.skipped` lists them. Raises DeclarationRefused.
+        `client` sends the requests, such as `httpx.AsyncClient(base_url=...)` or an `aiohttp.ClientSession`; it has the
+        address and the credentials. Name and version are by default those of the document. `unsupported="skip"` leaves
+        operations out that cannot be tools, and logs why; `server.skipped` lists them. Raises DeclarationRefused.
         """
         # Imported here because few servers need it.
         from strictwire.server.openapi.tools import read_api
