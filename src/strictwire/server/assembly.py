@@ -25,7 +25,7 @@ from strictwire.server.declare.lifespan import LifespanFailed, LifespanSpec, Ope
 from strictwire.server.declare.refused import Place
 from strictwire.server.declare.running import Running
 from strictwire.server.middleware import Contract, MiddlewareChain
-from strictwire.server.mounting import Composed, MountedOffers, compose
+from strictwire.server.mounting import Composed, MountedOffers, compose, ignore_clash
 from strictwire.server.wrapped import NarrowedList, wrap_tool
 
 log = logging.getLogger("strictwire")
@@ -105,7 +105,7 @@ class _RunningServer:
             return
         mounted = [MountedOffers(prefix=prefix, offers=child.offers) for prefix, child in self._children]
         everything = adapt(
-            compose(self._parts.own.offers, mounted, _ignore), replace(adaptation, tags=TagFilter()), _ignore
+            compose(self._parts.own.offers, mounted, ignore_clash), replace(adaptation, tags=TagFilter()), ignore_clash
         ).offers
         place = Place(function=f"Server({self._parts.server.identity.name!r})")
         unused = adaptation.tags.find_unused(tags_of_offers(everything))
@@ -136,10 +136,6 @@ class _RunningServer:
 
 def _log_clash(name: str, reason: str) -> None:
     log.error("%r %s; it is left out", name, reason)
-
-
-def _ignore(_name: str, _reason: str) -> None:
-    """Leave it out: it is logged already."""
 
 
 async def _open_dependencies(offers: Offers, running: Running) -> None:

@@ -44,7 +44,7 @@ from strictwire.server.declare.refused import Place, place_of
 from strictwire.server.declare.resource import resource_handler
 from strictwire.server.declare.tool import declare_tool
 from strictwire.server.middleware import Middleware, read_middleware
-from strictwire.server.mounting import PREFIX, Clash, MountedOffers, compose
+from strictwire.server.mounting import PREFIX, Clash, MountedOffers, compose, ignore_clash, refuse_clash
 from strictwire.server.transforming import Argument, Hidden, Transform
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ class Server:
             raise place.refuse(f"{self.identity.name!r} would contain itself; mount only in one direction")
         self._check_not_mounted(place, "mount into it")
         mounts = (*self._mounts, (prefix, other))
-        self._offered(mounts, self._adaptation, _refuser(place))
+        self._offered(mounts, self._adaptation, refuse_clash(place))
         self._mounts, other._is_mounted = mounts, True
         self._derive_catalog()
 
@@ -346,9 +346,9 @@ class Server:
             arguments=MappingProxyType(dict(arguments)),
         )
         self._check_not_mounted(place, "transform its tools")
-        check_source(tool, self._offered(self._mounts, Adaptation(), _ignore), place)
+        check_source(tool, self._offered(self._mounts, Adaptation(), ignore_clash), place)
         adaptation = replace(self._adaptation, transforms=(*self._adaptation.transforms, transform))
-        self._offered(self._mounts, adaptation, _refuser(place))
+        self._offered(self._mounts, adaptation, refuse_clash(place))
         self._adaptation = adaptation
         self._derive_catalog()
 
@@ -360,7 +360,7 @@ class Server:
         if isinstance(self.catalog, DerivedCatalog):
             self.catalog.close()
         sources = [self._own, *(each.catalog for _, each in self._mounts)]
-        self.catalog = DerivedCatalog(sources, lambda: self._offered(self._mounts, self._adaptation, _ignore))
+        self.catalog = DerivedCatalog(sources, lambda: self._offered(self._mounts, self._adaptation, ignore_clash))
 
     def _check_not_mounted(self, place: Place, action: str) -> None:
         """Raises DeclarationRefused: the outer server follows what this server was when it was mounted."""
@@ -422,17 +422,6 @@ def _inside(server: Server) -> set[Server]:
 
 def _mounted_offers(mounts: Sequence[tuple[str, Server]]) -> list[MountedOffers]:
     return [MountedOffers(prefix=prefix, offers=each.catalog.offers) for prefix, each in mounts]
-
-
-def _refuser(place: Place) -> Clash:
-    def refuse(name: str, reason: str) -> None:
-        raise place.refuse(f"{name!r} {reason}")
-
-    return refuse
-
-
-def _ignore(_name: str, _reason: str) -> None:
-    """Leave it out: the running server logs it."""
 
 
 def _decorate(kind: str, decorate: Callable[[Any], Any], function: Any) -> Any:
