@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from strictwire.server.declare.refused import DeclarationRefused
     from strictwire.server.middleware import Call, CallNext, CallResult, Listing, ListNext
     from strictwire.server.testing import InMemory, MemoryClient
+    from strictwire.server.transforming import Argument, Hidden
 
 __version__ = "0.1.0"
 
 _MODULES: Final = {
+    "Argument": "server.transforming",
     "Audio": "server.content",
     "Call": "server.middleware",
     "CallNext": "server.middleware",
@@ -46,6 +48,7 @@ _MODULES: Final = {
     "Elicited": "server.declare.questions",
     "Embedded": "server.content",
     "Failure": "fault.failure",
+    "Hidden": "server.transforming",
     "Http": "server.client.targets",
     "Image": "server.content",
     "InMemory": "server.testing",
@@ -82,6 +85,7 @@ _MODULES: Final = {
 """The module of each public name. A module is imported when its name is first used, so that the command line starts fast."""
 
 __all__ = [
+    "Argument",
     "Audio",
     "Call",
     "CallNext",
@@ -98,6 +102,7 @@ __all__ = [
     "Elicited",
     "Embedded",
     "Failure",
+    "Hidden",
     "Http",
     "Image",
     "InMemory",

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fixtures.live import environment, modern, wait_for
@@ -53,23 +55,27 @@ class Dev:
         """Whether the server has announced its URL after it wrote a line."""
         return line in self.errors and any("serves http" in each for each in self.errors[self.errors.index(line) :])
 
-    def has_tool(self, name: str) -> bool:
-        from http.client import HTTPConnection
-
+    def ask(self, method: str, params: dict[str, Any] | None = None) -> bytes:
+        """The body of the answer. Raises OSError."""
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "MCP-Protocol-Version": "2026-07-28",
-            "Mcp-Method": "tools/list",
+            "Mcp-Method": method,
         }
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        named = {"Mcp-Name": params["name"]} if params else {}
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
-            connection.request("POST", "/mcp", modern(1, "tools/list"), headers)
-            return f'"name":"{name}"'.encode() in connection.getresponse().read()
-        except OSError:
-            return False
+            connection.request("POST", "/mcp", modern(1, method, params), headers | named)
+            return connection.getresponse().read()
         finally:
             connection.close()
+
+    def has_tool(self, name: str) -> bool:
+        try:
+            return f'"name":"{name}"'.encode() in self.ask("tools/list")
+        except OSError:
+            return False
 
     def close(self) -> None:
         self.process.terminate()
@@ -104,6 +110,31 @@ def test_a_change_is_served_and_a_broken_module_shows_its_traceback(dev: Dev, tm
 
     (tmp_path / "served.py").write_text(SERVER.format(tool="third"))
     wait_for(lambda: dev.has_tool("third"), PATIENCE)
+
+
+BLOCKING = """import time
+from strictwire import Server
+
+server = Server("dev", version="1.0.0")
+
+
+@server.tool(safety="read-only")
+async def block() -> int:
+    "Blocks."
+    time.sleep(0.15)
+    return 1
+"""
+
+
+@pytest.mark.slow
+def test_a_coroutine_function_that_blocks_is_named(dev: Dev, tmp_path: Path) -> None:
+    (tmp_path / "served.py").write_text(BLOCKING)
+    wait_for(lambda: dev.has_tool("block"), PATIENCE)
+
+    dev.ask("tools/call", {"name": "block", "arguments": {}})
+
+    dev.wait_for_line("tool block held the event loop for ")
+    dev.wait_for_line("use def instead of async def, or asyncio.to_thread")
 
 
 LIFESPAN = """import sys

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from strictwire import Call, CallNext, CallResult, Context, Listing, ListNext, MemoryClient, Server
+from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.registry import ContractRefused
 from strictwire.server.declare.refused import DeclarationRefused
+from strictwire.stores.memory.recorder import MemoryRecorder
 from strictwire.transport.memory import CallFailed
 from tests.fixtures.live import StdioProcess, initialize, legacy, modern
 from tests.fixtures.stories import story
@@ -51,6 +53,18 @@ def make_server(name: str, **options: Any) -> Server:
 
 def names(listed: dict[str, Any], member: str = "tools") -> list[str]:
     return [each["name"] for each in listed[member]]
+
+
+@story
+async def test_the_record_of_a_mounted_tool_has_the_fingerprint_of_the_listed_contract() -> None:
+    main = Server("main", version="1.0.0")
+    main.mount(make_server("shop"), prefix="shop")
+    recorder = MemoryRecorder()
+    async with MemoryClient(main, recorder=recorder) as client:
+        await client.call_tool("shop_who")
+
+    (record,) = recorder.records
+    assert record["contract"] == fingerprint(main.catalog.offers.registry.tools["shop_who"]).whole
 
 
 @story
@@ -196,7 +210,7 @@ async def test_a_clash_that_comes_later_leaves_the_newer_one_out(caplog: pytest.
 
     assert names(listed) == ["shop_price"]
     assert called["content"][0]["text"] == "main"
-    assert "'shop_price' of a mounted server is offered twice" in caplog.text
+    assert "'shop_price' is offered twice" in caplog.text
 
 
 def refused(outer: Server, inner: Server, prefix: str = "x") -> str:
@@ -239,5 +253,5 @@ def test_a_name_of_a_mounted_server_cannot_be_declared_again() -> None:
     main = Server("main", version="1.0.0")
     main.mount(make_server("shop"), prefix="shop")
 
-    with pytest.raises(ContractRefused, match="'shop_who' is taken by a mounted server; rename it"):
+    with pytest.raises(ContractRefused, match="'shop_who' is taken by a mounted server or a transformed tool; rename it"):
         main.tool(name="shop_who")(lambda: "")

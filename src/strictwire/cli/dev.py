@@ -19,8 +19,9 @@ EXAMPLES: Final = """examples:
   strictwire dev my_module:server --http 127.0.0.1:9000
   strictwire dev my_module:server --watch templates      also watch another folder
 
-Handlers log their tracebacks to stderr. If the module cannot be imported, its traceback is shown, and the next change
-starts it again. Clients of MCP 2026-07-28 notice nothing; older ones open a new session.
+Handlers log their tracebacks to stderr, and a warning if a coroutine function blocks the event loop. If the module cannot
+be imported, its traceback is shown, and the next change starts it again. Clients of MCP 2026-07-28 notice nothing; older
+ones open a new session.
 """
 
 WATCHED: Final = (".py", ".toml", ".json")
@@ -31,6 +32,9 @@ POLL_SECONDS: Final = 0.3
 
 MAX_FILES: Final = 20_000
 """Files that are looked at. A larger folder is a mistake, such as the home folder."""
+
+_DEFAULTS: Final = {"STRICTWIRE_LOG_SLOW_HANDLER_MS": "100"}
+"""Settings that differ from those of `serve`, unless the environment has them: warn about handlers that block the loop."""
 
 _SKIPPED: Final = frozenset({"__pycache__", "node_modules", "site-packages"})
 
@@ -67,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(command: list[str], folders: list[Path]) -> int:
     while True:
         before = snapshot(folders)
-        process = subprocess.Popen(command, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+        process = subprocess.Popen(command, env={**_DEFAULTS, **os.environ, "PYTHONUNBUFFERED": "1"})
         try:
             changed = _wait_for_change(folders, before, process)
         finally:

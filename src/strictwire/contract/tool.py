@@ -64,6 +64,8 @@ class ToolContract:
     """Whether `tools/list` shows the output schema. Every result is validated against it either way. Packs whose output
     schemas would be most of the list leave them out."""
     icons: tuple[JsonObject, ...] = ()
+    tags: frozenset[str] = frozenset()
+    """Words that group it, for filters. MCP lists show them in `_meta`."""
     meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
 
     def __post_init__(self) -> None:
@@ -81,6 +83,7 @@ class ResourceContract:
     title: str | None = None
     mime_type: str | None = None
     caps: Caps = field(default_factory=Caps)
+    tags: frozenset[str] = frozenset()
     meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)
 
     @property
@@ -107,4 +110,5 @@ class PromptContract:
     title: str | None = None
     arguments: tuple[PromptArgument, ...] = ()
     caps: Caps = field(default_factory=Caps)
+    tags: frozenset[str] = frozenset()
     meta: Mapping[str, JsonValue] = field(default_factory=lambda: EMPTY)

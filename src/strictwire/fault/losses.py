@@ -31,7 +31,14 @@ def _row(**kept: Carried) -> Mapping[str, Carried]:
 
 CARRIED: Final[Mapping[str, Mapping[str, Carried]]] = MappingProxyType(
     {
-        PROTOCOL: _row(code=Carried.WHOLE, text=Carried.WHOLE, details=Carried.WHOLE, own_code=Carried.WHOLE),
+        PROTOCOL: _row(
+            code=Carried.WHOLE,
+            retryable=Carried.WHOLE,
+            text=Carried.WHOLE,
+            details=Carried.WHOLE,
+            own_code=Carried.WHOLE,
+            action=Carried.WHOLE,
+        ),
         "mcp": _row(
             code=Carried.PARTLY,
             retryable=Carried.WHOLE,

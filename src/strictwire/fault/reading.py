@@ -156,10 +156,15 @@ def _read_envelope(body: JsonObject) -> Reading:
         details=_object(error.get("details")),
         invariant_id=_text(error.get("invariantId")),
     )
+    return Reading(failure=_with_advice(failure, error), facts=Facts())
+
+
+def _with_advice(failure: Failure, error: JsonObject) -> Failure:
+    """The failure with the action and the retry advice of its author, if these differ from the catalogue."""
     action = _text(error.get("action"))
     if action != CATALOGUE[failure.code].action:
         failure = replace(failure, action=action)
-    return Reading(failure=_with_retry(failure, error.get("retryable")), facts=Facts())
+    return _with_retry(failure, error.get("retryable"))
 
 
 def _fail(code: JsonValue, **fields: Any) -> Failure:
@@ -247,7 +252,8 @@ def _read_mcp_v1(data: JsonObject) -> Reading:
 def _read_protocol(error: JsonObject, data: JsonObject) -> Reading:
     failure = _fail(data["code"], text=_text(error.get("message")))
     hoisted = {name: data[name] for name in HOISTED.get(failure.code, ()) if name in data}
-    return Reading(failure=replace(failure, details=hoisted | _object(data.get("details"))), facts=Facts())
+    failure = replace(failure, details=hoisted | _object(data.get("details")))
+    return Reading(failure=_with_advice(failure, data), facts=Facts())
 
 
 _CANONICAL: Final = {

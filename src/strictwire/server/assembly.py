@@ -14,14 +14,18 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from strictwire.contract.tags import TagFilter
 from strictwire.fault.failure import Failure
+from strictwire.pipeline.call import Kind
 from strictwire.pipeline.catalog import Catalog, DerivedCatalog, Offers, is_async
 from strictwire.pipeline.compiled import CompiledTool
+from strictwire.server.adapting import Adaptation, adapt, select, tags_of_offers
 from strictwire.server.declare.inject import BindableHandler
 from strictwire.server.declare.lifespan import LifespanFailed, LifespanSpec, Opened
+from strictwire.server.declare.refused import Place
 from strictwire.server.declare.running import Running
 from strictwire.server.middleware import Contract, MiddlewareChain
-from strictwire.server.mounting import Composed, MountedOffers, compose
+from strictwire.server.mounting import Composed, MountedOffers, compose, ignore_clash
 from strictwire.server.wrapped import NarrowedList, wrap_tool
 
 log = logging.getLogger("strictwire")
@@ -37,13 +41,17 @@ class ServerParts:
     """What it offers itself."""
     lifespan: LifespanSpec | None = None
     middleware: MiddlewareChain = field(default_factory=MiddlewareChain)
+    adaptation: Adaptation = field(default_factory=Adaptation)
     mounts: tuple[tuple[str, ServerParts], ...] = ()
     """Prefix and parts of the mounted servers."""
 
 
 @asynccontextmanager
 async def open_server(parts: ServerParts, executor: Executor) -> AsyncIterator[Catalog]:
-    """Open a server and close it at the end. Raises LifespanFailed."""
+    """Open a server and close it at the end.
+
+    Raises LifespanFailed; DeclarationRefused: a filter by tags is a mistake.
+    """
     async with AsyncExitStack() as stack:
         yield await _open(parts, executor, stack, {})
 
@@ -57,9 +65,12 @@ async def _open(parts: ServerParts, executor: Executor, stack: AsyncExitStack, o
     if parts.lifespan is not None:
         manager = Opened(f"the lifespan {parts.lifespan.name}", parts.lifespan.open(parts.server))
         running.lifespan = await stack.enter_async_context(manager)
-    await _open_dependencies(parts.own.offers, running)
+    tags = parts.adaptation.tags
+    await _open_dependencies(select(parts.own.offers, tags) if tags else parts.own.offers, running)
     children = [(prefix, await _open(child, executor, stack, opened)) for prefix, child in parts.mounts]
-    catalog = _RunningServer(parts, running, children).catalog
+    server = _RunningServer(parts, running, children)
+    server.check_filter()
+    catalog = server.catalog
     stack.callback(catalog.close)
     opened[id(parts.server)] = catalog
     return catalog
@@ -81,11 +92,27 @@ class _RunningServer:
     def _derive(self) -> Offers:
         own = bind_offers(self._parts.own.offers, self._running)
         mounted = [MountedOffers(prefix=prefix, offers=child.offers) for prefix, child in self._children]
-        self._composed = compose(own, mounted, _log_clash)
+        self._composed = adapt(compose(own, mounted, _log_clash), self._parts.adaptation, _log_clash)
         chain = self._parts.middleware
         if not chain.calls:
             return self._composed.offers
         return map_tools(self._composed.offers, lambda tool: wrap_tool(tool, chain, self._running))
+
+    def check_filter(self) -> None:
+        """Check that the filter by tags is no mistake. Raises DeclarationRefused."""
+        adaptation = self._parts.adaptation
+        if not adaptation.tags:
+            return
+        mounted = [MountedOffers(prefix=prefix, offers=child.offers) for prefix, child in self._children]
+        everything = adapt(
+            compose(self._parts.own.offers, mounted, ignore_clash), replace(adaptation, tags=TagFilter()), ignore_clash
+        ).offers
+        place = Place(function=f"Server({self._parts.server.identity.name!r})")
+        unused = adaptation.tags.find_unused(tags_of_offers(everything))
+        if unused is not None:
+            raise place.refuse(unused)
+        if not self.catalog.offers.kinds - {Kind.COMPLETION}:
+            raise place.refuse("include_tags and exclude_tags leave nothing to offer; change one of them")
 
     async def _narrow(
         self, method: str, entries: Sequence[Contract], facts: Mapping[str, str | None]
@@ -95,17 +122,20 @@ class _RunningServer:
         mounted = {shown for each in origins for shown in each}
         kept = [entry for entry in entries if id(entry) not in mounted]
         for (_, child), own in zip(self._children, origins, strict=True):
-            shown = {id(own[id(entry)]): entry for entry in entries if id(entry) in own}
-            inner = [own[id(entry)] for entry in shown.values()]
+            shown: dict[int, list[Contract]] = {}  # a tool may be offered several times, each transformed
+            for entry in entries:
+                if id(entry) in own:
+                    shown.setdefault(id(own[id(entry)]), []).append(entry)
+            inner = [own[id(versions[0])] for versions in shown.values()]
             found = inner if child.narrow is None else await child.narrow(method, inner, facts)
             if isinstance(found, Failure):
                 return found
-            kept += [shown[id(entry)] for entry in found]
+            kept += [version for entry in found for version in shown[id(entry)]]
         return await self._narrowed(method, kept, facts)
 
 
 def _log_clash(name: str, reason: str) -> None:
-    log.error("%r of a mounted server %s; it is left out", name, reason)
+    log.error("%r %s; it is left out", name, reason)
 
 
 async def _open_dependencies(offers: Offers, running: Running) -> None:

@@ -15,13 +15,14 @@ if __name__ == "__main__":
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from strictwire.contract.handler import Handler
@@ -31,22 +32,24 @@ from strictwire.packs.pack import EditorFacts
 from strictwire.pipeline.catalog import Catalog, DerivedCatalog, Offers
 from strictwire.profiles.mcp.header_echo import mirrored_arguments
 from strictwire.profiles.mcp.identity import Identity
+from strictwire.server.adapting import Adaptation, adapt, check_source, read_filter
 from strictwire.server.assembly import ServerParts, open_server
 from strictwire.server.declare.context import NO_LIFESPAN
 from strictwire.server.declare.docstrings import read_docstring
 from strictwire.server.declare.lifespan import Lifespan, read_lifespan
-from strictwire.server.declare.options import ToolOptions
+from strictwire.server.declare.options import ToolOptions, tags_of
 from strictwire.server.declare.parameters import read_parameters
 from strictwire.server.declare.prompt import completion_handler, prompt_arguments, prompt_handler
 from strictwire.server.declare.refused import Place, place_of
 from strictwire.server.declare.resource import resource_handler
 from strictwire.server.declare.tool import declare_tool
 from strictwire.server.middleware import Middleware, read_middleware
-from strictwire.server.mounting import PREFIX, MountedOffers, compose
+from strictwire.server.mounting import PREFIX, Clash, MountedOffers, compose, ignore_clash, refuse_clash
+from strictwire.server.transforming import Argument, Hidden, Transform
 
 if TYPE_CHECKING:
     from strictwire.client.session import Session, SessionOptions
-    from strictwire.server.openapi.upstream import HttpClient
+    from strictwire.server.openapi.response import HttpClient
     from strictwire.transport.http.asgi import AsgiApp
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -59,6 +62,8 @@ class ServerOptions(TypedDict, total=False):
     instructions: str | None
     lifespan: Lifespan | None
     middleware: Sequence[Middleware]
+    include_tags: Collection[str]
+    exclude_tags: Collection[str]
 
 
 class Server:
@@ -73,16 +78,22 @@ class Server:
         instructions: str | None = None,
         lifespan: Lifespan | None = None,
         middleware: Sequence[Middleware] = (),
+        include_tags: Collection[str] = (),
+        exclude_tags: Collection[str] = (),
     ) -> None:
         """`lifespan` opens what the server needs, yields it, and closes it. `middleware` runs around calls and lists,
-        outermost first. Raises DeclarationRefused.
+        outermost first. With `include_tags` the server offers only what has one of these tags; `exclude_tags` leaves out
+        what has one of them. Raises DeclarationRefused.
         """
         self.identity = Identity(name=name, version=version, title=title, instructions=instructions)
         self._own = Catalog(Offers())
         self._mounts: tuple[tuple[str, Server], ...] = ()
         self._is_mounted = False
+        self._adaptation = Adaptation(tags=read_filter(include_tags, exclude_tags, Place(function=f"Server({name!r})")))
         self.catalog: Catalog = self._own
-        """What the server offers, with what is mounted in it."""
+        """What the server offers: its own and what is mounted in it, transformed and filtered."""
+        if self._adaptation:
+            self._derive_catalog()
         self._middleware = read_middleware(middleware)
         self._lifespan = None if lifespan is None else read_lifespan(lifespan)
         self.skipped: Mapping[str, str] = {}
@@ -130,6 +141,7 @@ class Server:
         description: str | None = None,
         title: str | None = None,
         mime_type: str | None = None,
+        tags: Collection[str] = (),
     ) -> Callable[[Function], Function]:
         """Add a function as a resource. Its parameters are the variables of the URI template; it returns text or bytes.
 
@@ -146,8 +158,9 @@ class Server:
                 description=read_docstring(function).summary if description is None else description,
                 title=title,
                 mime_type=mime_type,
+                tags=tags_of(tags, place_of(function)),
             )
-            self._check_free(self.catalog.offers.registry.resources, uri)
+            self._check_free("resources", uri)
             handler = resource_handler(function, contract, self._state)
             self._own.change(lambda offers: offers.with_resource(contract, handler), "resources")
             return function
@@ -159,7 +172,13 @@ class Server:
 
     @overload
     def prompt(
-        self, /, *, name: str | None = None, description: str | None = None, title: str | None = None
+        self,
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        title: str | None = None,
+        tags: Collection[str] = (),
     ) -> Callable[[Function], Function]: ...
 
     def prompt(
@@ -170,6 +189,7 @@ class Server:
         name: str | None = None,
         description: str | None = None,
         title: str | None = None,
+        tags: Collection[str] = (),
     ) -> Any:
         """Add a function as a prompt. Its parameters are the arguments; it returns text or messages.
 
@@ -184,8 +204,9 @@ class Server:
                 description=read_docstring(function).summary if description is None else description,
                 title=title,
                 arguments=prompt_arguments(parameters),
+                tags=tags_of(tags, place_of(function)),
             )
-            self._check_free(self.catalog.offers.registry.prompts, contract.name)
+            self._check_free("prompts", contract.name)
             handler = prompt_handler(function, contract, parameters)
             self._own.change(lambda offers: offers.with_prompt(contract, handler), "prompts")
             return function
@@ -200,7 +221,7 @@ class Server:
     def add_tool(self, contract: ToolContract, handler: Handler) -> None:
         """Add a tool with its contract and handler. Raises ContractRefused or SchemaRefused."""
         mirrored_arguments(contract.input_schema)  # raises if `x-mcp-header` is used wrongly
-        self._check_free(self.catalog.offers.registry.tools, contract.name)
+        self._check_free("tools", contract.name)
         self._own.add_tool(contract, handler)
 
     def remove_tool(self, name: str) -> None:
@@ -228,9 +249,9 @@ class Server:
     ) -> Server:
         """A server with one tool for each operation of an OpenAPI document.
 
-        `client` sends the requests, such as `httpx.AsyncClient(base_url=...)`; it has the address and the credentials. Name
-        and version are by default those of the document. `unsupported="skip"` leaves operations out that
-        cannot be tools, and logs why; `server.skipped` lists them. Raises DeclarationRefused.
+        `client` sends the requests, such as `httpx.AsyncClient(base_url=...)` or an `aiohttp.ClientSession`; it has the
+        address and the credentials. Name and version are by default those of the document. `unsupported="skip"` leaves
+        operations out that cannot be tools, and logs why; `server.skipped` lists them. Raises DeclarationRefused.
         """
         # Imported here because few servers need it.
         from strictwire.server.openapi.tools import read_api
@@ -243,7 +264,14 @@ class Server:
         return server
 
     @classmethod
-    def from_fastmcp(cls, server: Any, *, middleware: Sequence[Middleware] = ()) -> Server:
+    def from_fastmcp(
+        cls,
+        server: Any,
+        *,
+        middleware: Sequence[Middleware] = (),
+        include_tags: Collection[str] = (),
+        exclude_tags: Collection[str] = (),
+    ) -> Server:
         """A server of FastMCP 4, or an MCPServer of the official SDK, under our contract, in this process.
 
         Arguments and results are validated against its schemas, and every call is recorded. Its tools are safe only as far
@@ -254,7 +282,13 @@ class Server:
 
         read = read_foreign(server)
         made = cls(
-            read.name, version=read.version, instructions=read.instructions, lifespan=read.lifespan, middleware=middleware
+            read.name,
+            version=read.version,
+            instructions=read.instructions,
+            lifespan=read.lifespan,
+            middleware=middleware,
+            include_tags=include_tags,
+            exclude_tags=exclude_tags,
         )
         for tool, handler in read.tools:
             made.add_tool(tool, handler)
@@ -280,24 +314,65 @@ class Server:
             raise place.refuse(f"prefix {prefix!r}: use 1 to 32 characters of A-Z a-z 0-9 _ . -, and begin with no sign")
         if self is other or self in _inside(other):
             raise place.refuse(f"{self.identity.name!r} would contain itself; mount only in one direction")
-        if self._is_mounted:
-            raise place.refuse(f"{self.identity.name!r} is mounted already; mount into it first, and then mount it")
-
-        def refuse(name: str, reason: str) -> None:
-            raise place.refuse(f"{name!r} {reason}")
-
+        self._check_not_mounted(place, "mount into it")
         mounts = (*self._mounts, (prefix, other))
-        compose(self._own.offers, _mounted_offers(mounts), refuse)
+        self._offered(mounts, self._adaptation, refuse_clash(place))
         self._mounts, other._is_mounted = mounts, True
+        self._derive_catalog()
+
+    def transform_tool(
+        self,
+        tool: str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        tags: Collection[str] | None = None,
+        arguments: Mapping[str, Argument | Hidden] = MappingProxyType({}),
+    ) -> None:
+        """Offer a tool with another name, other texts or other arguments instead of as it is.
+
+        The tool is one of this server, also a mounted one, under the name that clients see. `arguments` maps its argument
+        names to `Argument(name=..., description=...)` or `Hidden(value)`. Several transforms of one tool make several
+        tools; one without changes keeps the tool beside them. Raises DeclarationRefused.
+        """
+        place = Place(function=f"transform_tool({tool!r})")
+        transform = Transform(
+            tool=tool,
+            name=name,
+            title=title,
+            description=description,
+            tags=None if tags is None else tags_of(tags, place),
+            arguments=MappingProxyType(dict(arguments)),
+        )
+        self._check_not_mounted(place, "transform its tools")
+        check_source(tool, self._offered(self._mounts, Adaptation(), ignore_clash), place)
+        adaptation = replace(self._adaptation, transforms=(*self._adaptation.transforms, transform))
+        self._offered(self._mounts, adaptation, refuse_clash(place))
+        self._adaptation = adaptation
+        self._derive_catalog()
+
+    def _offered(self, mounts: Sequence[tuple[str, Server]], adaptation: Adaptation, clash: Clash) -> Offers:
+        return adapt(compose(self._own.offers, _mounted_offers(mounts), clash), adaptation, clash).offers
+
+    def _derive_catalog(self) -> None:
+        """Compute the catalog from what the server is made of now."""
         if isinstance(self.catalog, DerivedCatalog):
             self.catalog.close()
-        sources = [self._own, *(each.catalog for _, each in mounts)]
-        self.catalog = DerivedCatalog(sources, lambda: compose(self._own.offers, _mounted_offers(mounts), _ignore).offers)
+        sources = [self._own, *(each.catalog for _, each in self._mounts)]
+        self.catalog = DerivedCatalog(sources, lambda: self._offered(self._mounts, self._adaptation, ignore_clash))
 
-    def _check_free(self, known: Mapping[str, object], name: str) -> None:
-        """Raises ContractRefused: a mounted server offers the name."""
-        if self._mounts and name in known:
-            raise ContractRefused(f"{name!r} is taken by a mounted server; rename it, or mount that with another prefix")
+    def _check_not_mounted(self, place: Place, action: str) -> None:
+        """Raises DeclarationRefused: the outer server follows what this server was when it was mounted."""
+        if self._is_mounted:
+            raise place.refuse(f"{self.identity.name!r} is mounted already; {action} first, and then mount it")
+
+    def _check_free(self, kind: Literal["tools", "resources", "prompts"], name: str) -> None:
+        """Raises ContractRefused: a mounted server or a transformed tool has the name."""
+        if (self._mounts or self._adaptation.transforms) and name in getattr(self.catalog.offers.registry, kind):
+            raise ContractRefused(
+                f"{name!r} is taken by a mounted server or a transformed tool; rename it, or mount that with another prefix"
+            )
 
     def open(self, executor: Executor) -> AbstractAsyncContextManager[Catalog]:
         """Start what the server needs while it runs. The transports call it. Raises LifespanFailed."""
@@ -310,6 +385,7 @@ class Server:
             own=self._own,
             lifespan=self._lifespan,
             middleware=self._middleware,
+            adaptation=self._adaptation,
             mounts=tuple((prefix, each.parts()) for prefix, each in self._mounts),
         )
 
@@ -346,10 +422,6 @@ def _inside(server: Server) -> set[Server]:
 
 def _mounted_offers(mounts: Sequence[tuple[str, Server]]) -> list[MountedOffers]:
     return [MountedOffers(prefix=prefix, offers=each.catalog.offers) for prefix, each in mounts]
-
-
-def _ignore(_name: str, _reason: str) -> None:
-    """Leave it out: the running server logs it."""
 
 
 def _decorate(kind: str, decorate: Callable[[Any], Any], function: Any) -> Any:

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Executor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -179,7 +180,7 @@ async def open_runtime(
         stack.callback(batch.flush)
         catalog = await stack.enter_async_context(server.open(executor))
         journal = Journal(recorder=keeper, batch=batch, clock=clock)
-        runner = HandlerRunner(executor, debug_stack=settings.debug_stack, on_raise=on_raise)
+        runner = _runner_of(settings, executor, on_raise)
         stack.push_async_callback(runner.drain, DRAIN_SECONDS)
         pipeline = Pipeline(journal, runner)
         key = hashlib.sha256(b"deterministic").digest() if deterministic else seal_key or secrets.token_bytes(32)
@@ -201,6 +202,16 @@ async def open_runtime(
             deterministic=deterministic,
             session_prefix=session_prefix,
         )
+
+
+def _runner_of(settings: Settings, executor: Executor, on_raise: Callable[[BaseException], None] | None) -> HandlerRunner:
+    slow_ms = settings.log.slow_handler_ms
+    if slow_ms <= 0:
+        return HandlerRunner(executor, debug_stack=settings.debug_stack, on_raise=on_raise)
+    # Imported here because only servers in development look for blocking handlers.
+    from strictwire.pipeline.blocking import WatchingRunner
+
+    return WatchingRunner(executor, debug_stack=settings.debug_stack, on_raise=on_raise, slow_ms=slow_ms)
 
 
 def trail_of(audit: AuditSettings, worker: int | None = None) -> TrailConfig:

@@ -2,29 +2,26 @@
 
 Its lists are read once, when it is wrapped. Its calls go through the in-memory client of its own library, so that its
 lifespan, dependencies and middleware work as before. Only public names of the libraries are used, and neither is imported
-before a server of it is passed. Not passed on: elicitation, sampling and log messages, for which the libraries' clients
-have no place in a single call.
+before a server of it is passed. Not here: calls of tools (`foreign_calls`). Not passed on: log messages.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from strictwire.canon.json import JsonObject
-from strictwire.contract.handler import ABSENT, Answer, CallContext, Handler
+from strictwire.contract.handler import CallContext, Handler
 from strictwire.contract.safety import safety_of
+from strictwire.contract.tags import meta_without_tags, tags_in_meta
 from strictwire.contract.tool import PromptArgument, PromptContract, ResourceContract, ToolContract
-from strictwire.fault.plain import plain_text
-from strictwire.fault.raised import ToolError
 from strictwire.server.declare.inject import BindableHandler
 from strictwire.server.declare.refused import Place
+from strictwire.server.foreign_calls import LIBRARIES, ForeignServer, Library, dump, open_foreign
 
 LIST_SECONDS: Final = 30.0
 """How long a server may take to list what it offers."""
@@ -33,26 +30,6 @@ PLACE: Final = Place(function="Server.from_fastmcp()")
 
 Value = TypeVar("Value")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
-    """How one library is used."""
-
-    client: tuple[str, str]
-    """Module and name of its client, which takes a server of the library."""
-    progress: str
-    """The name of the argument of `call_tool` that receives progress."""
-    options: Mapping[str, Any]
-    """Further arguments of `call_tool`."""
-
-
-_LIBRARIES: Final[Mapping[str, Library]] = MappingProxyType(
-    {
-        "fastmcp": Library(client=("fastmcp", "Client"), progress="progress_handler", options={"raise_on_error": False}),
-        "mcp": Library(client=("mcp.client", "Client"), progress="progress_callback", options={}),
-    }
-)
-"""By the top-level package of the server's class."""
 
 _LISTS: Final = ("list_tools", "list_resources", "list_resource_templates", "list_prompts")
 _AS_WIRE: Final = ("to_mcp_tool", "to_mcp_resource", "to_mcp_template", "to_mcp_prompt")
@@ -75,26 +52,29 @@ class Foreign:
 
 def read_foreign(server: Any) -> Foreign:
     """Read a server. Raises DeclarationRefused: it is no server of a known library, or cannot be listed."""
-    library = next((_LIBRARIES[name] for name in _packages(type(server)) if name in _LIBRARIES), None)
+    library = next((LIBRARIES[name] for name in _packages(type(server)) if name in LIBRARIES), None)
     if library is None or not all(callable(getattr(server, name, None)) for name in _LISTS):
         raise PLACE.refuse(f"{type(server).__name__} is no server; pass a FastMCP, or an MCPServer of the official SDK")
     tools, resources, templates, prompts = _run_apart(_read_lists(server))
-
-    @asynccontextmanager
-    async def lifespan(_server: Any) -> AsyncIterator[Any]:
-        module, name = library.client
-        async with getattr(importlib.import_module(module), name)(server) as client:
-            yield client
 
     return Foreign(
         name=str(server.name),
         version=str(getattr(server, "version", None) or "0"),
         instructions=getattr(server, "instructions", None),
-        lifespan=lifespan,
-        tools=tuple((_tool(each), _call_tool(each["name"], library)) for each in tools),
+        lifespan=_lifespan(server, library),
+        tools=tuple((_tool(each), _call_tool(each["name"])) for each in tools),
         resources=tuple((_resource(each), _read_resource) for each in (*resources, *templates)),
         prompts=tuple((_prompt(each), _get_prompt(each["name"])) for each in prompts),
     )
+
+
+def _lifespan(server: Any, library: Library) -> Callable[[Any], Any]:
+    @asynccontextmanager
+    async def lifespan(_server: Any) -> AsyncIterator[ForeignServer]:
+        async with open_foreign(server, library) as opened:
+            yield opened
+
+    return lifespan
 
 
 def _packages(kind: type) -> Iterator[str]:
@@ -111,12 +91,7 @@ async def _read_lists(server: Any) -> tuple[list[JsonObject], ...]:
 
 def _as_wire(entry: Any) -> JsonObject:
     convert = next((getattr(entry, name) for name in _AS_WIRE if hasattr(entry, name)), None)
-    return _dump(entry if convert is None else convert())
-
-
-def _dump(value: Any) -> JsonObject:
-    dumped: JsonObject = value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return dumped
+    return dump(entry if convert is None else convert())
 
 
 def _run_apart(work: Coroutine[Any, Any, Value]) -> Value:
@@ -148,7 +123,8 @@ def _tool(entry: JsonObject) -> ToolContract:
         output_schema=entry.get("outputSchema"),
         annotations=annotations,
         safety=safety_of(annotations),
-        meta=entry.get("_meta", {}),
+        tags=tags_in_meta(entry.get("_meta")),
+        meta=meta_without_tags(entry.get("_meta", {})),
     )
 
 
@@ -159,6 +135,8 @@ def _resource(entry: JsonObject) -> ResourceContract:
         title=entry.get("title"),
         description=entry.get("description", ""),
         mime_type=entry.get("mimeType"),
+        tags=tags_in_meta(entry.get("_meta")),
+        meta=meta_without_tags(entry.get("_meta", {})),
     )
 
 
@@ -168,12 +146,17 @@ def _prompt(entry: JsonObject) -> PromptContract:
         for each in entry.get("arguments", ())
     )
     return PromptContract(
-        name=entry["name"], title=entry.get("title"), description=entry.get("description", ""), arguments=arguments
+        name=entry["name"],
+        title=entry.get("title"),
+        description=entry.get("description", ""),
+        arguments=arguments,
+        tags=tags_in_meta(entry.get("_meta")),
+        meta=meta_without_tags(entry.get("_meta", {})),
     )
 
 
-def _with_client(run: Callable[[Any, JsonObject, CallContext], Coroutine[Any, Any, Any]]) -> Handler:
-    """A handler that gets the client of the running server."""
+def _with_server(run: Callable[[ForeignServer, JsonObject, CallContext], Coroutine[Any, Any, Any]]) -> Handler:
+    """A handler that gets the running server."""
 
     def bind(running: Any) -> Handler:
         async def handler(arguments: JsonObject, call: CallContext) -> Any:
@@ -184,43 +167,26 @@ def _with_client(run: Callable[[Any, JsonObject, CallContext], Coroutine[Any, An
     return BindableHandler(bind, ())
 
 
-def _call_tool(name: str, library: Library) -> Handler:
-    async def run(client: Any, arguments: JsonObject, call: CallContext) -> Answer:
-        async def progress(done: float, total: float | None, message: str | None) -> None:
-            call.progress(done, total, message)
+def _call_tool(name: str) -> Handler:
+    async def run(server: ForeignServer, arguments: JsonObject, call: CallContext) -> Any:
+        return await server.call_tool(name, arguments, call)
 
-        result = await client.call_tool(name, arguments, **{library.progress: progress}, **library.options)
-        content = tuple(_dump(item) for item in result.content)
-        if result.is_error:
-            raise ToolError(_failure_text(name, content))
-        structured = result.structured_content
-        return Answer(structured=ABSENT if structured is None else structured, content=content)
-
-    return _with_client(run)
+    return _with_server(run)
 
 
-def _failure_text(name: str, content: tuple[JsonObject, ...]) -> str:
-    """What the tool says about its failure.
-
-    FastMCP adds the text of an unexpected exception to this sentence. It may have secrets, so it is not sent.
-    """
-    text = next((str(item["text"]) for item in content if item.get("type") == "text"), "")
-    return "" if text.startswith(f"Error calling tool {name!r}") else plain_text(text)
-
-
-async def _read(client: Any, arguments: JsonObject, _call: CallContext) -> JsonObject:
-    result = await client.read_resource(arguments["uri"])
+async def _read(server: ForeignServer, arguments: JsonObject, _call: CallContext) -> JsonObject:
+    result = await server.client.read_resource(arguments["uri"])
     contents = result if isinstance(result, list) else result.contents
-    return {"contents": [_dump(each) for each in contents]}
+    return {"contents": [dump(each) for each in contents]}
 
 
-_read_resource: Final = _with_client(_read)
+_read_resource: Final = _with_server(_read)
 
 
 def _get_prompt(name: str) -> Handler:
-    async def run(client: Any, arguments: JsonObject, _call: CallContext) -> JsonObject:
-        result = await client.get_prompt(name, arguments)
-        shown: JsonObject = {"messages": [_dump(each) for each in result.messages]}
+    async def run(server: ForeignServer, arguments: JsonObject, _call: CallContext) -> JsonObject:
+        result = await server.client.get_prompt(name, arguments)
+        shown: JsonObject = {"messages": [dump(each) for each in result.messages]}
         return shown | ({"description": result.description} if result.description else {})
 
-    return _with_client(run)
+    return _with_server(run)

@@ -14,17 +14,33 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from strictwire.canon.json import JsonObject
+from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.handler import CallContext
 from strictwire.contract.registry import ContractRefused, Registry, check_name
+from strictwire.contract.tool import ToolContract
 from strictwire.pipeline.call import COMPLETION, Kind
 from strictwire.pipeline.catalog import Offers
 from strictwire.pipeline.compiled import CompiledTool
+from strictwire.server.declare.refused import Place
 
 PREFIX: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 """A prefix leaves half of the 64 characters of a name to the tool."""
 
 Clash = Callable[[str, str], None]
 """Called with a name that cannot be offered and the reason. It may raise; otherwise the entry is left out."""
+
+
+def ignore_clash(_name: str, _reason: str) -> None:
+    """Leave it out: it is reported elsewhere."""
+
+
+def refuse_clash(place: Place) -> Clash:
+    """Raise DeclarationRefused for this place."""
+
+    def refuse(name: str, reason: str) -> None:
+        raise place.refuse(f"{name!r} {reason}")
+
+    return refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +96,10 @@ class _Draft:
                     continue
                 renamed = contract if shown == name else replace(contract, name=shown)
                 known[shown] = renamed
-                tool = mounted.offers.compiled[kind, name]
-                self.compiled[kind, shown] = replace(tool, name=shown, contract=renamed)
+                tool = replace(mounted.offers.compiled[kind, name], name=shown, contract=renamed)
+                if isinstance(renamed, ToolContract) and shown != name:
+                    tool = replace(tool, fingerprint=fingerprint(renamed).whole)
+                self.compiled[kind, shown] = tool
                 origins[id(renamed)] = contract
         return origins
 

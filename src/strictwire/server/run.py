@@ -25,6 +25,7 @@ from strictwire.packs.pack import PackRefused
 from strictwire.pipeline.clock import Clock
 from strictwire.server.compose import PATHS, Runtime, open_runtime, private_paths, view_of
 from strictwire.server.declare.lifespan import LifespanFailed
+from strictwire.server.declare.refused import DeclarationRefused
 from strictwire.server.heap import map_large_blocks
 from strictwire.server.logs import set_up_logging
 from strictwire.server.packs import check_workers, open_packs
@@ -111,7 +112,7 @@ async def serve(server: Served, settings: Settings, serving: Serving, packs: Seq
                 await _serve_stdio(runtime, serving)
             else:
                 await _serve_http(runtime, serving, host, port)
-    except PackRefused as exc:
+    except (PackRefused, DeclarationRefused) as exc:
         raise StartRefused(str(exc)) from exc
     except LogFault as exc:
         raise trail_refused(exc) from exc

@@ -93,6 +93,9 @@ class LogSettings:
     """Lowest level that is logged."""
     format: Literal["text", "json"] = "text"
     """`json` writes one object per line. Has no effect if the author's module configures logging."""
+    slow_handler_ms: int = 0
+    """Warn once for each coroutine function that holds the event loop for this many milliseconds. 0 never warns and costs
+    nothing; `strictwire dev` uses 100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

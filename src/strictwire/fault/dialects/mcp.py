@@ -63,7 +63,10 @@ def _message(failure: Failure, code: str) -> str:
 
 
 def render_error(failure: Failure, facts: Facts) -> JsonObject:
-    """`{code, message, data}`; `data.code` is the catalogue code, for programs."""
+    """`{code, message, data}`; `data.code` is the catalogue code, for programs.
+
+    `data` has `action` and `retryable` only if the catalogue does not give them: an author chose others, or another code.
+    """
     details = public_details(failure)
     data: JsonObject = {"code": public_code(failure, failure.code)}
     for name in HOISTED.get(failure.code, ()):
@@ -71,6 +74,11 @@ def render_error(failure: Failure, facts: Facts) -> JsonObject:
             data[name] = details.pop(name)
     if details:
         data["details"] = details
+    entry, action = CATALOGUE[failure.code], public_action(failure, failure.code)
+    if failure.own_code is not None or action != entry.action:
+        data["action"] = action
+    if failure.own_code is not None or failure.retryable != entry.retryable:
+        data["retryable"] = failure.retryable
     return {"code": number_of(failure, facts), "message": public_text(failure), "data": data}
 
 

@@ -20,11 +20,14 @@ from strictwire.fault.violations import Violation, read_violations
 MESSAGES: Final[Mapping[int, str]] = MappingProxyType({-32602: "Invalid params", -32603: "Internal error"})
 """The two numbers and their messages."""
 
+_NUMBERS: Final[Mapping[str, int]] = MappingProxyType({"NOT_FOUND": -32603})
+"""Numbers that the contract of this dialect fixes and that differ from those of MCP."""
+
 
 def render(failure: Failure, facts: Facts) -> JsonObject:
     """`{code, message, data}`."""
     name = RENDERINGS[failure.code].mcp_v1
-    number = RENDERINGS[name].rpc
+    number = _NUMBERS.get(name, RENDERINGS[name].rpc)
     data: JsonObject = {"code": name, **_MORE.get(name, _nothing)(failure, facts)}
     return {"code": number, "message": MESSAGES[number], "data": data}
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from strictwire.canon.digest import digest_bytes
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.registry import Registry
+from strictwire.contract.tags import meta_with_tags
 from strictwire.contract.tool import PromptContract, ResourceContract, ToolContract
 from strictwire.fault.failure import Failure, fail
 from strictwire.wire.revisions import Revision
@@ -29,9 +30,8 @@ def show_tool(tool: ToolContract, revision: Revision) -> JsonObject:
         shown["annotations"] = dict(tool.annotations)
     if revision.icons and tool.icons:
         shown["icons"] = list(tool.icons)
-    if tool.meta:
-        shown["_meta"] = dict(tool.meta)
-    return shown
+    meta = meta_with_tags(tool.meta, tool.tags)
+    return shown | {"_meta": meta} if meta else shown
 
 
 def show_resource(resource: ResourceContract, revision: Revision) -> JsonObject:
@@ -40,7 +40,8 @@ def show_resource(resource: ResourceContract, revision: Revision) -> JsonObject:
     shown: JsonObject = {place: resource.uri, "name": resource.name}
     if revision.structured and resource.title:
         shown["title"] = resource.title
-    optional = {"description": resource.description, "mimeType": resource.mime_type, "_meta": dict(resource.meta)}
+    meta = meta_with_tags(resource.meta, resource.tags)
+    optional = {"description": resource.description, "mimeType": resource.mime_type, "_meta": meta}
     return shown | {name: value for name, value in optional.items() if value}
 
 
@@ -56,9 +57,8 @@ def show_prompt(prompt: PromptContract, revision: Revision) -> JsonObject:
             {"name": argument.name, "description": argument.description, "required": argument.required}
             for argument in prompt.arguments
         ]
-    if prompt.meta:
-        shown["_meta"] = dict(prompt.meta)
-    return shown
+    meta = meta_with_tags(prompt.meta, prompt.tags)
+    return shown | {"_meta": meta} if meta else shown
 
 
 LISTS: Final[Mapping[str, tuple[str, Callable[[Registry], Sequence[Any]], Callable[[Any, Revision], JsonObject]]]] = {

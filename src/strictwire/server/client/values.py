@@ -7,6 +7,7 @@ from typing import TypeAlias, TypeVar, cast
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, safety_of
+from strictwire.contract.tags import tags_in_meta
 from strictwire.server.client.convert import convert
 from strictwire.server.content import Audio, Embedded, Image, Link, Text
 
@@ -41,6 +42,11 @@ class Tool:
     def safety(self) -> Safety:
         """What the tool may do, by its annotations. The server claims it; whether to trust it is up to the caller."""
         return safety_of(self.annotations)
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that a server of strictwire or FastMCP gives it."""
+        return tags_in_meta(self.raw.get("_meta"))
 
     @property
     def is_repeatable(self) -> bool:

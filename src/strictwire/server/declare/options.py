@@ -9,6 +9,7 @@ from typing import Any, Final, TypedDict
 
 from strictwire.canon.json import JsonObject, JsonValue
 from strictwire.contract.safety import Safety, SafetyRefused, declare_safety
+from strictwire.contract.tags import TagsRefused, check_tags
 from strictwire.contract.task import RENDERED, TaskPolicy
 from strictwire.contract.tool import EMPTY, Caps
 from strictwire.fault.dialects.mcp import TOOL_DIALECTS
@@ -41,6 +42,8 @@ class ToolOptions(TypedDict, total=False):
     """The lowest tier of a caller that may call it. Default: `core`."""
     category: str
     """A group of tools in `editor/0.1` and in the documentation. Default: `general`."""
+    tags: Collection[str]
+    """Words that group it, for `include_tags` and `exclude_tags` of a server. Default: none."""
     needs: Sequence[str]
     """The capabilities that the client must have: `elicitation`, `sampling`, `roots`. Default: none."""
     caps: Caps | None
@@ -125,6 +128,14 @@ def failures_of(options: Mapping[str, Any], place: Place) -> tuple[FailureCode, 
 def _suggest(given: object, known: Collection[str]) -> str:
     near = difflib.get_close_matches(str(given), known, n=1)
     return f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known)}"
+
+
+def tags_of(given: Any, place: Place) -> frozenset[str]:
+    """The tags of a tool, resource or prompt. Raises DeclarationRefused."""
+    try:
+        return check_tags(given)
+    except TagsRefused as exc:
+        raise place.refuse(str(exc)) from exc
 
 
 def safety_of_options(options: Mapping[str, Any], place: Place) -> tuple[Safety, Mapping[str, JsonValue]]:

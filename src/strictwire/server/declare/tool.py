@@ -14,7 +14,7 @@ from strictwire.server.declare.docstrings import read_docstring
 from strictwire.server.declare.hints import read_hints
 from strictwire.server.declare.inject import BindableHandler, bindable
 from strictwire.server.declare.invoke import check_function
-from strictwire.server.declare.options import ToolOptions, check_options, failures_of, safety_of_options, task_of
+from strictwire.server.declare.options import ToolOptions, check_options, failures_of, safety_of_options, tags_of, task_of
 from strictwire.server.declare.parameters import Parameters, read_parameters
 from strictwire.server.declare.refused import Place, place_of
 from strictwire.server.declare.results import finish_loosely, read_returns
@@ -57,6 +57,7 @@ def declare_tool(
         failures=failures_of(options, place),
         task=task_of(options, place),
         text_json=options.get("text_json", True),
+        tags=tags_of(options.get("tags", ()), place),
         meta=options.get("meta", EMPTY),
     )
     return contract, handler

@@ -14,19 +14,21 @@ from strictwire.contract.handler import Handler
 from strictwire.contract.registry import NAME
 from strictwire.contract.safety import Safety, declare_safety
 from strictwire.contract.schema import SchemaRefused
+from strictwire.contract.tags import is_tag
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.plain import plain_text
 from strictwire.server.openapi.document import Document, NotUsable, Operation, list_at, object_at
+from strictwire.server.openapi.response import HttpClient
 from strictwire.server.openapi.schemas import SchemaReader
-from strictwire.server.openapi.upstream import ApiCall, HttpClient, Sent
+from strictwire.server.openapi.upstream import ApiCall, Sent
 
 MAX_DESCRIPTION: Final = 1024
 """Characters. A model reads the descriptions of all tools at once."""
 
 _JSON: Final = re.compile(r"application/([\w.+-]+\+)?json\s*(;.*)?", re.IGNORECASE)
 
-_IGNORED_HEADERS: Final = frozenset({"accept", "content-type", "authorization"})
-"""OpenAPI says that parameters of these names are ignored: the client sends them."""
+_IGNORED_HEADERS: Final = frozenset({"accept", "content-type", "authorization", "accept-encoding"})
+"""OpenAPI says that parameters of the first three names are ignored: the client sends them. So is the compression."""
 
 _FRAMING_HEADERS: Final = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect", "cookie"}
@@ -78,12 +80,19 @@ def declare_operation(operation: Operation, document: Document, client: HttpClie
         annotations=annotations,
         safety=level,
         category=next((str(each) for each in list_at(operation.described, "tags")), "general"),
+        tags=frozenset(each for each in list_at(operation.described, "tags") if is_tag(each)),
         text_json=True,
     )
     _check_schemas(contract)
     sent = {each.name: each.sent for each in arguments}
     return contract, ApiCall(
-        client=client, method=operation.method, path=operation.path, sent=sent, wraps=wraps, has_output=has_output
+        client=client,
+        method=operation.method,
+        path=operation.path,
+        sent=sent,
+        wraps=wraps,
+        has_output=has_output,
+        limit=contract.caps.response_bytes,
     )
 
 

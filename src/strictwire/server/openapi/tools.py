@@ -11,7 +11,7 @@ from strictwire.contract.handler import Handler
 from strictwire.contract.tool import ToolContract
 from strictwire.server.openapi.document import PLACE, NotUsable, read_document
 from strictwire.server.openapi.operation import declare_operation
-from strictwire.server.openapi.upstream import HttpClient
+from strictwire.server.openapi.response import HttpClient
 
 MAX_SHOWN: Final = 10
 """Reasons in one error message."""

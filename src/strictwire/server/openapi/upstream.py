@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from urllib.parse import quote
 
 from strictwire.canon.json import JsonObject, JsonValue, NotStrict, parse, render
@@ -16,6 +16,7 @@ from strictwire.fault.failure import Refused, fail
 from strictwire.fault.plain import plain_text
 from strictwire.fault.raised import Conflict, NotFound, ToolError, Unavailable
 from strictwire.fault.violations import Violation
+from strictwire.server.openapi.response import HttpClient, Response, is_success, send
 
 MAX_REASON: Final = 300
 """Characters of the API's own words in a failure."""
@@ -23,13 +24,6 @@ MAX_REASON: Final = 300
 _SEPARATOR: Final = re.compile(r"[/\\]")
 
 log = logging.getLogger("strictwire.openapi")
-
-
-class HttpClient(Protocol):
-    """A client such as `httpx.AsyncClient`. It has the address of the API, and the credentials."""
-
-    async def request(self, *args: Any, **options: Any) -> Any:
-        """Send a request: method, URL, and `params`, `headers`, `json` by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +54,16 @@ class ApiCall:
     """Whether the value of the response is the member `result`."""
     has_output: bool
     """Whether the response is structured content; otherwise it is text."""
+    limit: int
+    """Bytes of the response."""
 
     async def __call__(self, arguments: JsonObject, _call: CallContext) -> Any:
         """Send the request. Raises Refused, or one of the failures of `fault.raised`."""
         options, path = self._options(arguments)
         try:
-            response = await self.client.request(self.method, path, **options)
+            response = await send(self.client, self.method, path, options, self.limit)
+        except Refused:
+            raise
         except Exception as exc:
             # Whatever the client raises: HTTP libraries have no error in common. The traceback is for the log alone.
             log.exception("%s %s failed", self.method, self.path)
@@ -89,9 +87,9 @@ class ApiCall:
                     headers[sent.name] = text
         return options | ({"params": query} if query else {}) | ({"headers": headers} if headers else {}), path
 
-    def _read(self, response: Any) -> Any:
-        status, content = int(response.status_code), bytes(response.content)
-        if not 200 <= status < 300:
+    def _read(self, response: Response) -> Any:
+        status, content = response.status, response.content
+        if not is_success(status):
             raise _failure(status, content)
         if not self.has_output:
             return content.decode("utf-8", "replace") if content else None
