@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import time
+import weakref
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import pytest
+from tests.fixtures.live import PATIENCE
 
 from strictwire.canon.json import JsonValue
 from strictwire.contract.handler import Answer, Ask, Handler, Memo
@@ -26,6 +29,7 @@ from strictwire.pipeline.deadline import Deadline
 from strictwire.pipeline.perform import Pipeline
 from strictwire.pipeline.record import Journal
 from strictwire.pipeline.run import HandlerRunner
+from strictwire.pipeline.threads import DaemonThreads
 from strictwire.pipeline.write_batch import WriteBatch
 from strictwire.stores.memory.recorder import MemoryRecorder
 
@@ -68,7 +72,7 @@ def show(outcome: Outcome, tool: CompiledTool | None) -> Shown:
 class Bench:
     """A pipeline with one tool, and what it recorded."""
 
-    def __init__(self, handler: Handler, executor: ThreadPoolExecutor, **contract: Any) -> None:
+    def __init__(self, handler: Handler, executor: DaemonThreads, **contract: Any) -> None:
         made = ToolContract(
             name="t", description="d", input_schema=INPUT, **{"output_schema": OUTPUT, "safety": Safety.READ_ONLY} | contract
         )
@@ -105,7 +109,7 @@ class Bench:
 
 @pytest.fixture
 def executor() -> Any:
-    pool = ThreadPoolExecutor(4)
+    pool = DaemonThreads(4, name="test")
     yield pool
     pool.shutdown(wait=True)
 
@@ -119,7 +123,7 @@ def code_of(outcome: Outcome) -> str:
     return outcome.code
 
 
-def test_a_good_call_is_done_and_recorded_once(executor: ThreadPoolExecutor) -> None:
+def test_a_good_call_is_done_and_recorded_once(executor: DaemonThreads) -> None:
     bench = Bench(echo, executor)
 
     outcome = asyncio.run(bench.perform())
@@ -140,7 +144,7 @@ def test_a_good_call_is_done_and_recorded_once(executor: ThreadPoolExecutor) -> 
     ],
 )
 def test_each_refusal_has_its_code_and_its_record(
-    executor: ThreadPoolExecutor, changes: dict[str, Any], code: str, stage: Stage
+    executor: DaemonThreads, changes: dict[str, Any], code: str, stage: Stage
 ) -> None:
     bench = Bench(echo, executor)
 
@@ -150,7 +154,7 @@ def test_each_refusal_has_its_code_and_its_record(
     assert bench.running == 0
 
 
-def test_unknown_tool_is_refused_before_authorisation_and_role_before_arguments(executor: ThreadPoolExecutor) -> None:
+def test_unknown_tool_is_refused_before_authorisation_and_role_before_arguments(executor: DaemonThreads) -> None:
     bench = Bench(echo, executor, roles=frozenset({"WINDSURF"}))
 
     assert code_of(asyncio.run(bench.perform(target="x", arguments={}))) == "UNKNOWN_TOOL"
@@ -158,13 +162,13 @@ def test_unknown_tool_is_refused_before_authorisation_and_role_before_arguments(
     assert code_of(asyncio.run(bench.perform(arguments={}, caller=Caller(role="WINDSURF")))) == "INVALID_PARAMS"
 
 
-def test_a_tier_above_the_callers_is_denied_with_both_named(executor: ThreadPoolExecutor) -> None:
+def test_a_tier_above_the_callers_is_denied_with_both_named(executor: DaemonThreads) -> None:
     outcome = asyncio.run(Bench(echo, executor, tier="pro").perform())
 
     assert outcome == fail("PERMISSION_DENIED", details={"requiredTier": "pro", "currentTier": "core"})
 
 
-def test_a_missing_client_capability_is_named(executor: ThreadPoolExecutor) -> None:
+def test_a_missing_client_capability_is_named(executor: DaemonThreads) -> None:
     bench = Bench(echo, executor, capabilities=frozenset({"sampling"}))
 
     assert asyncio.run(bench.perform()) == fail("MISSING_CAPABILITY", details={"requiredCapabilities": {"sampling": {}}})
@@ -187,7 +191,7 @@ class Unspeakable(Exception):
      TimeoutError("their own"), StopAsyncIteration(), RecursionError(), MemoryError()],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_whatever_a_handler_raises_becomes_one_failure(executor: ThreadPoolExecutor, thrown: BaseException) -> None:
+def test_whatever_a_handler_raises_becomes_one_failure(executor: DaemonThreads, thrown: BaseException) -> None:
     async def boom(_arguments: object, _context: object) -> None:
         raise thrown
 
@@ -201,7 +205,7 @@ def test_whatever_a_handler_raises_becomes_one_failure(executor: ThreadPoolExecu
     assert bench.running == 0
 
 
-def test_a_plain_function_runs_off_the_event_loop_and_is_contained_too(executor: ThreadPoolExecutor) -> None:
+def test_a_plain_function_runs_off_the_event_loop_and_is_contained_too(executor: DaemonThreads) -> None:
     threads: list[str] = []
 
     def handler(arguments: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -217,7 +221,39 @@ def test_a_plain_function_runs_off_the_event_loop_and_is_contained_too(executor:
     assert threading.main_thread().name not in threads
 
 
-def test_a_refusal_of_the_handler_is_passed_on_as_it_is(executor: ThreadPoolExecutor) -> None:
+@pytest.mark.parametrize("is_async", [True, False])
+def test_what_a_handler_raises_does_not_keep_the_arguments_of_its_call(executor: DaemonThreads, is_async: bool) -> None:
+    """A reference cycle would keep them until the garbage collector runs, however large they are."""
+
+    class Large(dict[str, int]):
+        """A mapping that can be referred to weakly."""
+
+    def refuse(arguments: dict[str, Any], _context: object) -> dict[str, Any]:
+        raise Refused(fail("CONFLICT"))  # not logged: pytest keeps what is
+
+    async def refuse_async(arguments: dict[str, Any], context: object) -> dict[str, Any]:
+        return refuse(arguments, context)
+
+    async def perform() -> weakref.ref[Large]:
+        arguments = Large(n=1)
+        await bench.perform(arguments)
+        return weakref.ref(arguments)
+
+    bench = Bench(refuse_async if is_async else refuse, executor)
+    gc.collect()
+    gc.disable()
+    try:
+        kept, deadline = asyncio.run(perform()), time.monotonic() + PATIENCE
+        while kept() is not None and time.monotonic() < deadline:
+            time.sleep(0.001)  # the thread of a plain function forgets its job after the call is answered
+        is_kept = kept() is not None
+    finally:
+        gc.enable()
+
+    assert not is_kept
+
+
+def test_a_refusal_of_the_handler_is_passed_on_as_it_is(executor: DaemonThreads) -> None:
     failure = fail("FILE_NOT_FOUND", details={"path": "x"})
 
     async def handler(_arguments: object, _context: object) -> None:
@@ -226,7 +262,7 @@ def test_a_refusal_of_the_handler_is_passed_on_as_it_is(executor: ThreadPoolExec
     assert asyncio.run(Bench(handler, executor).perform()) is failure
 
 
-def test_a_question_becomes_an_asking(executor: ThreadPoolExecutor) -> None:
+def test_a_question_becomes_an_asking(executor: DaemonThreads) -> None:
     ask = {"k": Ask(method="roots/list", params={})}
 
     async def handler(_arguments: object, context: PlainContext) -> None:
@@ -235,7 +271,7 @@ def test_a_question_becomes_an_asking(executor: ThreadPoolExecutor) -> None:
     assert asyncio.run(Bench(handler, executor).perform()) == Asking(questions=ask)
 
 
-def test_past_the_time_limit_the_answer_is_a_timeout(executor: ThreadPoolExecutor) -> None:
+def test_past_the_time_limit_the_answer_is_a_timeout(executor: DaemonThreads) -> None:
     async def handler(_arguments: object, _context: object) -> None:
         await asyncio.Event().wait()
 
@@ -245,7 +281,7 @@ def test_past_the_time_limit_the_answer_is_a_timeout(executor: ThreadPoolExecuto
     assert bench.running == 0
 
 
-def test_a_late_thread_has_no_effect_and_keeps_its_place_until_it_ends(executor: ThreadPoolExecutor) -> None:
+def test_a_late_thread_has_no_effect_and_keeps_its_place_until_it_ends(executor: DaemonThreads) -> None:
     release, ended = threading.Event(), threading.Event()
 
     def handler(_arguments: object, _context: object) -> dict[str, Any]:
@@ -270,7 +306,7 @@ def test_a_late_thread_has_no_effect_and_keeps_its_place_until_it_ends(executor:
     assert asyncio.run(scenario()) == ("TIMEOUT", 1, 0)
 
 
-def test_past_the_concurrency_cap_a_call_is_refused_at_once(executor: ThreadPoolExecutor) -> None:
+def test_past_the_concurrency_cap_a_call_is_refused_at_once(executor: DaemonThreads) -> None:
     async def scenario() -> list[str]:
         gate = asyncio.Event()
 
@@ -294,9 +330,7 @@ def test_past_the_concurrency_cap_a_call_is_refused_at_once(executor: ThreadPool
     [({"n": "x"}, "violations"), ({}, "violations"), ([1], "violations"), ({"n": 1, "z": 2}, "violations"),
      ({"n": float("nan")}, "reason"), ({"n": object()}, "reason"), ({"n": "\ud800"}, "reason"), (Answer(), "reason")],
 )  # fmt: skip
-def test_an_answer_that_breaks_its_promise_does_not_leave(
-    executor: ThreadPoolExecutor, returned: object, reason: str
-) -> None:
+def test_an_answer_that_breaks_its_promise_does_not_leave(executor: DaemonThreads, returned: object, reason: str) -> None:
     async def handler(_arguments: object, _context: object) -> object:
         return returned
 
@@ -308,14 +342,14 @@ def test_an_answer_that_breaks_its_promise_does_not_leave(
 
 
 @pytest.mark.clause("S6")
-def test_a_returned_ok_false_is_an_output_like_any_other(executor: ThreadPoolExecutor) -> None:
+def test_a_returned_ok_false_is_an_output_like_any_other(executor: DaemonThreads) -> None:
     async def handler(_arguments: object, _context: object) -> object:
         return {"ok": False}
 
     assert code_of(asyncio.run(Bench(handler, executor).perform())) == "OUTPUT_INVALID"
 
 
-def test_an_answer_past_its_size_cap_is_refused(executor: ThreadPoolExecutor) -> None:
+def test_an_answer_past_its_size_cap_is_refused(executor: DaemonThreads) -> None:
     async def handler(_arguments: object, _context: object) -> object:
         return "x" * 100
 
@@ -335,7 +369,7 @@ def test_an_answer_past_its_size_cap_is_refused(executor: ThreadPoolExecutor) ->
     ids=str,
 )
 def test_without_an_output_schema_text_is_content_and_an_object_is_structured(
-    executor: ThreadPoolExecutor, returned: object, done: Done
+    executor: DaemonThreads, returned: object, done: Done
 ) -> None:
     async def handler(_arguments: object, _context: object) -> object:
         return returned
@@ -344,7 +378,7 @@ def test_without_an_output_schema_text_is_content_and_an_object_is_structured(
 
 
 @pytest.mark.clause("S7")
-def test_if_the_record_cannot_be_kept_the_caller_is_told_instead_of_answered(executor: ThreadPoolExecutor) -> None:
+def test_if_the_record_cannot_be_kept_the_caller_is_told_instead_of_answered(executor: DaemonThreads) -> None:
     bench = Bench(echo, executor)
     bench.recorder.failure = fail("AUDIT_UNAVAILABLE")
 
@@ -352,7 +386,7 @@ def test_if_the_record_cannot_be_kept_the_caller_is_told_instead_of_answered(exe
 
 
 @pytest.mark.clause("S7")
-def test_a_tool_with_effects_does_not_run_without_its_intent_record(executor: ThreadPoolExecutor) -> None:
+def test_a_tool_with_effects_does_not_run_without_its_intent_record(executor: DaemonThreads) -> None:
     ran: list[bool] = []
 
     async def handler(_arguments: object, _context: object) -> dict[str, int]:
@@ -369,7 +403,7 @@ def test_a_tool_with_effects_does_not_run_without_its_intent_record(executor: Th
 
 
 @pytest.mark.clause("S8")
-def test_a_failure_record_holds_the_facts_and_the_envelope_as_sent(executor: ThreadPoolExecutor) -> None:
+def test_a_failure_record_holds_the_facts_and_the_envelope_as_sent(executor: DaemonThreads) -> None:
     async def handler(_arguments: object, _context: object) -> None:
         raise Refused(fail("INVARIANT_VIOLATION", invariant_id="AUDIT_CHAIN", cause={"message": "m"}))
 
@@ -390,7 +424,7 @@ def test_a_failure_record_holds_the_facts_and_the_envelope_as_sent(executor: Thr
     ]
 
 
-def test_a_cancelled_call_is_recorded_and_has_no_answer(executor: ThreadPoolExecutor) -> None:
+def test_a_cancelled_call_is_recorded_and_has_no_answer(executor: DaemonThreads) -> None:
     async def scenario(bench: Bench) -> None:
         task = asyncio.create_task(bench.perform())
         await asyncio.sleep(0)
@@ -408,7 +442,7 @@ def test_a_cancelled_call_is_recorded_and_has_no_answer(executor: ThreadPoolExec
     assert bench.running == 0
 
 
-def test_a_template_takes_uris_of_its_shape(executor: ThreadPoolExecutor) -> None:
+def test_a_template_takes_uris_of_its_shape(executor: DaemonThreads) -> None:
     from strictwire.contract.tool import ResourceContract
 
     async def handler(arguments: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -421,7 +455,7 @@ def test_a_template_takes_uris_of_its_shape(executor: ThreadPoolExecutor) -> Non
     assert offers.find(Kind.RESOURCE, "x://a//b") == fail("RESOURCE_NOT_FOUND", details={"uri": "x://a//b"})
 
 
-def test_an_answer_with_a_memo_is_checked_and_rendered_once_for_each_tool(executor: ThreadPoolExecutor) -> None:
+def test_an_answer_with_a_memo_is_checked_and_rendered_once_for_each_tool(executor: DaemonThreads) -> None:
     answer = Answer(structured={"n": 1}, memo=Memo())
     first, other = Bench(lambda *_: answer, executor), Bench(lambda *_: answer, executor, output_schema={"type": "array"})
 
@@ -432,7 +466,7 @@ def test_an_answer_with_a_memo_is_checked_and_rendered_once_for_each_tool(execut
     assert code_of(asyncio.run(other.perform())) == "OUTPUT_INVALID"
 
 
-def test_an_answer_that_breaks_its_schema_is_refused_every_time(executor: ThreadPoolExecutor) -> None:
+def test_an_answer_that_breaks_its_schema_is_refused_every_time(executor: DaemonThreads) -> None:
     answer = Answer(structured={"n": "one"}, memo=Memo())
     bench = Bench(lambda *_: answer, executor)
 

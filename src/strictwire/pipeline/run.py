@@ -68,7 +68,12 @@ class HandlerRunner:
                 self._abandon(handler, tool.limit)
                 raise
         returned = Raised(asyncio.CancelledError()) if handler.cancelled() else handler.result()
-        return self._settle(returned.exc, tool, call) if type(returned) is Raised else returned
+        try:
+            return self._settle(returned.exc, tool, call) if type(returned) is Raised else returned
+        finally:
+            # The traceback of a handler that started eagerly ends in this frame. If the frame refers to the exception too,
+            # both, and the arguments of the call, stay until the garbage collector runs: 640 MB after 80 large calls.
+            del handler, returned
 
     async def drain(self, seconds: float) -> None:
         """Wait until cancelled handlers have cleaned up, but not longer than this."""
@@ -95,6 +100,8 @@ class HandlerRunner:
                 tool.limit.take()
                 job.add_done_callback(partial(_leave_from_thread, asyncio.get_running_loop(), tool.limit))
             raise
+        finally:
+            del job  # see `run`: what the function raised refers to this frame
 
     def _abandon(self, handler: asyncio.Task[object], limit: ConcurrencyLimit) -> None:
         """Cancel a handler whose result is no longer needed. It counts as a running call until it ends."""

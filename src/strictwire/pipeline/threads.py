@@ -71,3 +71,5 @@ def _perform(future: Future[Any], function: Callable[[], Any]) -> Callable[[], N
         return partial(future.set_result, function())
     except BaseException as exc:  # noqa: BLE001 - passed on to the waiting caller
         return partial(future.set_exception, exc)
+    finally:
+        del future, function  # the traceback refers to this frame, which would refer to the exception: a cycle
