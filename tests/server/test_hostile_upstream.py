@@ -39,18 +39,19 @@ def call(guard: GuardStdioProcess, name: str, arguments: dict[str, Any] | None =
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"),
+    ("name", "given", "reason"),
     [
-        ("doubling", "schema_too_complex"),
-        ("doubling_output", "schema_too_complex"),
-        ("options", "schema_too_large"),
-        ("branches", "schema_too_large"),
+        ("doubling", 1, "schema_too_complex"),
+        ("doubling_output", 1, "schema_too_complex"),
+        ("options", ["no option"] * 500, "schema_too_large"),
+        ("branches", [-1] * 200, "schema_too_large"),
     ],
+    ids=["doubling", "doubling_output", "options", "branches"],
 )
 def test_a_tool_with_a_costly_schema_is_refused_and_the_others_are_served(
-    guard: GuardStdioProcess, name: str, reason: str
+    guard: GuardStdioProcess, name: str, given: object, reason: str
 ) -> None:
-    answer = call(guard, name, {"x": 1})
+    answer = call(guard, name, {"x": given})
 
     assert reason in answer["result"]["content"][0]["text"]
 
@@ -63,10 +64,11 @@ def test_an_error_full_of_secrets_is_redacted_in_time(guard: GuardStdioProcess) 
     assert call(guard, "tokens")["error"]["code"] == -32000
 
 
-def test_large_lines_that_nobody_asked_for_take_a_bounded_amount_of_memory(guard: GuardStdioProcess) -> None:
+@pytest.mark.parametrize("name", ["brackets", "towers"])
+def test_large_lines_that_nobody_asked_for_take_a_bounded_amount_of_memory(guard: GuardStdioProcess, name: str) -> None:
     before = guard.memory()
 
-    assert call(guard, "brackets")["result"] == {"content": []}
+    assert call(guard, name)["result"] == {"content": []}
     assert guard.memory() - before < 128 * 1024 * 1024
 
 

@@ -73,6 +73,7 @@ TABLE: Final[Mapping[tampering.Tamper, tuple[Reason, bool]]] = {
     tampering.append_a_forged_prune: (Reason.NOT_AUTHENTIC, REFUSED),
     tampering.append_a_forged_prune_and_delete_a_file: (Reason.NOT_AUTHENTIC, REFUSED),
     tampering.append_a_forged_prune_and_delete_all_signed_files: (Reason.NOT_AUTHENTIC, REFUSED),
+    tampering.append_an_untagged_prune_and_delete_all_signed_files: (Reason.NOT_AUTHENTIC, REFUSED),
     tampering.append_a_forged_recovery: (Reason.NOT_AUTHENTIC, REFUSED),
     tampering.append_an_authentic_record_again: (Reason.REPEATED, REFUSED),
     tampering.append_garbage: (Reason.NOT_A_RECORD, REFUSED),
