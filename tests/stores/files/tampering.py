@@ -133,7 +133,7 @@ def delete_the_last_record_of_an_older_file(trail: TrailConfig) -> None:
 
 
 def cut_into_the_signed_records(trail: TrailConfig) -> None:
-    _change(active(trail), lambda lines: lines[: len(lines) - UNSIGNED - 1])
+    _change(active(trail), lambda lines: [lines[-UNSIGNED - 1][:50]])
 
 
 def empty_the_active_file(trail: TrailConfig) -> None:
