@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.fixtures.guards import STRICTWIRE
-from tests.fixtures.live import StdioProcess, modern, run
+from tests.fixtures.guards import STRICTWIRE, GuardStdioProcess
+from tests.fixtures.live import PATIENCE, StdioProcess, environment, modern, run
 
 from strictwire.canon.json import parse_object
 
@@ -35,7 +38,11 @@ def is_forged(text: bytes) -> bool:
         ["lint", "--stdio", SERVER],
         ["lint", "--stdio", SERVER, "--format", "markdown"],
         ["lint", "--stdio", SERVER, "--format", "github"],
+        *(["lint", "--stdio", SERVER, "--format", each] for each in ("json", "sarif", "codeclimate", "junit")),
+        ["inspect", SERVER],
+        ["inspect", SERVER, "--format", "json"],
         ["docs", "--stdio", SERVER],
+        ["docs", "--stdio", SERVER, "--format", "html"],
         ["pin", "--check", "--stdio", SERVER, "--lock", "{lock}"],
         ["pin", "--check", "--stdio", SERVER, "--lock", "{lock}", "--format", "markdown"],
         ["guard", "--check", "--", sys.executable, UPSTREAM],
@@ -51,6 +58,44 @@ def test_the_names_of_an_upstream_are_escaped(arguments: list[str], tmp_path: Pa
     assert done.returncode in (0, 100), done.stderr
     assert hidden_in(done.stdout + done.stderr) == set()
     assert not is_forged(done.stdout + done.stderr)
+
+
+def test_the_log_of_a_guard_escapes_the_names_of_an_upstream(tmp_path: Path) -> None:
+    """A tool without a pin is quarantined, and its name is logged."""
+    lock, settings = tmp_path / "tools.lock", tmp_path / "settings.toml"
+    assert run([STRICTWIRE, "pin", "--stdio", f"{SERVER} few", "--lock", str(lock)]).returncode == 0
+    settings.write_text(f'[guard.upstreams.a]\ncommand = ["{sys.executable}", "{UPSTREAM}"]\nlock = "{lock}"\n')
+    with GuardStdioProcess("", "--config", str(settings)) as guard:
+        guard.send(modern(1, "tools/list"), modern(2, "tools/call", {"name": HOSTILE, "arguments": {}}))
+        guard.end_input()
+        guard.rest()
+
+    log = b"".join(guard.errors)
+
+    assert b"2J" in log
+    assert hidden_in(log) == set()
+    assert not is_forged(log)
+
+
+def test_a_result_is_escaped_for_a_terminal_only() -> None:
+    command = [STRICTWIRE, "call", SERVER, "shout"]
+    terminal, other_end = pty.openpty()
+    with os.fdopen(terminal, "rb", buffering=0) as screen:
+        done = subprocess.run(command, env=environment(), stdout=other_end, timeout=PATIENCE, check=False)
+        os.close(other_end)
+        shown = screen.read(1000)
+
+    assert done.returncode == 0
+    assert shown.replace(b"\r\n", b"\n") == b"a       b\n\\u001b[2J\\u009b2J\\u202ec\n"
+    assert run(command).stdout.decode() == "a\tb\n\x1b[2J\x9b2J\u202ec\n"
+
+
+def test_a_list_of_names_in_a_refusal_is_escaped() -> None:
+    refused = run([STRICTWIRE, "call", SERVER, "no such tool at all"])
+
+    assert refused.returncode == 2
+    assert hidden_in(refused.stderr) == set()
+    assert not is_forged(refused.stderr)
 
 
 def test_the_contents_of_a_reference_page_have_no_link_of_an_upstream() -> None:

@@ -287,7 +287,9 @@ def test_settings_of_the_working_folder_are_not_read(tmp_path: Path, era: str) -
     repository, home = tmp_path / "repository", tmp_path / "home"
     (home / "strictwire").mkdir(parents=True)
     repository.mkdir()
-    (repository / "strictwire.toml").write_text('[guard]\nmode = "observe"\ndry_run = true\n[log]\nlevel = "error"\n')
+    (repository / "strictwire.toml").write_text(
+        '[guard]\nmode = "observe"\ndry_run = true\n[log]\nlevel = "error"\n[audit]\nmode = "off"\n'
+    )
     (home / "strictwire" / "strictwire.toml").write_text(rule(name="own", effect="deny", tools=["who"]))
     crowd = Path(__file__).parents[1] / "fixtures" / "crowd_upstream.py"
     offer = '{"tools": ["who", "other"]}'
@@ -297,11 +299,13 @@ def test_settings_of_the_working_folder_are_not_read(tmp_path: Path, era: str) -
         make(1, "tools/call", {"name": "who", "arguments": {}}),
         make(2, "tools/call", {"name": "other", "arguments": {"x": "no integer"}}),
     ]
+    settled = environment({"XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(tmp_path / "state")})
+    del settled["STRICTWIRE_AUDIT_MODE"]
     done = subprocess.run(
         command,
         input=opening + b"\n".join(calls) + b"\n",
         cwd=repository,
-        env=environment({"XDG_CONFIG_HOME": str(home)}),
+        env=settled,
         capture_output=True,
         timeout=PATIENCE,
         check=False,
@@ -309,5 +313,9 @@ def test_settings_of_the_working_folder_are_not_read(tmp_path: Path, era: str) -
     answers = {answer["id"]: answer["result"] for answer in map(parse_object, done.stdout.splitlines())}
     codes = [parse_object(answers[number]["content"][0]["text"].encode())["error"]["code"] for number in (1, 2)]
 
+    log = tmp_path / "state/strictwire/audit/audit-log.jsonl"
+    records = [parse_object(line) for line in log.read_bytes().splitlines()]
+
     assert codes == [DENIED, "INVALID_PARAMS"]
+    assert {each["error_code"] for each in records if each["kind"] == "refusal"} == {DENIED, "INVALID_PARAMS"}
     assert b"strictwire.toml in the working folder is not read; use --config strictwire.toml" in done.stderr

@@ -1,22 +1,25 @@
-"""An MCP server whose output schema nothing can satisfy."""
+"""An MCP server with unusual schemas: outputs that nothing can satisfy, members whose names match a pattern."""
 
 from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
-TOOL = {
-    "name": "act",
-    "inputSchema": {"type": "object"},
-    "outputSchema": {"type": "object", "$ref": "#/$defs/p", "$defs": {"p": False}},
-}
+NEVER: dict[str, Any] = {"$ref": "#/$defs/p", "$defs": {"p": False}}
+NAMED: dict[str, Any] = {"type": "object", "properties": {"headers": {"patternProperties": {"": {"type": "string"}}}}}
+TOOLS = [
+    {"name": "act", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", **NEVER}},
+    {"name": "act_untyped", "inputSchema": {"type": "object"}, "outputSchema": NEVER},
+    {"name": "fetch", "inputSchema": NAMED},
+]
 RESULTS = {
     "initialize": {
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "odd", "version": "1"},
     },
-    "tools/list": {"tools": [TOOL]},
+    "tools/list": {"tools": TOOLS},
     "tools/call": {"content": [], "structuredContent": {"x": 1}},
     "ping": {},
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from strictwire.canon.json import JsonObject, NotStrict, indent, parse, parse_object, render
 from strictwire.cli import remote
 from strictwire.cli.target import TARGETS, TargetRefused
+from strictwire.fault.escape import for_json_lines, for_terminal, for_terminal_lines
 
 if TYPE_CHECKING:
     from strictwire.client.errors import ToolFailed
@@ -48,7 +49,8 @@ async def _call(client: Client, tool: str, words: Sequence[str]) -> int:
     tools = {each.name: each for each in await client.list_tools()}
     if tool not in tools:
         near = difflib.get_close_matches(tool, tools, n=1)
-        raise TargetRefused(f"no tool {tool!r}; " + (f"did you mean {near[0]!r}?" if near else f"tools: {', '.join(tools)}"))
+        known = for_terminal(", ".join(tools))
+        raise TargetRefused(f"no tool {tool!r}; " + (f"did you mean {near[0]!r}?" if near else f"tools: {known}"))
     given = read_arguments(words, tools[tool].input_schema)
     try:
         return _show((await client.call_tool(tool, given)).raw)
@@ -92,12 +94,17 @@ def _value(text: str, schema: Any) -> Any:
 
 def _show(result: JsonObject) -> int:
     if "structuredContent" in result:
-        print(indent(render(result["structuredContent"])).decode())
+        print(for_json_lines(indent(render(result["structuredContent"])).decode()))
     for item in result.get("content", ()):
         is_copy = "structuredContent" in result and item.get("type") == "text"
         if not is_copy:
-            print(_item(item))
+            print(_printed(_item(item)))
     return 0
+
+
+def _printed(text: str) -> str:
+    """As it is for a file or another program; without control characters for a terminal."""
+    return for_terminal_lines(text.expandtabs()) if sys.stdout.isatty() else text
 
 
 def _item(item: JsonObject) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from strictwire.canon.json import JsonObject, indent, render
 from strictwire.cli import remote
 from strictwire.cli.target import TARGETS
+from strictwire.fault.escape import for_json_lines, for_terminal
 
 
 class Entry(Protocol):
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     async def show(client: Client) -> int:
         found = await _read(client)
-        print(indent(render(found)).decode() if arguments.format == "json" else "\n".join(_lines(found)))
+        as_json = arguments.format == "json"
+        print(for_json_lines(indent(render(found)).decode()) if as_json else "\n".join(map(for_terminal, _lines(found))))
         return 0
 
     return remote.run_client("inspect", arguments, show)
@@ -83,7 +85,7 @@ def _lines(found: JsonObject) -> Iterator[str]:
     server = found["server"]
     yield f"{server.get('name', 'server')} {server.get('version', '')} (MCP {found['protocolVersion']})"
     if "instructions" in found:
-        yield f"  {found['instructions']}"
+        yield from (f"  {line}" for line in str(found["instructions"]).splitlines())
     for member, title in (("tools", "Tools"), ("resources", "Resources"), ("resourceTemplates", "Resource templates")):
         yield from _section(title, [_entry(each) for each in found[member]])
     yield from _section("Prompts", [_entry(each) for each in found["prompts"]])
@@ -91,7 +93,7 @@ def _lines(found: JsonObject) -> Iterator[str]:
 
 def _section(title: str, entries: list[tuple[str, str]]) -> Iterator[str]:
     if entries:
-        yield f"\n{title}"
+        yield from ("", title)
     for name, text in entries:
         yield f"  {name}"
         if text:

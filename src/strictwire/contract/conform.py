@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from strictwire.canon.json import MAX_VALUES, JsonObject, JsonValue, parse_object, render
 from strictwire.contract.cost import MAX_CHECKS, Cost, depth_of, measure, size_of
+from strictwire.contract.error_path import steps_of
 from strictwire.contract.schema import SchemaProblem, SchemaRefused, check_schema, draft_of, escape_pointer
 
 MAX_VIOLATIONS: Final = 10
@@ -182,34 +183,32 @@ _Kind: Final = jsonschema_rs.ValidationErrorKind
 
 def _explain(error: Any, value: JsonValue) -> Iterable[Violation]:
     """The violations of one error of the engine: one for each missing or unknown member, otherwise one."""
-    path = ""
-    for part in error.instance_path:
-        path += "/" + (escape_pointer(part) if isinstance(part, str) else str(part))
-    return _EXPLAINERS.get(type(error.kind), _explain_other)(error, path, value)
+    path = "".join("/" + escape_pointer(str(step)) for step in steps_of(error, value))
+    return _EXPLAINERS.get(type(error.kind), _explain_other)(error, path)
 
 
-def _explain_missing(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
+def _explain_missing(error: Any, path: str) -> Iterable[Violation]:
     return (Violation(path=f"{path}/{escape_pointer(error.kind.property)}", keyword="required"),)
 
 
-def _explain_unknown(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
+def _explain_unknown(error: Any, path: str) -> Iterable[Violation]:
     keyword = "additionalProperties" if type(error.kind) is _Kind.AdditionalProperties else "unevaluatedProperties"
     return (Violation(path=f"{path}/{escape_pointer(name)}", keyword=keyword) for name in error.kind.unexpected)
 
 
-def _explain_type(error: Any, path: str, value: JsonValue) -> Iterable[Violation]:
-    actual = json_type(_part_at(value, error.instance_path))
-    return (Violation(path=path, keyword="type", expected=" or ".join(error.kind.types), actual=actual),)
+def _explain_type(error: Any, path: str) -> Iterable[Violation]:
+    expected, actual = " or ".join(error.kind.types), json_type(error.instance)
+    return (Violation(path=path, keyword="type", expected=expected, actual=actual),)
 
 
-def _explain_other(error: Any, path: str, _value: JsonValue) -> Iterable[Violation]:
+def _explain_other(error: Any, path: str) -> Iterable[Violation]:
     keyword = str(error.schema_path[-1]) if error.schema_path else "false"
     # The schema path of an error inside a list of schemas ends with an index.
     name = error.kind.name if keyword.isdigit() else keyword
     return (Violation(path=path, keyword=name, expected=_expected(error.kind)),)
 
 
-_EXPLAINERS: Final[Mapping[type, Callable[[Any, str, JsonValue], Iterable[Violation]]]] = MappingProxyType(
+_EXPLAINERS: Final[Mapping[type, Callable[[Any, str], Iterable[Violation]]]] = MappingProxyType(
     {
         _Kind.Required: _explain_missing,
         _Kind.AdditionalProperties: _explain_unknown,
@@ -237,13 +236,6 @@ def _expected(kind: Any) -> str:
 
 def _encode(expected: Any) -> str:
     return render(expected).decode()[:_MAX_EXPECTED]
-
-
-def _part_at(value: Any, path: list[str | int]) -> Any:
-    for part in path:
-        # The engine gives the key "1" of an object as the number 1.
-        value = value[str(part)] if isinstance(value, dict) else value[part]
-    return value
 
 
 _TYPES: Final[Mapping[type, str]] = MappingProxyType(

@@ -1,14 +1,15 @@
-"""Escapes text from clients and upstreams for the place where a person reads it: terminal, log, Markdown, CSV.
+"""Escapes text from clients and upstreams for the place where a person reads it: terminal, log, Markdown, HTML, CSV.
 
 A name may hold anything: escape sequences that change the terminal, line breaks that forge another line of a log, and
 bidirectional controls that show a name in another order than it is compared. Every character that is not printable
 (`str.isprintable`: controls, format characters, line separators, surrogates) is written as an escape.
 
-Not here: redaction of secrets (`redact`), HTML (`html.escape`).
+Not here: redaction of secrets (`redact`).
 """
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Final
 
@@ -41,6 +42,16 @@ def for_terminal_text(text: str) -> str:
 def for_json_line(line: str) -> str:
     """A line of JSON with the same value. Controls below U+0020 are escaped in any JSON; others need not be."""
     return line if line.isprintable() else "".join(each if each.isprintable() else _escape_json(each) for each in line)
+
+
+def for_json_lines(text: str) -> str:
+    """Indented JSON with the same value."""
+    return "\n".join(map(for_json_line, text.split("\n")))
+
+
+def for_html(text: str) -> str:
+    """Content of an element or an attribute. Line breaks become spaces, as a browser shows them."""
+    return html.escape(for_terminal(text.replace("\n", " ")))
 
 
 def for_markdown(text: str) -> str:

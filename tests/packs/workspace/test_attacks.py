@@ -1,6 +1,6 @@
 """Attacks on a governed workspace over HTTP by a caller with every role: `mallory` plans, builds and approves.
 
-`rita` is an honest reviewer who approves what she is shown. Each attack succeeded against an earlier version.
+`rita` is an honest reviewer who approves what she is shown.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from tests.packs.workspace.harness import plan_arguments, report
 from tests.packs.workspace.hostile_git import PLAIN, git
 from tests.packs.workspace.http_server import HttpServer, serve_http
 from tests.packs.workspace.sandbox import needs_sandbox
+
+from strictwire.audit.chain import GENESIS, seal_batch
+from strictwire.canon.json import parse_object, render
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +81,7 @@ def files_below(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-# Finding 4: commit_phase ran programs of the repository and wrote outside the workspace.
+# Repositories that make commit_phase run a program or write outside the workspace.
 
 
 def run_filter_of_a_racy_entry(root: Path, outside: Path) -> None:
@@ -129,7 +132,7 @@ def test_a_commit_runs_nothing_of_the_repository_and_writes_nothing_outside(
     assert files_below(outside) == set()
 
 
-# Finding 5: a verification command planted a plan with a forged author, which its real author approved.
+# Verification commands that plant a plan with a forged author, for its real author to approve.
 
 
 def test_no_command_can_plant_a_plan_in_the_name_of_another(attack: Attack) -> None:
@@ -159,7 +162,7 @@ def test_a_plan_that_was_not_created_through_the_server_cannot_be_approved(attac
     assert not (attack.root / f"docs/plans/{forged_hash}.approval.json").exists()
 
 
-# Finding 6: which folders are protected depended on the root that a session chose.
+# Roots from which a protected folder has another path.
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def test_no_choice_of_the_root_opens_a_protected_folder(attack: Attack, root: st
     assert not (attack.top / target).exists()
 
 
-# Finding 15: verification commands changed metadata outside the workspace, planted settings and hooks, and got capabilities.
+# Verification commands that change metadata outside the workspace, plant settings and hooks, or gain capabilities.
 
 
 @pytest.mark.parametrize(
@@ -246,6 +249,23 @@ def test_what_a_command_planted_is_set_aside_and_named(attack: Attack) -> None:
     text = report(status["lock"]["session_id"], "PREFLIGHT_FAILED")
     assert "error_code" not in attack.call("write_file", path="docs/reports/1.md", content=text)
     assert attack.call("session_status")["locked"] is False
+
+
+# Files in the audit folder that pass for a part of the log and hide the real records.
+
+
+def test_a_planted_log_file_is_not_shown_as_records(attack: Attack) -> None:
+    assert "error_code" not in attack.call("session_status")
+    folder = attack.server.state.parent / "audit"
+    *_, last = (folder / "audit-log.jsonl").read_bytes().splitlines()
+    kept = {name: value for name, value in parse_object(last).items() if name not in ("seq", "prev", "tag")}
+    bodies = [render({**kept, "tool_name": "never_called"})] * 100
+    # Named as the newest file of the log.
+    (folder / "audit-log-000000000900.jsonl").write_bytes(seal_batch(bodies, first=900, head=GENESIS).lines)
+    shown = attack.call("read_audit_log")
+
+    assert "never_called" not in str(shown)
+    assert shown["error_code"] == "AUDIT_LOG_FAILED"
 
 
 def test_plain_git_does_what_commit_phase_does_not(tmp_path: Path) -> None:

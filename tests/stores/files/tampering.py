@@ -76,11 +76,11 @@ def _head_of(trail: TrailConfig) -> tuple[int, bytes]:
     return link.seq + 1, leaf_hash(last.rstrip(b"\n"))
 
 
-def append_chained(trail: TrailConfig, *bodies: bytes) -> None:
+def append_chained(trail: TrailConfig, *bodies: bytes, tag_key: bytes = b"guess") -> None:
     """Append records that continue the chain, as anyone can who has read the documentation."""
     first, head = _head_of(trail)
     with active(trail).open("ab") as file:
-        file.write(seal_batch(bodies, first=first, head=head, tag_key=b"guess").lines)
+        file.write(seal_batch(bodies, first=first, head=head, tag_key=tag_key).lines)
 
 
 # Signed records.
@@ -133,7 +133,7 @@ def delete_the_last_record_of_an_older_file(trail: TrailConfig) -> None:
 
 
 def cut_into_the_signed_records(trail: TrailConfig) -> None:
-    _change(active(trail), lambda lines: lines[: len(lines) - UNSIGNED - 1])
+    _change(active(trail), lambda lines: [lines[-UNSIGNED - 1][:50]])
 
 
 def empty_the_active_file(trail: TrailConfig) -> None:
@@ -244,11 +244,19 @@ def append_a_forged_prune_and_delete_a_file(trail: TrailConfig) -> None:
 
 
 def append_a_forged_prune_and_delete_all_signed_files(trail: TrailConfig) -> None:
+    append_chained(trail, _prune_of_older_files(trail))
+    delete_all_older_files(trail)
+
+
+def append_an_untagged_prune_and_delete_all_signed_files(trail: TrailConfig) -> None:
+    append_chained(trail, _prune_of_older_files(trail), tag_key=b"")
+    delete_all_older_files(trail)
+
+
+def _prune_of_older_files(trail: TrailConfig) -> bytes:
     first = maybe_link(_lines(active(trail))[0])
     assert first is not None
-    append_chained(trail, render_body(Prune(timestamp="T", before="B", first=first.seq)))
-    for path in older(trail):
-        path.unlink()
+    return render_body(Prune(timestamp="T", before="B", first=first.seq))
 
 
 def append_a_forged_recovery(trail: TrailConfig) -> None:

@@ -16,6 +16,7 @@ from strictwire.check.rule import Category, Rule, Scope, rule
 from strictwire.check.subject import Problem, Subject, ToolSet
 from strictwire.check.tree import InvalidSchema, Node, NodeKind
 from strictwire.contract.conform import json_type
+from strictwire.contract.error_path import steps_of
 from strictwire.contract.schema import ANNOTATIONS, SchemaProblem, SchemaRefused
 
 
@@ -77,7 +78,7 @@ def _steps(schema: JsonObject, refused: SchemaRefused) -> list[str | int]:
     try:
         jsonschema_rs.meta.validate(schema)
     except jsonschema_rs.ValidationError as exc:
-        return list(exc.instance_path)
+        return list(steps_of(exc, schema))
     except (jsonschema_rs.ReferencingError, ValueError):
         return []
     return []

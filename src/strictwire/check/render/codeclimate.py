@@ -13,6 +13,7 @@ from strictwire.canon.json import JsonObject, render
 from strictwire.check.finding import Finding, Impact, Level, Report
 from strictwire.check.render.sarif import place_uri
 from strictwire.check.render.text import evidence_of
+from strictwire.fault.escape import for_json_lines
 
 _LEVELS: Final[Mapping[Level, str]] = MappingProxyType(
     {Level.ERROR: "major", Level.WARNING: "minor", Level.NOTE: "info"},
@@ -24,7 +25,7 @@ _TIERS: Final[Mapping[Impact | None, str]] = MappingProxyType({Impact.CALLER: "c
 def render_codeclimate(*reports: Report) -> str:
     """One issue for each place: the format has no list of locations. Waived and known findings are left out."""
     issues = [issue for report in reports for finding in report.findings for issue in _issues(finding)]
-    return msgspec.json.format(render(issues), indent=2).decode() + "\n"
+    return for_json_lines(msgspec.json.format(render(issues), indent=2).decode()) + "\n"
 
 
 def _issues(finding: Finding) -> Iterator[JsonObject]:

@@ -6,12 +6,14 @@ import msgspec
 
 from strictwire.canon.json import JsonObject, render
 from strictwire.check.finding import Report
+from strictwire.fault.escape import for_json_lines
 
 
 def render_json(*reports: Report) -> str:
     """The report with a stable order of keys, indented by two spaces; a list if there are several."""
     values = [_value(each) for each in reports]
-    return msgspec.json.format(render(values[0] if len(values) == 1 else values), indent=2).decode() + "\n"
+    text = msgspec.json.format(render(values[0] if len(values) == 1 else values), indent=2).decode()
+    return for_json_lines(text) + "\n"
 
 
 def _value(report: Report) -> JsonObject:

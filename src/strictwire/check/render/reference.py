@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any
 
 import msgspec
@@ -11,7 +10,7 @@ import msgspec
 from strictwire.canon.json import JsonObject, render
 from strictwire.contract.fingerprint import fingerprint
 from strictwire.contract.tool import ToolContract
-from strictwire.fault.escape import for_markdown
+from strictwire.fault.escape import for_html, for_json_lines, for_markdown
 
 
 def render_reference(tools: Sequence[ToolContract], title: str) -> str:
@@ -55,10 +54,10 @@ def _failure_rows(tool: ToolContract) -> Iterator[tuple[str, str, str, str]]:
 def render_reference_html(tools: Sequence[ToolContract], title: str) -> str:
     """The HTML page: no scripts; every string from a contract is escaped."""
     body = "\n".join(part for tool in tools for part in _html_section(tool))
-    index = "".join(f'<li><a href="#{escape(tool.name)}">{escape(tool.name)}</a></li>' for tool in tools)
+    index = "".join(f'<li><a href="#{for_html(tool.name)}">{for_html(tool.name)}</a></li>' for tool in tools)
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n<ul>{index}</ul>\n{body}\n</body>\n</html>\n"
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{for_html(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{for_html(title)}</h1>\n<ul>{index}</ul>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -70,27 +69,32 @@ _STYLE = (
 
 
 def _html_section(tool: ToolContract) -> Iterator[str]:
-    yield f'<h2 id="{escape(tool.name)}">{escape(tool.name)}</h2>'
-    yield f"<p>{escape(tool.description)}</p>"
-    yield f"<p><small>{escape(_facts(tool))} <code>{fingerprint(tool).whole}</code></small></p>"
+    yield f'<h2 id="{for_html(tool.name)}">{for_html(tool.name)}</h2>'
+    yield f"<p>{for_html(tool.description)}</p>"
+    yield f"<p><small>{for_html(_facts(tool))} <code>{fingerprint(tool).whole}</code></small></p>"
     for heading, schema in (("Arguments", tool.input_schema), ("Result", tool.output_schema)):
         if schema is None:
             continue
         rows = "".join(
-            f"<tr><td><code>{escape(name)}</code></td><td>{escape(kind)}</td><td>{needed}</td><td>{escape(text)}</td></tr>"
+            f"<tr><td><code>{for_html(name)}</code></td><td>{for_html(kind)}</td><td>{needed}</td><td>{for_html(text)}</td></tr>"
             for name, kind, needed, text in members(schema)
         )
         yield (
             f"<h3>{heading}</h3><table><tr><th>name</th><th>type</th><th>required</th><th>description</th></tr>"
-            f"{rows}</table><details><summary>Schema</summary><pre>{escape(_pretty(schema))}</pre></details>"
+            f"{rows}</table><details><summary>Schema</summary><pre>{_html_schema(schema)}</pre></details>"
         )
     if tool.failures:
         rows = "".join(
-            f"<tr><td><code>{escape(code)}</code></td><td>{escape(meaning)}</td><td>{escape(action)}</td><td>{retry}</td></tr>"
+            f"<tr><td><code>{for_html(code)}</code></td><td>{for_html(meaning)}</td><td>{for_html(action)}</td><td>{retry}</td></tr>"
             for code, meaning, action, retry in _failure_rows(tool)
         )
         head = "<tr><th>code</th><th>meaning</th><th>action</th><th>retryable</th></tr>"
         yield f"<h3>Failures</h3><table>{head}{rows}</table>"
+
+
+def _html_schema(schema: JsonObject) -> str:
+    text = msgspec.json.format(render(schema), indent=2).decode()
+    return "\n".join(map(for_html, for_json_lines(text).split("\n")))
 
 
 def _facts(tool: ToolContract) -> str:
@@ -132,7 +136,3 @@ _BOUNDS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems
 def first_line(text: str) -> str:
     """The first line of a text."""
     return text.strip().partition("\n")[0]
-
-
-def _pretty(schema: JsonObject) -> str:
-    return msgspec.json.format(render(schema), indent=2).decode()

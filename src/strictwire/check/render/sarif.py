@@ -11,6 +11,7 @@ from strictwire.canon.digest import digest
 from strictwire.canon.json import JsonObject, render
 from strictwire.check.finding import Finding, Place, Report
 from strictwire.check.render.text import evidence_of, is_in_file, place_label
+from strictwire.fault.escape import for_json_lines
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -22,7 +23,7 @@ MAX_RELATED: Final = 1_000
 def render_sarif(*reports: Report) -> str:
     """One SARIF run for each report."""
     value = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(each) for each in reports]}
-    return msgspec.json.format(render(value), indent=2).decode() + "\n"
+    return for_json_lines(msgspec.json.format(render(value), indent=2).decode()) + "\n"
 
 
 def _run(report: Report) -> JsonObject:
