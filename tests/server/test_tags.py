@@ -77,7 +77,7 @@ FILTERS: list[tuple[dict[str, Any], dict[str, list[str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "expected"), FILTERS, ids=[str(each[0]) for each in FILTERS])
+@pytest.mark.parametrize(("options", "expected"), FILTERS)
 @story
 async def test_lists_show_what_the_filter_allows(options: dict[str, Any], expected: dict[str, list[str]]) -> None:
     async with MemoryClient(make_server(**options)) as client:
