@@ -204,3 +204,43 @@ def test_environment_variables_do_not_change_the_result(tmp_path: Path) -> None:
     variables = {"CONTEXT_CACHE_ROOT": "/nonexistent", "CONTEXT_TOOL_TIMEOUT_SECS": "x"}
 
     assert run(asked, env=variables).stdout == run(asked).stdout != b""
+
+
+def test_a_search_shows_no_escape_sequence_of_a_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    sources = write_sources(tmp_path / "sources", {"a.md": "needle\t\x1b]0;title\x07 \u202e end"})
+    root = str(tmp_path / "root")
+    call("add", "docs", str(sources), "--root", root, capfd=capfd)
+    text = call("search", "needle", "--root", root, capfd=capfd)[1]
+    asjson = call("search", "needle", "--root", root, "--format", "json", capfd=capfd)[1]
+
+    assert text.splitlines()[-1] == "needle  \\u001b]0;title\\u0007 \\u202e end"
+    assert parse_object(asjson.encode())["passages"][0]["text"] == "needle\t\x1b]0;title\x07 \u202e end"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--exclude", "[z-a]"), "'[z-a]' is not a pattern in the syntax of .gitignore"),
+        (("--include", "!"), "'!' is not a pattern in the syntax of .gitignore"),
+        (("--max-bytes", "0"), "a size is a number of bytes from 1 to 67108864"),
+        (("--max-bytes", "9" * 30), "a size is a number of bytes from 1 to 67108864"),
+    ],
+)
+def test_a_wrong_option_of_a_build_says_what_is_right(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], option: tuple[str, str], message: str
+) -> None:
+    code, _, error = call("build", "--sources", str(tmp_path), "--cache", str(tmp_path / "c"), *option, capfd=capfd)
+
+    assert (code, message in error) == (1, True)
+
+
+@pytest.mark.parametrize("budget", ["0", "255", "1000001", "1e3", "-1", "9" * 5000])
+def test_a_budget_of_a_search_is_within_the_limits_of_the_tool(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], budget: str
+) -> None:
+    code, _, error = call("search", "x", "--root", str(tmp_path), f"--budget={budget}", capfd=capfd)
+
+    assert (code, "a budget is a number from 256 to 1000000" in error) == (1, True)

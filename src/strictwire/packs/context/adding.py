@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from email.parser import BytesHeaderParser
 from pathlib import Path
+from typing import Final
 
 from strictwire.canon.json import NotStrict, parse_object
 from strictwire.packs.context.archives import is_archive, unpack
@@ -19,6 +20,9 @@ from strictwire.packs.context.packages import NotDownloaded, Package, download, 
 from strictwire.packs.context.sources import BadRegistry, NamedSource, is_source_name, read_sources, update_source
 from strictwire.packs.context.survey import SourceRules
 from strictwire.packs.context.tar_stream import BadArchive
+
+_MAX_METADATA: Final = 1 << 20
+"""Bytes of the metadata of a package that are read for its description."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,10 +113,15 @@ def _single_folder(folder: Path) -> Path:
 def _describe(folder: Path) -> str:
     """Return the summary of the package from its metadata; empty if there is none."""
     for metadata in sorted(folder.glob("*.dist-info/METADATA")):
-        return str(BytesHeaderParser().parsebytes(metadata.read_bytes()).get("Summary", ""))
+        return str(BytesHeaderParser().parsebytes(_head(metadata)).get("Summary", ""))
     for manifest in sorted(folder.glob("*/package.json")):
         try:
-            return str(parse_object(manifest.read_bytes()).get("description", ""))
+            return str(parse_object(_head(manifest)).get("description", ""))
         except NotStrict:
             return ""
     return ""
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_MAX_METADATA)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from strictwire.canon.json import indent, render
-from strictwire.fault.escape import for_terminal
+from strictwire.fault.escape import for_terminal, for_terminal_lines
 from strictwire.fault.failure import Refused
 from strictwire.packs.context.adding import Addition, add_source
 from strictwire.packs.context.arguments import check_query, parse_budget
@@ -121,7 +121,7 @@ def run_search(root: Path, search: Search, *, caches: Sequence[str], state: Path
     finally:
         store.close()
     structured: Any = answer.structured
-    text = indent(render(structured)) if as_json else str(answer.content[0]["text"]).encode()
+    text = indent(render(structured)) if as_json else _for_people(str(answer.content[0]["text"])).encode()
     return CommandResult(stdout=text + b"\n")
 
 
@@ -209,6 +209,11 @@ def _refusal(refused: Refused) -> CommandResult:
     elif isinstance(refused, Unusable) and refused.subject:
         text = f"{text} ({refused.rule.id}: {refused.subject})"
     return CommandResult(exit_code=EXIT_CODES[refused.failure.code], stderr=f"error: {for_terminal(text)}\n".encode())
+
+
+def _for_people(text: str) -> str:
+    """Escape what a terminal would act on. Tabs become spaces; JSON output has every character."""
+    return for_terminal_lines(text.expandtabs(4))
 
 
 def _plain(text: str) -> str:
