@@ -244,3 +244,46 @@ def test_a_budget_of_a_search_is_within_the_limits_of_the_tool(
     code, _, error = call("search", "x", "--root", str(tmp_path), f"--budget={budget}", capfd=capfd)
 
     assert (code, "a budget is a number from 256 to 1000000" in error) == (1, True)
+
+
+def test_a_search_without_a_cache_says_what_there_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    root = tmp_path / "root"
+    command = f"make one with: strictwire context add NAME SOURCE --root {root}"
+    absent = call("search", "x", "--root", str(root), capfd=capfd)
+    write_sources(tmp_path / "sources", {"a.md": "text"})
+    for name in ("django", "flask"):
+        call("add", name, str(tmp_path / "sources"), "--root", str(root), capfd=capfd)
+
+    assert absent == (4, "", f"error: there are no caches in {root}; {command}\n")
+    assert call("search", "x", "--root", str(root), "--cache", "dajngo", capfd=capfd) == (
+        4,
+        "",
+        f"error: there is no cache dajngo in {root}; did you mean django?\n",
+    )
+    assert call("search", "x", "--root", str(root), "--cache", "zzz", capfd=capfd) == (
+        4,
+        "",
+        f"error: there is no cache zzz in {root}; there are django, flask\n",
+    )
+    assert call("list", "--root", str(tmp_path / "none"), capfd=capfd) == (
+        4,
+        "",
+        f"error: there is no folder {tmp_path / 'none'}\n",
+    )
+
+
+def test_an_empty_query_of_a_search_is_invalid(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert call("search", " ", "--root", str(tmp_path), capfd=capfd) == (
+        2,
+        "",
+        "error: the query is empty; give a question, words or identifiers\n",
+    )
+
+
+def test_a_source_that_cannot_be_added_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.pdf").write_bytes(b"%PDF")
+    absent = call("add", "x", str(tmp_path / "absent"), "--root", str(tmp_path / "root"), capfd=capfd)
+    file = call("add", "x", str(tmp_path / "one.pdf"), "--root", str(tmp_path / "root"), capfd=capfd)
+
+    assert absent == (6, "", f"error: there is no such folder or archive: {tmp_path / 'absent'}\n")
+    assert (file[0], file[2].startswith("error: a source is a folder, an archive (.whl, ")) == (6, True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import NotStrict, parse_object
-from strictwire.packs.context.archives import is_archive, unpack
+from strictwire.packs.context.archives import ENDINGS, is_archive, unpack
 from strictwire.packs.context.build import Built, Order, Progress, build
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.layout import render_time
@@ -80,7 +80,11 @@ def _tree(source: str) -> Iterator[tuple[Path, NamedSource]]:
     """Yield the folder with the files of a source, and what is known about it. Raises NotDownloaded, BadArchive, OSError."""
     package = maybe_package(source)
     path = Path(source)
-    if package is None and not (path.is_file() and is_archive(path)):
+    if package is None and not path.exists():
+        raise NotBuilt("IO_ERROR", "there is no such folder or archive", source)
+    if package is None and not path.is_dir() and not is_archive(path):
+        raise NotBuilt("IO_ERROR", f"a source is a folder, an archive ({', '.join(ENDINGS)}) or a package", source)
+    if package is None and not path.is_file():
         yield path, NamedSource(source=str(path.absolute()))
         return
     with tempfile.TemporaryDirectory(prefix="strictwire-context-") as name:
