@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from strictwire.packs.kit.ignore import MAX_LINES, MAX_PATTERN, NO_RULES, is_pattern
+from strictwire.packs.kit.ignore import MAX_COUNTED, MAX_LINES, MAX_PATTERN, NO_RULES, is_pattern
 
 
 def ignores(folder: Path, rules: bytes, name: str) -> bool:
@@ -31,6 +31,14 @@ def test_patterns_that_do_not_fit_one_automaton_keep_their_order(tmp_path: Path)
 
 def test_lines_beyond_the_limit_do_not_count(tmp_path: Path) -> None:
     assert not ignores(tmp_path, b"#\n" * MAX_LINES + b"a.md\n", "a.md")
+
+
+def test_a_pattern_that_the_limit_cuts_does_not_count(tmp_path: Path) -> None:
+    comment = b"#" + b" " * 510 + b"\n"
+    filler = comment * (MAX_COUNTED // len(comment) - 1)
+    rules = b"first.md\n" + filler + b"*.md" + b" " * 600 + b"x"
+
+    assert (ignores(tmp_path, rules, "first.md"), ignores(tmp_path, rules, "other.md")) == (True, False)
 
 
 def test_patterns_that_backtrack_take_no_time(tmp_path: Path) -> None:

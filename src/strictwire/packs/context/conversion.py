@@ -1,6 +1,6 @@
 """Converts HTML, notebooks and PDF in a process of its own, with limits of CPU time and memory for each file.
 
-The parsers of these formats are not made for hostile files: a file of a few kilobytes can keep them busy for hours, take
+The parsers of these formats are not made for hostile files: a file of a few kilobytes can keep them busy for minutes, take
 all memory, or make them raise anything. The process ends then, the file is skipped, and the next file gets a new process.
 
 Run as a module, this file is that process. Request: kind, size and bytes of a file. Reply: outcome, size and text.
@@ -24,7 +24,7 @@ from strictwire.packs.context.formats import WrongFormat
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES
 
 MAX_MEMORY: Final = 2 << 30
-"""Address space of the process in bytes. A page or notebook of 64 MiB takes a third."""
+"""Address space of the process in bytes. A page of 54 MiB of text takes 0.8 GiB."""
 
 
 class Allowance(NamedTuple):
@@ -43,7 +43,7 @@ MAX_SECONDS: Final = 900
 ALLOWANCES: Final[Mapping[str, Allowance]] = MappingProxyType(
     {"html": Allowance(10, 3), "notebook": Allowance(10, 3), "pdf": Allowance(30, 30)}
 )
-"""Kinds that are converted here. Usual are 0.5 s for a MiB of HTML and 0.1 s for a page of a PDF."""
+"""Kinds that are converted here. Usual are 0.1 s for a MiB of HTML and 2 s for a MiB of PDF."""
 
 _SIZE: Final = struct.Struct("<Q")
 _TEXT: Final = "text"

@@ -1,6 +1,6 @@
 """Converts a PDF to Markdown: the text of its pages below the headings of its outline. Needs the `pdf` extra.
 
-Damaged files make pypdf raise almost anything and work for hours. `conversion` runs it in a process with limits.
+Damaged files make pypdf raise almost anything, or work for minutes. `conversion` runs it in a process with limits.
 """
 
 from __future__ import annotations

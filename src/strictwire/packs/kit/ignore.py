@@ -27,14 +27,17 @@ NEVER: Final = frozenset({".git", ".hg", ".svn", ".jj", ".cache", "node_modules"
 VENV: Final = "pyvenv.cfg"
 """A folder with this file is a Python environment and is not entered."""
 
-MAX_RULES: Final = 1 << 17
+MAX_RULES: Final = 1 << 20
 """Bytes of one ignore file that are read; real ones have a few kilobytes."""
 
+MAX_COUNTED: Final = 1 << 17
+"""Bytes of an ignore file that count, up to the last whole line: they take up to 6 s to compile."""
+
 MAX_LINES: Final = 5_000
-"""Lines of one ignore file that count; the longest templates have about a thousand."""
+"""Lines of one ignore file that count. RE2 needs seconds to compile as many; real files have far fewer."""
 
 MAX_PATTERN: Final = 512
-"""Longest pattern in characters. Compiling one of a megabyte takes minutes."""
+"""Longest pattern in characters. Compiling one of a megabyte takes more than a minute."""
 
 _NOT_COMPILED: Final = (ValueError, re.error, re2.error)
 """What pathspec and its backends raise for patterns that cannot be compiled."""
@@ -55,6 +58,8 @@ def read_lines(path: str) -> list[str]:
 
 def split_rules(raw: bytes) -> list[str]:
     """Split the content of an ignore file into lines, without those beyond the limits."""
+    if len(raw) > MAX_COUNTED:  # half a pattern could match anything
+        raw = raw[:MAX_COUNTED].rpartition(b"\n")[0]
     lines = raw.decode("utf-8", "replace").splitlines()
     return [line for line in lines[:MAX_LINES] if len(line) <= MAX_PATTERN]
 

@@ -117,7 +117,7 @@ def test_the_title_of_the_front_matter_comes_first(text: str, title: str) -> Non
 
 
 def test_a_long_heading_is_cut_and_read_in_linear_time() -> None:
-    """A regular expression for the closing marks took hours for this line."""
+    """A regular expression for the closing marks is quadratic: 2 s for 16,000 of them."""
     (passage,) = split_passages("# a" + " #" * 2_000_000 + " b")
 
     assert passage.headings == (("a" + " #" * 250)[:500],)

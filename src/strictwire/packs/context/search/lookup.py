@@ -22,7 +22,7 @@ BUDGET: Final = 10_000
 
 _NEAR: Final = 3
 _MAX_COMPARED: Final = 2_000
-"""Most ids that are compared with an unknown one: a comparison takes up to a millisecond."""
+"""Most ids that are compared with an unknown one: 0.06 s for ids of 45 characters that are all similar."""
 
 _MAX_COMPARED_NAME: Final = 200
 """Longest unknown id, in characters, that is compared."""
