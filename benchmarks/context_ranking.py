@@ -4,9 +4,11 @@ The tasks are in `context_tasks`. bm25s indexes windows of lines; a document has
 window sizes the one with the highest result counts, separately for each task. The measure is nDCG@10; confidence
 intervals come from a paired bootstrap with a fixed seed.
 
-    python -m benchmarks.context_ranking                      # all tasks
-    python -m benchmarks.context_ranking --task sections --queries 600 --held-out
-    python -m benchmarks.context_ranking --task questions --semantic-model DIR    # also with dense retrieval
+    python -m benchmarks.context_ranking                         # all tasks, by words
+    python -m benchmarks.context_ranking --semantic-model DIR    # all tasks, also with dense retrieval
+
+`docstrings` and `sections` use queries that no variant of the ranking was measured on; the other tasks have no others.
+The last lines are a Markdown table of the results. The exit code is 0 if the lead by words is above zero on every task.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -46,6 +48,9 @@ DEPTH: Final = 10
 RESAMPLES: Final = 2000
 USED: Final = 600
 """Queries of each task with which variants of the ranking were compared."""
+
+HELD_OUT: Final = frozenset({"docstrings", "sections"})
+"""Tasks that have enough other queries."""
 
 WINDOWS: Final = (5, 10, 20, 40, 80, 160, 1_000_000)
 """Lines of a window of bm25s; the last one takes whole documents."""
@@ -178,16 +183,56 @@ def _milliseconds(started: float, task: Task) -> float:
     return round(1000 * (time.perf_counter() - started) / len(task.queries), 2)
 
 
-def compare(task: Task, scores: Mapping[str, np.ndarray]) -> bool:
-    """Print the leads. Returns whether the lead over bm25s at its best window size is above zero."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lead:
+    """How far a ranking is ahead of another one on a task: the mean of the differences and its interval."""
+
+    task: Task
+    ranking: str
+    result: float
+    other: str
+    other_result: float
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def is_significant(self) -> bool:
+        return self.low > 0
+
+    def row(self) -> str:
+        verdict = "yes" if self.is_significant else "**no**"
+        lead = f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+        counts = f"{len(self.task.documents):,} | {len(self.task.queries)}"
+        results = f"{self.ranking} | {self.result:.3f} | {self.other} | {self.other_result:.3f}"
+        return f"| {self.task.name} | {counts} | {results} | {lead} | {verdict} |"
+
+
+HEADER: Final = (
+    "| task | documents | queries | ranking | nDCG@10 | compared with | nDCG@10 | lead | above zero |\n" + "|---" * 9 + "|"
+)
+
+
+def find_leads(task: Task, scores: Mapping[str, np.ndarray]) -> list[Lead]:
+    """Return the leads over bm25s at its best window size and over the other rankings that were measured."""
     best = max((label for label in scores if label.startswith("bm25s")), key=lambda label: scores[label].mean())
-    pairs = [(SEARCH, best), (SEARCH, "rank-bm25"), (SEARCH, "v0"), (HYBRID, best), (HYBRID, SEARCH)]
-    for label, other in pairs:
-        if label in scores and other in scores:
-            lead = scores[label] - scores[other]
-            row = {"task": task.name, "ranking": label, "lead over": other, "mean": round(float(lead.mean()), 4)}
-            print(json.dumps({**row, "interval": interval(lead)}))
-    return interval(scores[SEARCH] - scores[best])[0] > 0
+    pairs = [(SEARCH, best), (HYBRID, best), (HYBRID, SEARCH), (SEARCH, "rank-bm25"), (SEARCH, "v0")]
+    return [_lead(task, scores, *pair) for pair in pairs if scores.keys() >= set(pair)]
+
+
+def _lead(task: Task, scores: Mapping[str, np.ndarray], ranking: str, other: str) -> Lead:
+    difference = scores[ranking] - scores[other]
+    low, high = interval(difference)
+    return Lead(
+        task=task,
+        ranking=ranking,
+        result=float(scores[ranking].mean()),
+        other=other,
+        other_result=float(scores[other].mean()),
+        mean=float(difference.mean()),
+        low=low,
+        high=high,
+    )
 
 
 def held_out(name: str, count: int) -> Task:
@@ -198,29 +243,31 @@ def held_out(name: str, count: int) -> Task:
     return replace(whole, queries=random.Random(7).sample(rest, min(count, len(rest))))  # noqa: S311 - a fixed draw
 
 
+def find_task(name: str, count: int, *, used: bool) -> Task:
+    """Return a task with at most `count` queries: held out, unless `used` or there are no others."""
+    return held_out(name, count) if name in HELD_OUT and not used else TASKS[name](count)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--queries", type=int, default=5000)
-    parser.add_argument("--task", action="append", choices=sorted(TASKS))
-    parser.add_argument("--held-out", action="store_true", help="use queries that no variant of the ranking was measured on")
+    parser.add_argument("--queries", type=int, default=600, help="most queries of a task (default: %(default)s)")
+    parser.add_argument("--task", action="append", choices=sorted(TASKS), help="may be repeated (default: all)")
+    parser.add_argument("--used", action="store_true", help="use the queries that variants of the ranking were measured on")
     parser.add_argument("--others", action="store_true", help="also measure rank-bm25 and the v0 ranking")
     parser.add_argument(
         "--semantic-model", type=Path, help="folder with model.onnx and tokenizer.json: also measure dense retrieval"
     )
     options = parser.parse_args()
-    behind = []
+    leads: list[Lead] = []
     for name in options.task or TASKS:
-        task = held_out(name, options.queries) if options.held_out else TASKS[name](options.queries)
-        if not task.queries:
-            raise SystemExit(f"{name} has no queries that are held out")
-        print(
-            json.dumps({"task": name, "documents": len(task.documents), "queries": len(task.queries), "seed": SEED}),
-            flush=True,
-        )
+        task = find_task(name, options.queries, used=options.used)
+        counts = {"task": name, "documents": len(task.documents), "queries": len(task.queries), "seed": SEED}
+        print(json.dumps(counts), flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            scores = measure(task, Path(folder), others=options.others, model=options.semantic_model)
-            if not compare(task, scores):
-                behind.append(name)
+            leads += find_leads(task, measure(task, Path(folder), others=options.others, model=options.semantic_model))
+    print(HEADER, *(lead.row() for lead in leads), sep="\n", flush=True)
+    goals = [lead for lead in leads if lead.ranking == SEARCH and lead.other.startswith("bm25s")]
+    behind = [lead.task.name for lead in goals if not lead.is_significant]
     if behind:
         raise SystemExit(f"not above bm25s: {', '.join(behind)}")
 

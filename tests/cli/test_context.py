@@ -204,3 +204,86 @@ def test_environment_variables_do_not_change_the_result(tmp_path: Path) -> None:
     variables = {"CONTEXT_CACHE_ROOT": "/nonexistent", "CONTEXT_TOOL_TIMEOUT_SECS": "x"}
 
     assert run(asked, env=variables).stdout == run(asked).stdout != b""
+
+
+def test_a_search_shows_no_escape_sequence_of_a_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    sources = write_sources(tmp_path / "sources", {"a.md": "needle\t\x1b]0;title\x07 \u202e end"})
+    root = str(tmp_path / "root")
+    call("add", "docs", str(sources), "--root", root, capfd=capfd)
+    text = call("search", "needle", "--root", root, capfd=capfd)[1]
+    asjson = call("search", "needle", "--root", root, "--format", "json", capfd=capfd)[1]
+
+    assert text.splitlines()[-1] == "needle  \\u001b]0;title\\u0007 \\u202e end"
+    assert parse_object(asjson.encode())["passages"][0]["text"] == "needle\t\x1b]0;title\x07 \u202e end"
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (("--exclude", "[z-a]"), "'[z-a]' is not a pattern in the syntax of .gitignore"),
+        (("--include", "!"), "'!' is not a pattern in the syntax of .gitignore"),
+        (("--max-bytes", "0"), "a size is a number of bytes from 1 to 67108864"),
+        (("--max-bytes", "9" * 30), "a size is a number of bytes from 1 to 67108864"),
+    ],
+)
+def test_a_wrong_option_of_a_build_says_what_is_right(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], option: tuple[str, str], message: str
+) -> None:
+    code, _, error = call("build", "--sources", str(tmp_path), "--cache", str(tmp_path / "c"), *option, capfd=capfd)
+
+    assert (code, message in error) == (1, True)
+
+
+@pytest.mark.parametrize("budget", ["0", "255", "1000001", "1e3", "-1", "9" * 5000])
+def test_a_budget_of_a_search_is_within_the_limits_of_the_tool(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], budget: str
+) -> None:
+    code, _, error = call("search", "x", "--root", str(tmp_path), f"--budget={budget}", capfd=capfd)
+
+    assert (code, "a budget is a number from 256 to 1000000" in error) == (1, True)
+
+
+def test_a_search_without_a_cache_says_what_there_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    root = tmp_path / "root"
+    command = f"make one with: strictwire context add NAME SOURCE --root {root}"
+    absent = call("search", "x", "--root", str(root), capfd=capfd)
+    write_sources(tmp_path / "sources", {"a.md": "text"})
+    for name in ("django", "flask"):
+        call("add", name, str(tmp_path / "sources"), "--root", str(root), capfd=capfd)
+
+    assert absent == (4, "", f"error: there are no caches in {root}; {command}\n")
+    assert call("search", "x", "--root", str(root), "--cache", "dajngo", capfd=capfd) == (
+        4,
+        "",
+        f"error: there is no cache dajngo in {root}; did you mean django?\n",
+    )
+    assert call("search", "x", "--root", str(root), "--cache", "zzz", capfd=capfd) == (
+        4,
+        "",
+        f"error: there is no cache zzz in {root}; there are django, flask\n",
+    )
+    assert call("list", "--root", str(tmp_path / "none"), capfd=capfd) == (
+        4,
+        "",
+        f"error: there is no folder {tmp_path / 'none'}\n",
+    )
+
+
+def test_an_empty_query_of_a_search_is_invalid(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert call("search", " ", "--root", str(tmp_path), capfd=capfd) == (
+        2,
+        "",
+        "error: the query is empty; give a question, words or identifiers\n",
+    )
+
+
+def test_a_source_that_cannot_be_added_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.pdf").write_bytes(b"%PDF")
+    absent = call("add", "x", str(tmp_path / "absent"), "--root", str(tmp_path / "root"), capfd=capfd)
+    file = call("add", "x", str(tmp_path / "one.pdf"), "--root", str(tmp_path / "root"), capfd=capfd)
+
+    assert absent == (6, "", f"error: there is no such folder or archive: {tmp_path / 'absent'}\n")
+    assert (file[0], file[2].startswith("error: a source is a folder, an archive (.whl, ")) == (6, True)

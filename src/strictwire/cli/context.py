@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -18,7 +20,7 @@ from strictwire.packs.context.extract import KINDS, can_extract
 from strictwire.packs.context.follow import TreeChanges, follow
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES
-from strictwire.packs.context.search.answers import MIN_BUDGET
+from strictwire.packs.context.search.answers import MAX_BUDGET, MIN_BUDGET
 from strictwire.packs.context.search.searcher import Search
 from strictwire.packs.context.survey import SourceRules
 from strictwire.packs.context.verbs import (
@@ -102,8 +104,12 @@ def _configure_rules(build: argparse.ArgumentParser) -> None:
     build.add_argument(
         "--strict", action="store_true", help="the rules of Context Resolve v0: Markdown only, refuse what cannot be taken"
     )
-    build.add_argument("--include", action="append", metavar="GLOB", help="take only files that match; may be repeated")
-    build.add_argument("--exclude", action="append", metavar="GLOB", help="leave out files and folders that match")
+    build.add_argument(
+        "--include", action="append", type=_pattern, metavar="GLOB", help="take only files that match; may be repeated"
+    )
+    build.add_argument(
+        "--exclude", action="append", type=_pattern, metavar="GLOB", help="leave out files and folders that match"
+    )
     build.add_argument("--no-gitignore", action="store_true", help="also take files that .gitignore leaves out")
     build.add_argument("--max-bytes", type=_size, metavar="N", default=MAX_DOCUMENT_BYTES, help="skip larger files")
 
@@ -128,21 +134,31 @@ def _configure_search(search: argparse.ArgumentParser) -> None:
 
 
 def _search_budget(text: str) -> int:
-    budget = int(text)
-    if budget < MIN_BUDGET:
-        raise argparse.ArgumentTypeError(f"the smallest budget is {MIN_BUDGET}")
-    return budget
+    return _number(text, range(MIN_BUDGET, MAX_BUDGET + 1), f"a budget is a number from {MIN_BUDGET} to {MAX_BUDGET}")
 
 
 def _root(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", required=True, action=Once, metavar="DIR", type=Path, help="folder of the caches")
 
 
+def _pattern(text: str) -> str:
+    if find_spec("pathspec") is not None:  # without it the build says which extra to install
+        from strictwire.packs.kit.ignore import is_pattern
+
+        if not is_pattern(text):
+            raise argparse.ArgumentTypeError(f"{for_terminal(text)!r} is not a pattern in the syntax of .gitignore")
+    return text
+
+
 def _size(text: str) -> int:
-    size = int(text)
-    if not 0 < size <= MAX_DOCUMENT_BYTES:
-        raise ValueError(text)
-    return size
+    permitted = range(1, MAX_DOCUMENT_BYTES + 1)
+    return _number(text, permitted, f"a size is a number of bytes from 1 to {MAX_DOCUMENT_BYTES}")
+
+
+def _number(text: str, permitted: range, refusal: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) not in permitted:
+        raise argparse.ArgumentTypeError(refusal)
+    return int(text)
 
 
 def _verb(verbs: Any, name: str, summary: str) -> argparse.ArgumentParser:

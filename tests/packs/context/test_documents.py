@@ -12,6 +12,8 @@ from strictwire.packs.context import documents as documents_module
 from strictwire.packs.context.documents import WrittenDocument, document_stamp, make_documents
 from strictwire.packs.context.ingest import NotBuilt, look, walk
 from strictwire.packs.context.layout import file_of, version_of
+from strictwire.packs.context.skips import Skip
+from strictwire.packs.context.survey import SourceRules
 
 TEXTS = {f"{number}.md": "word " * number for number in range(12)}
 
@@ -56,3 +58,37 @@ def test_a_file_deleted_before_it_is_read_is_an_io_error(tmp_path: Path) -> None
         make_documents(found, str(tmp_path))
 
     assert (caught.value.failure.code, caught.value.subject) == ("IO_ERROR", "7.md")
+
+
+def test_links_that_leave_the_tree_are_skipped_and_v0_follows_them(tmp_path: Path) -> None:
+    """A downloaded tree must not be able to add other files of this machine."""
+    sources = write_sources(tmp_path / "sources", {"in.md": "inside", "sub/a.md": "a"})
+    other = write_sources(tmp_path / "other", {"secret.md": "secret", "a.md": "secret"})
+    (sources / "absolute.md").symlink_to(other / "secret.md")
+    (sources / "relative.md").symlink_to("../other/secret.md")
+    (sources / "inner.md").symlink_to("in.md")
+    found = list(walk(os.fsencode(sources), lambda name: name.endswith(".md")))
+    (sources / "sub").rename(tmp_path / "moved")
+    (sources / "sub").symlink_to(other)  # a folder is replaced after the walk
+    (tmp_path / "cache" / "documents").mkdir(parents=True)
+    rows = make_documents(found, str(tmp_path / "cache"), SourceRules(strict=False))
+    skips = {row.relative: row.reason for row in rows if isinstance(row, Skip)}
+    strict = make_documents(found, str(tmp_path / "cache"))
+
+    assert skips == dict.fromkeys(["absolute.md", "relative.md", "sub/a.md"], "outside")
+    assert len(strict) == 5
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_file_that_becomes_a_pipe_after_the_walk_is_not_read(tmp_path: Path, strict: bool) -> None:
+    sources = write_sources(tmp_path / "sources", {"a.md": "a"})
+    found = list(walk(os.fsencode(sources), lambda _name: True))
+    (sources / "a.md").unlink()
+    os.mkfifo(sources / "a.md")
+    if strict:
+        with pytest.raises(NotBuilt):
+            make_documents(found, str(tmp_path))
+    else:
+        skip = Skip("a.md", "unreadable", "a file is not a regular file")
+
+        assert make_documents(found, str(tmp_path), SourceRules(strict=False)) == [skip]

@@ -7,7 +7,8 @@ import io
 import pypdf
 import pytest
 
-from strictwire.packs.context.extract import KIND_OF, KINDS, VERBATIM, WrongFormat, can_extract, extract
+from strictwire.packs.context.extract import KIND_OF, KINDS, VERBATIM, can_extract, extract
+from strictwire.packs.context.formats import WrongFormat
 
 
 def test_no_extension_belongs_to_two_kinds() -> None:
@@ -49,7 +50,9 @@ def test_a_notebook_keeps_text_and_code_and_drops_outputs() -> None:
     assert extract("notebook", notebook) == "# Title\ntext\n\n```\nx = 1\n```\n"
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b"{}", b'{"cells":1}', b'{"cells":[1]}'])
+@pytest.mark.parametrize(
+    "raw", [b"", b"[]", b"{}", b'{"cells":1}', b'{"cells":[1]}', b'{"cells":[{"source":{}}]}', b'{"cells":[{"source":[1]}]}']
+)
 def test_an_invalid_notebook_is_refused(raw: bytes) -> None:
     with pytest.raises(WrongFormat):
         extract("notebook", raw)

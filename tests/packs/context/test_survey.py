@@ -97,3 +97,12 @@ def test_a_path_that_is_not_utf_8_and_an_unreadable_folder_are_skipped() -> None
 def test_sources_that_are_not_a_directory_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotBuilt):
         survey(tmp_path / "absent", ALL, ANY)
+
+
+def test_a_folder_that_is_too_deep_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strictwire.packs.context.survey.MAX_DEPTH", 2)
+    write_sources(tmp_path, {"a/b/in.md": "x", "a/b/c/out.md": "x"})
+    made = survey(tmp_path, frozenset({"markdown"}), SourceRules(strict=False))
+
+    assert [source.relative for source in made.found] == ["a/b/in.md"]
+    assert [(skip.relative, skip.reason) for skip in made.skipped] == [("a/b/c", "too-deep")]

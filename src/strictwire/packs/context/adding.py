@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from email.parser import BytesHeaderParser
 from pathlib import Path
+from typing import Final
 
 from strictwire.canon.json import NotStrict, parse_object
-from strictwire.packs.context.archives import is_archive, unpack
+from strictwire.packs.context.archives import ENDINGS, is_archive, unpack
 from strictwire.packs.context.build import Built, Order, Progress, build
 from strictwire.packs.context.ingest import NotBuilt
 from strictwire.packs.context.layout import render_time
@@ -19,6 +20,9 @@ from strictwire.packs.context.packages import NotDownloaded, Package, download, 
 from strictwire.packs.context.sources import BadRegistry, NamedSource, is_source_name, read_sources, update_source
 from strictwire.packs.context.survey import SourceRules
 from strictwire.packs.context.tar_stream import BadArchive
+
+_MAX_METADATA: Final = 1 << 20
+"""Bytes of the metadata of a package that are read for its description."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,11 @@ def _tree(source: str) -> Iterator[tuple[Path, NamedSource]]:
     """Yield the folder with the files of a source, and what is known about it. Raises NotDownloaded, BadArchive, OSError."""
     package = maybe_package(source)
     path = Path(source)
-    if package is None and not (path.is_file() and is_archive(path)):
+    if package is None and not path.exists():
+        raise NotBuilt("IO_ERROR", "there is no such folder or archive", source)
+    if package is None and not path.is_dir() and not is_archive(path):
+        raise NotBuilt("IO_ERROR", f"a source is a folder, an archive ({', '.join(ENDINGS)}) or a package", source)
+    if package is None and not path.is_file():
         yield path, NamedSource(source=str(path.absolute()))
         return
     with tempfile.TemporaryDirectory(prefix="strictwire-context-") as name:
@@ -109,10 +117,15 @@ def _single_folder(folder: Path) -> Path:
 def _describe(folder: Path) -> str:
     """Return the summary of the package from its metadata; empty if there is none."""
     for metadata in sorted(folder.glob("*.dist-info/METADATA")):
-        return str(BytesHeaderParser().parsebytes(metadata.read_bytes()).get("Summary", ""))
+        return str(BytesHeaderParser().parsebytes(_head(metadata)).get("Summary", ""))
     for manifest in sorted(folder.glob("*/package.json")):
         try:
-            return str(parse_object(manifest.read_bytes()).get("description", ""))
+            return str(parse_object(_head(manifest)).get("description", ""))
         except NotStrict:
             return ""
     return ""
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_MAX_METADATA)

@@ -5,7 +5,6 @@ v0's list, with two members for each cache, is `inspection.list_caches`; this on
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from strictwire.canon.json import JsonObject
+from strictwire.packs.context.files import add_up
 from strictwire.packs.context.inspection import list_caches
 from strictwire.packs.context.layout import DOCUMENTS, MANIFEST
 from strictwire.packs.context.rules import Unusable
@@ -82,13 +82,5 @@ class Describer:
     def _size(self, cache: Path, stamp: Stamp) -> int:
         known = self._sizes.get(cache)
         if known is None or known.stamp != stamp:
-            known = self._sizes[cache] = _Size(stamp, _add_up(cache / DOCUMENTS))
+            known = self._sizes[cache] = _Size(stamp, add_up(cache / DOCUMENTS))
         return known.size
-
-
-def _add_up(folder: Path) -> int:
-    try:
-        with os.scandir(folder) as entries:
-            return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
-    except OSError:
-        return 0

@@ -5,19 +5,27 @@ Not here: which files to convert, and whether their documents fit into one cache
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+from strictwire.packs.context.conversion import Converter
 from strictwire.packs.context.encodings import NotText, UnknownEncoding, to_utf8
-from strictwire.packs.context.extract import VERBATIM, WrongFormat, extract, kind_of
-from strictwire.packs.context.ingest import Source, Stamp, stamp_of
+from strictwire.packs.context.extract import VERBATIM, kind_of
+from strictwire.packs.context.formats import WrongFormat
+from strictwire.packs.context.ingest import Source, Stamp, root_of, stamp_of
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES, Document, file_of, render_document, version_of
 from strictwire.packs.context.skips import FileRefused, Skip
 from strictwire.packs.context.survey import V0, SourceRules
 from strictwire.packs.context.words import document_id
+from strictwire.packs.kit import openat2, segmentwise
+from strictwire.packs.kit.path import JailPath
+from strictwire.packs.kit.root import TRAVERSE, Links
 
 _SOURCE: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -66,15 +74,27 @@ class _Rendered(NamedTuple):
     encoding: str
 
 
+_Reads: TypeAlias = Callable[[Source, SourceRules], _Text]
+_Renders: TypeAlias = Callable[[_Text, SourceRules], _Rendered]
+
+
 def make_documents(sources: Sequence[Source], cache: str, rules: SourceRules = V0) -> list[Row | Skip]:
     """Read, check, hash and write each source. Strict rules raise FileRefused for the first source that cannot be a
     document; the others return a Skip in its place. Raises OSError if the cache cannot be written.
 
     A batch is read, then rendered, then written: repeating one step keeps its code and data in the CPU caches.
     """
+    with Converter() as converter, _opener(sources, rules) as opener:
+        reads, renders = partial(_read, opener=opener), partial(_render, convert=converter.extract)
+        return _make_documents(sources, cache, rules, reads, renders)
+
+
+def _make_documents(
+    sources: Sequence[Source], cache: str, rules: SourceRules, reads: _Reads, renders: _Renders
+) -> list[Row | Skip]:
     rows: list[Row | Skip] = []
-    for texts in _read_batches(sources, rules):
-        rendered = [text if isinstance(text, Skip) else _or_skip(_render, text, rules) for text in texts]
+    for texts in _read_batches(sources, rules, reads):
+        rendered = [text if isinstance(text, Skip) else _or_skip(renders, text, rules) for text in texts]
         for text, document in zip(texts, rendered, strict=True):
             if isinstance(document, Skip) or isinstance(text, Skip):
                 rows.append(document if isinstance(document, Skip) else text)  # type: ignore[arg-type]
@@ -94,11 +114,11 @@ def _or_skip(step: Callable[[_Given, SourceRules], _Done], given: _Given, rules:
         return refused.skip
 
 
-def _read_batches(sources: Iterable[Source], rules: SourceRules) -> Iterator[list[_Text | Skip]]:
+def _read_batches(sources: Iterable[Source], rules: SourceRules, reads: _Reads) -> Iterator[list[_Text | Skip]]:
     texts: list[_Text | Skip] = []
     size = 0
     for source in sources:
-        text = _or_skip(_read, source, rules)
+        text = _or_skip(reads, source, rules)
         texts.append(text)
         size += len(text.raw) if isinstance(text, _Text) else 0
         if size > _BATCH_BYTES:
@@ -107,16 +127,16 @@ def _read_batches(sources: Iterable[Source], rules: SourceRules) -> Iterator[lis
     yield texts
 
 
-def _render(text: _Text, rules: SourceRules) -> _Rendered:
+def _render(text: _Text, rules: SourceRules, convert: Callable[[str, bytes], str]) -> _Rendered:
     relative = text.source.relative
     kind = kind_of(relative.rpartition("/")[2]) or "text"
     raw, encoding = text.raw, ""
     if not rules.strict and kind in _DECODED:
         raw, encoding = _decode(text)
     try:
-        content = extract(kind, raw)
+        content = convert(kind, raw)
     except WrongFormat as exc:
-        raise FileRefused("INTERNAL", f"a file is {exc}", relative, "damaged") from exc
+        raise FileRefused("INTERNAL", f"a file is {exc}", relative, exc.reason) from exc
     if kind == "pdf" and not content and not rules.strict:
         raise FileRefused("INTERNAL", "a file has no text", relative, "no-text")
     name, version = document_id(relative), version_of(content.encode())
@@ -138,17 +158,36 @@ def _decode(text: _Text) -> tuple[bytes, str]:
         raise FileRefused("INTERNAL", "a file is not UTF-8", text.source.relative, "encoding") from exc
 
 
-def _read(source: Source, rules: SourceRules) -> _Text:
+@contextmanager
+def _opener(sources: Sequence[Source], rules: SourceRules) -> Iterator[Callable[[Source], int]]:
+    """Yield what opens a source. v0 follows any link. Other builds stay beneath the root, also if a folder of the path is
+    replaced by a link after the walk: a downloaded tree must not be able to add other files of this machine."""
+    if rules.strict or not sources:
+        yield lambda source: os.open(source.path, _SOURCE)
+        return
+    beneath = openat2.open_beneath if openat2.is_available() else segmentwise.open_beneath
+    root = os.open(root_of(sources[0]), TRAVERSE)
+    try:
+        yield lambda source: beneath(root, JailPath(segments=tuple(source.relative.split("/"))), _SOURCE, Links.INSIDE)
+    finally:
+        os.close(root)
+
+
+def _read(source: Source, rules: SourceRules, opener: Callable[[Source], int]) -> _Text:
     """Read the content, and the stamp before it: if the file changes in between, a later stamp differs."""
     try:
-        handle = os.open(source.path, _SOURCE)
+        handle = opener(source)
         try:
-            seen = stamp_of(os.fstat(handle))
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):  # it has been replaced since the walk
+                raise FileRefused("IO_ERROR", "a file is not a regular file", source.relative, "unreadable")
+            seen = stamp_of(status)
             return _Text(source, seen, _read_whole(handle, seen[1], source.relative, rules.max_bytes))
         finally:
             os.close(handle)
     except OSError as exc:
-        raise FileRefused("IO_ERROR", "a file cannot be read", source.relative, "unreadable") from exc
+        reason = "outside" if exc.errno == errno.EXDEV else "unreadable"
+        raise FileRefused("IO_ERROR", "a file cannot be read", source.relative, reason) from exc
 
 
 def _read_whole(handle: int, size: int, relative: str, limit: int) -> bytes:

@@ -6,24 +6,17 @@ v0 accepts only Markdown. The other kinds are for `context.search` and must be r
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from strictwire.canon.json import Limits, NotStrict, parse_object
+from strictwire.packs.context.formats import WrongFormat
 from strictwire.packs.context.html import html_to_markdown
 from strictwire.packs.context.layout import MAX_DOCUMENT_BYTES
+from strictwire.packs.context.pdf import pdf_to_markdown
 from strictwire.packs.context.words import extension_of
-
-if TYPE_CHECKING:
-    from pypdf import PdfReader
-
-
-class WrongFormat(ValueError):
-    """The bytes are not a valid file of this kind."""
-
 
 KINDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -91,11 +84,6 @@ def kind_of(name: str) -> str | None:
     return "text" if not extension and name.lower() in WELL_KNOWN else KIND_OF.get(extension)
 
 
-_DEEPEST: Final = 6
-_MAX_OUTLINE: Final = 100_000
-"""Entries of an outline that are read; a damaged one can refer to itself."""
-
-
 def can_extract(kind: str) -> bool:
     """Return whether the libraries that this kind needs are installed."""
     return kind != "pdf" or find_spec("pypdf") is not None
@@ -132,50 +120,15 @@ def _cell(cell: object) -> str:
     if not isinstance(cell, dict):
         raise WrongFormat("not a notebook")
     source = cell.get("source", "")
-    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    parts = source if isinstance(source, list) else [source]
+    if not all(isinstance(part, str) for part in parts):
+        raise WrongFormat("not a notebook")
+    text = "".join(parts)
     if not text.strip():
         return ""
     return f"```\n{text}\n```" if cell.get("cell_type") == "code" else text
 
 
-def _pdf(raw: bytes) -> str:
-    from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
-
-    try:
-        reader = PdfReader(io.BytesIO(raw))
-        pages = [page.extract_text() for page in reader.pages]
-        titles = _pdf_titles(reader)
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as exc:
-        # pypdf raises all of these for damaged files. Whatever the reason, the file cannot be read.
-        raise WrongFormat("not a readable PDF") from exc
-    return "".join(_pdf_page(number, text, titles.get(number, [])) for number, text in enumerate(pages) if text.strip())
-
-
-def _pdf_page(number: int, text: str, titles: Sequence[tuple[int, str]]) -> str:
-    """Return a page below its entries in the outline; a page without one is named by its number."""
-    headings = [f"{'#' * min(level, _DEEPEST)} {title}" for level, title in titles] or [f"## Page {number + 1}"]
-    return "\n\n".join([*headings, text]) + "\n\n"
-
-
-def _pdf_titles(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:
-    """Return the levels and titles of the outline by page number. A damaged outline has none."""
-    titles: dict[int, list[tuple[int, str]]] = {}
-    pending: list[tuple[int, Any]] = [(1, entry) for entry in reversed(reader.outline)]
-    for _ in range(_MAX_OUTLINE):
-        if not pending:
-            break
-        level, entry = pending.pop()
-        if isinstance(entry, list):
-            pending += [(level + 1, each) for each in reversed(entry)]
-            continue
-        page = reader.get_destination_page_number(entry)
-        title = " ".join(str(entry.title or "").split())
-        if page is not None and title:
-            titles.setdefault(page, []).append((level, title))
-    return titles
-
-
 _EXTRACTORS: Final[Mapping[str, Callable[[bytes], str]]] = MappingProxyType(
-    dict.fromkeys(VERBATIM, _decode) | {"html": _html, "notebook": _notebook, "pdf": _pdf}
+    dict.fromkeys(VERBATIM, _decode) | {"html": _html, "notebook": _notebook, "pdf": pdf_to_markdown}
 )

@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from strictwire.packs.context.rules import Unusable
@@ -77,3 +78,12 @@ def _read_rest(handle: int, raw: bytes, name: str, *, limit: int, rule: str, too
 
 def _unusable(exc: OSError, rule: str, subject: str) -> Unusable:
     return Unusable(rule if exc.errno in _ABSENT else "READABLE", subject)
+
+
+def add_up(folder: Path) -> int:
+    """Return the size of the files directly in a folder; 0 if it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
+    except OSError:
+        return 0

@@ -52,9 +52,10 @@ class _Page(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.title = ""
+        self._titles: list[str] = []
         self.lines: list[str] = []
-        self._line = ""
+        self._pieces: list[str] = []
+        """The line so far. Joined once: a page may have one line of millions of pieces."""
         self._hidden: list[str] = []
         """The hidden element and the elements of the same name inside it."""
         self._code = 0
@@ -62,7 +63,7 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title":
-            self._in_title = not self.title
+            self._in_title = not self._titles
         elif self._hidden:
             if tag == self._hidden[0]:
                 self._hidden.append(tag)
@@ -74,16 +75,16 @@ class _Page(HTMLParser):
     def _open(self, tag: str) -> None:
         if tag in _HEADINGS:
             self._flush(blank=True)
-            self._line = _HEADINGS[tag] + " "
+            self._pieces = [_HEADINGS[tag] + " "]
         elif tag == "li":
             self._flush()
-            self._line = "- "
+            self._pieces = ["- "]
         elif tag == "pre":
             self._flush(blank=True)
             self.lines.append("```")
             self._code += 1
         elif tag in _CELLS:
-            self._line += " | " if self._line.strip() else ""
+            self._pieces += [" | "] if any(map(str.strip, self._pieces)) else []
         elif tag in _BLOCKS:
             self._flush(blank=tag in ("p", "table", "dt"))
 
@@ -102,26 +103,28 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
-            self.title += data
+            self._titles.append(data)
         elif self._hidden:
             return
         elif self._code:
-            self._line += data
+            self._pieces.append(data)
         else:
             joined = " ".join(data.split())
-            lead = " " if data[:1].isspace() and self._line and not self._line.endswith(" ") else ""
-            self._line += lead + joined + (" " if data[-1:].isspace() and joined else "")
+            lead = " " if data[:1].isspace() and self._pieces and not self._pieces[-1].endswith(" ") else ""
+            piece = lead + joined + (" " if data[-1:].isspace() and joined else "")
+            self._pieces += [piece] if piece else []
 
     def text(self) -> str:
         self._flush()
-        title = " ".join(self.title.split())
+        title = " ".join("".join(self._titles).split())
         if title and not any(line.startswith("# ") for line in self.lines):
             self.lines.insert(0, f"# {title}")
         return "\n".join(self.lines).strip("\n") + "\n" if self.lines else ""
 
     def _flush(self, *, blank: bool = False) -> None:
-        line = self._line.rstrip() if not self._code else self._line.strip("\n")
-        self._line = ""
+        whole = "".join(self._pieces)
+        line = whole.rstrip() if not self._code else whole.strip("\n")
+        self._pieces = []
         if line.startswith("#"):
             line = line.rstrip(_PILCROWS + " ")
         if line and line.strip("#- "):

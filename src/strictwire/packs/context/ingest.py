@@ -39,6 +39,11 @@ class Source(NamedTuple):
     relative: str
 
 
+def root_of(source: Source) -> bytes:
+    """Return the root of the tree that a source is in."""
+    return source.path[: len(source.path) - len(source.relative.encode())]
+
+
 def stamp_of(status: os.stat_result) -> Stamp:
     """Return the stamp of a file status."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

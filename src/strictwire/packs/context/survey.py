@@ -143,6 +143,8 @@ class _Walk:
         elif is_folder:
             if depth < MAX_DEPTH:
                 self._enter(entry.path, relative + "/", ignore, depth + 1)
+            else:
+                self._made.skipped.append(Skip(relative, "too-deep", f"more than {MAX_DEPTH} folders"))
         elif kind_of(entry.name) in self._kinds:
             self._made.found.append(Source(os.fsencode(entry.path), relative))
         else:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from strictwire.canon.json import indent, render
-from strictwire.fault.escape import for_terminal
+from strictwire.fault.escape import for_terminal, for_terminal_lines
 from strictwire.fault.failure import Refused
 from strictwire.packs.context.adding import Addition, add_source
 from strictwire.packs.context.arguments import check_query, parse_budget
@@ -42,6 +43,9 @@ INCOMPLETE: Final = 100
 
 _MAX_ATTEMPTS: Final = 4
 """Most reads of a cache that is replaced while it is read."""
+
+_NAMED: Final = 5
+"""Most caches that an error names."""
 
 EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -112,17 +116,53 @@ def run_search(root: Path, search: Search, *, caches: Sequence[str], state: Path
     """`search QUERY --root DIR`: the passages as text, or the structured content of the tool as JSON."""
     store = IndexStore(state, wait_seconds=SEARCH_WAIT)
     try:
-        check_query(search.query)
-        names = caches or [each["path"] for each in list_caches(str(root))["caches"] if each["has_manifest"]]
-        paths = {name: resolve_name(str(root), name) for name in names}
+        if not check_query(search.query).strip():
+            return _error("INVALID_QUERY", "the query is empty; give a question, words or identifiers")
+        known = _names_in(root)
+        unknown = [name for name in caches if not _exists(root, name)]
+        if unknown or not (caches or known):
+            return _missing(root, known, unknown)
+        paths = {name: resolve_name(str(root), name) for name in caches or known}
         answer = Searcher(open_token_counter(), store).search(search, paths)
     except Refused as refused:
         return _refusal(refused)
     finally:
         store.close()
     structured: Any = answer.structured
-    text = indent(render(structured)) if as_json else str(answer.content[0]["text"]).encode()
+    text = indent(render(structured)) if as_json else _for_people(str(answer.content[0]["text"])).encode()
     return CommandResult(stdout=text + b"\n")
+
+
+def _names_in(root: Path) -> list[str]:
+    """Return the caches of a folder; none if it does not exist."""
+    try:
+        return [each["path"] for each in list_caches(str(root))["caches"] if each["has_manifest"]]
+    except Unusable as refused:
+        if refused.failure.code != "CACHE_MISSING":
+            raise
+        return []
+
+
+def _exists(root: Path, name: str) -> bool:
+    try:
+        resolve_name(str(root), name)
+    except Unusable:
+        return False
+    return True
+
+
+def _missing(root: Path, known: Sequence[str], unknown: Sequence[str]) -> CommandResult:
+    if not known:
+        text = f"there are no caches in {root}; make one with: strictwire context add NAME SOURCE --root {root}"
+    else:
+        near = get_close_matches(unknown[0], known, n=1)
+        hint = (
+            f"did you mean {near[0]}?"
+            if near
+            else f"there are {', '.join(known[:_NAMED])}" + ", ..." * (len(known) > _NAMED)
+        )
+        text = f"there is no cache {unknown[0]} in {root}; {hint}"
+    return _error("CACHE_MISSING", text)
 
 
 def run_resolve(cache: Path, *, query: str, budget: str, pretty: bool = False) -> CommandResult:
@@ -174,6 +214,8 @@ def run_list(root: Path) -> CommandResult:
     try:
         return CommandResult(stdout=render(list_caches(str(root))) + b"\n")
     except Unusable as refused:
+        if refused.failure.code == "CACHE_MISSING":
+            return _error("CACHE_MISSING", f"there is no folder {root}")
         return _refusal(refused)
 
 
@@ -202,13 +244,22 @@ def _identity(cache: Path) -> tuple[int, int, int] | None:
     return status.st_dev, status.st_ino, status.st_ctime_ns
 
 
+def _error(code: str, text: str) -> CommandResult:
+    return CommandResult(exit_code=EXIT_CODES[code], stderr=f"error: {for_terminal(text)}\n".encode())
+
+
 def _refusal(refused: Refused) -> CommandResult:
     text = refused.failure.text
     if isinstance(refused, NotBuilt):
         text = f"{refused.reason}: {refused.subject}" if refused.subject else refused.reason
     elif isinstance(refused, Unusable) and refused.subject:
         text = f"{text} ({refused.rule.id}: {refused.subject})"
-    return CommandResult(exit_code=EXIT_CODES[refused.failure.code], stderr=f"error: {for_terminal(text)}\n".encode())
+    return _error(refused.failure.code, text)
+
+
+def _for_people(text: str) -> str:
+    """Escape what a terminal would act on. Tabs become spaces; JSON output has every character."""
+    return for_terminal_lines(text.expandtabs(4))
 
 
 def _plain(text: str) -> str:

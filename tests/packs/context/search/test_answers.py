@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -98,3 +99,11 @@ def test_the_text_says_where_each_passage_is_and_what_is_missing() -> None:
         f"1 passages from 3 caches, {used} tokens. Skipped 1: bad. Still indexing 1, search again later: new.\n\n"
         f"docs a.md lines 1-1 (Guide)\n{LINES[0]}"
     )
+
+
+@pytest.mark.parametrize(
+    ("offered", "text"),
+    [([], "Nothing matches"), ([replace(found(0, 1), lines=("word " * 5000,))], "Not even the first line")],
+)
+def test_an_answer_without_passages_says_why(offered: list[Found], text: str) -> None:
+    assert text in write(offered, 256).content[0]["text"]

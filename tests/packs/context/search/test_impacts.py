@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strictwire.packs.context.search.impacts import (
+    MAX_INDEXED,
     SCALE,
     PassageFields,
     find_impacts,
@@ -59,3 +60,12 @@ def test_roles_of_restructuredtext_are_not_words_of_the_page() -> None:
     made = passage_fields("", Passage(0, 1, ()), ["see :class:`~flask.Blueprint` and :doc:`the guide <x>`: ok"], "rst")
 
     assert made.body == "see `~flask.Blueprint` and `the guide <x>`: ok"
+
+
+def test_only_the_beginning_of_a_very_long_passage_is_indexed() -> None:
+    line = "start " + ":role" * 1_000_000 + " end"
+    fields = passage_fields("title", Passage(0, 1, ()), [line], "rst")
+    terms = find_impacts(fields)
+
+    assert len(fields.body) == MAX_INDEXED
+    assert ("start" in terms, "end" in terms) == (True, False)

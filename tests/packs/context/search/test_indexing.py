@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.packs.context.caches import MOMENT, edit_json, make_cache, only_docum
 
 from strictwire.packs.context.build import Order, build
 from strictwire.packs.context.rules import Unusable
-from strictwire.packs.context.search.index_file import SearchIndex
+from strictwire.packs.context.search.index_file import DamagedIndex, SearchIndex
 from strictwire.packs.context.search.indexing import index_cache, main, open_index, write_index
 
 WORDS = st.sampled_from(["ant", "bee", "cat", "# Dog\n\n", "eel fly", "\n\n## Gnu\n"])
@@ -63,3 +64,9 @@ def test_a_mapped_file_that_is_replaced_stays_readable(tmp_path: Path) -> None:
 
     assert index.document(0).id == "a.md"
     assert open_index(tmp_path / "one.idx").document(0).id == "b.md"
+
+
+def test_a_pipe_in_the_place_of_an_index_does_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "one.idx")
+    with pytest.raises((OSError, DamagedIndex)):
+        open_index(tmp_path / "one.idx")

@@ -100,3 +100,10 @@ def test_a_planted_index_is_made_again(cache: Path, tmp_path: Path, lookup: Look
     else:
         assert lines(lookup.get(Wanted(cache="docs", id=name), cache)) == (1, 3, 3)
     assert file.read_bytes() == good
+
+
+def test_a_range_that_ends_before_it_begins_is_refused(lookup: Lookup, cache: Path) -> None:
+    with pytest.raises(Refused) as refused:
+        lookup.get(Wanted(cache="docs", id="guide.md", first=3, last=2), cache)
+
+    assert (refused.value.failure.code, refused.value.failure.text) == ("INVALID_PARAMS", "`last` is 2 and `first` is 3.")

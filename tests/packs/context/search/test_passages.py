@@ -114,3 +114,17 @@ def test_an_empty_document_has_no_passage_and_its_title_is_its_file_name() -> No
 )
 def test_the_title_of_the_front_matter_comes_first(text: str, title: str) -> None:
     assert title_of("a.md", split_passages(text), "markdown", text.split("\n")) == title
+
+
+def test_a_long_heading_is_cut_and_read_in_linear_time() -> None:
+    """A regular expression for the closing marks is quadratic: 2 s for 16,000 of them."""
+    (passage,) = split_passages("# a" + " #" * 2_000_000 + " b")
+
+    assert passage.headings == (("a" + " #" * 250)[:500],)
+
+
+@pytest.mark.parametrize(("kind", "section"), [("markdown", "# a\n"), ("code", "def a():\n"), ("rst", "abc\n===\n")])
+def test_headings_beyond_the_limit_are_text(monkeypatch: pytest.MonkeyPatch, kind: str, section: str) -> None:
+    monkeypatch.setattr("strictwire.packs.context.search.passages.MAX_HEADINGS", 3)
+
+    assert len(split_passages(section * 10, kind)) == 3

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strictwire.packs.context.search.terms import MAX_TERM, parse_terms, stem
+from strictwire.packs.context.search.terms import MAX_TERM, MAX_WORD, find_words, parse_terms, stem
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,10 @@ def test_terms_are_folded_bounded_and_never_empty(text: str) -> None:
 def test_case_of_single_words_makes_no_difference(text: str) -> None:
     assert parse_terms(text.lower()) == parse_terms(text.lower().lower())
     assert parse_terms(text.upper())[:1] == parse_terms(text.lower())[:1]
+
+
+def test_a_word_of_megabytes_counts_as_several_words() -> None:
+    found = find_words("aB" * 1_000_000)
+
+    assert max(map(len, found)) == MAX_WORD
+    assert sum(map(len, found)) == 2_000_000

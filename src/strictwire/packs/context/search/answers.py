@@ -18,6 +18,9 @@ from strictwire.packs.context.search.token_counters import TokenCounter
 MIN_BUDGET: Final = 256
 """Smallest budget: an answer without passages always fits."""
 
+MAX_BUDGET: Final = 1_000_000
+"""Largest budget, as in the schemas of the tools."""
+
 _MAX_NAMES: Final = 5
 """Most caches that an answer names as skipped or not yet indexed; it also has their number."""
 
@@ -141,7 +144,7 @@ class AnswerWriter:
         used = 0
         while True:
             structured = self._structured(passages, used, is_all=is_all)
-            text = self._text(passages, structured["selection"])
+            text = self._text(passages, used, is_all=is_all)
             counted = self.counter.count(render(structured).decode()) + self.counter.count(text)
             if counted == used:
                 return Answer(structured=structured, content=({"type": "text", "text": text},)), used
@@ -168,10 +171,12 @@ class AnswerWriter:
             selection["lexicalOnlyTotal"] = len(self.coverage.lexical_only)
         return {"passages": [passage.as_json() for passage in passages], "selection": selection}
 
-    def _text(self, passages: Sequence[Found], selection: JsonObject) -> str:
+    def _text(self, passages: Sequence[Found], used: int, *, is_all: bool) -> str:
         coverage = self.coverage
-        head = f"{len(passages)} passages from {coverage.searched} caches, {selection['tokensUsed']} tokens."
-        if not passages and not coverage.indexing:
+        head = f"{len(passages)} passages from {coverage.searched} caches, {used} tokens."
+        if not passages and not is_all:
+            head += " Not even the first line of the best passage fits: use a larger budget."
+        elif not passages and not coverage.indexing:
             head += " Nothing matches: use other words, or read a whole document with context.get."
         if coverage.skipped:
             head += f" Skipped {len(coverage.skipped)}: {_names((name for name, _ in coverage.skipped), self.names)}."

@@ -29,8 +29,11 @@ _MAX_KNOWN_WORDS: Final = 1 << 18
 """Most words whose terms are cached."""
 
 
+MAX_INDEXED: Final = 100_000
+"""Characters of a passage that are indexed. Only a passage with a very long line has more: minified code, encoded data."""
+
 _WITH_ROLES: Final = frozenset({"rst", "text", "code"})
-_ROLE: Final = re.compile(r":[A-Za-z][\w:+-]*:(?=`)")
+_ROLE: Final = re.compile(r":[A-Za-z][\w:+-]{0,80}:(?=`)")
 """The role of a text in reStructuredText and docstrings: `:class:` in front of a name is not a word of the page."""
 
 
@@ -61,7 +64,7 @@ class PassageFields:
 
 def passage_fields(title: str, passage: Passage, lines: Sequence[str], kind: str = "markdown") -> PassageFields:
     """Return the searchable text of a passage in a document with this title."""
-    body = "\n".join(lines[passage.first : passage.last])
+    body = "\n".join(lines[passage.first : passage.last])[:MAX_INDEXED]
     if kind in _WITH_ROLES:
         body = _ROLE.sub("", body)
     return PassageFields(title=title, headings=" ".join(passage.headings[-3:]), body=body, kind=kind)

@@ -23,7 +23,7 @@ from strictwire.packs.context.layout import HASH_PREFIX
 FORMAT: Final = 1
 """Version of the file format."""
 
-ANALYSIS: Final = 1
+ANALYSIS: Final = 2
 """Version of terms, passages and impacts. A change of any of them must increase it: older files are then rebuilt."""
 
 _MAGIC: Final = b"STRWCTXI"

