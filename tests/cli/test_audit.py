@@ -50,7 +50,19 @@ def test_verify_accepts_an_intact_trail_and_names_a_changed_record(trail: Path, 
     log.write_bytes(log.read_bytes().replace(b"test_error_handling", b"test_error_handlinG", 1))
 
     assert main(["audit", "verify"]) == 100
-    assert "BROKEN: record" in capsys.readouterr().out
+    broken, advice = capsys.readouterr().out.splitlines()
+    assert broken.startswith("BROKEN: record")
+    assert advice.endswith("then run `strictwire audit repair --reason TEXT`")
+
+
+def test_verify_without_a_trail_says_how_to_name_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = tmp_path / "audit.key"
+
+    assert main(["audit", "verify", "--folder", str(tmp_path / "trail"), "--key", str(key)]) == 1
+    assert capsys.readouterr().err == (
+        f"strictwire audit verify: {key}.pub: No such file or directory; a server creates it with the first trail. "
+        "Name another trail with --config FILE, or --folder DIR and --key FILE\n"
+    )
 
 
 def test_a_proof_can_be_checked_with_the_public_key_alone(

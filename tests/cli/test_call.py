@@ -118,6 +118,15 @@ def test_an_unknown_tool_is_wrong_usage(capfd: pytest.CaptureFixture[str]) -> No
     assert capfd.readouterr().err == "strictwire call: no tool 'price'; did you mean 'price_of'?\n"
 
 
+@pytest.mark.slow
+def test_a_module_that_does_not_start_is_started_once_and_its_error_shown_once(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["call", "shop:serve", "price_of"]) == 1
+    assert capfd.readouterr().err == (
+        "strictwire serve: 'shop:serve': the module has no 'serve'; did you mean shop:server?\n"
+        "strictwire call: the server exited 2\n"
+    )
+
+
 INSPECTED = """shop 1.2.3 (MCP 2026-07-28)
   Prices are in cents.
 

@@ -63,6 +63,14 @@ def test_a_missing_module_is_wrong_usage(project: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize(("given", "advice"), [("shop.py:server", "shop:server"), ("app/shop.py:mcp", "app.shop:mcp")])
+def test_a_file_instead_of_a_module_is_wrong_usage_with_what_to_write(project: Path, given: str, advice: str) -> None:
+    with pytest.raises(TargetRefused) as refused:
+        load_server(given)
+
+    assert str(refused.value) == f"{given!r}: expected MODULE:NAME, not a file; write {advice}"
+
+
 def test_modules_files_and_commands_are_told_apart(project: Path) -> None:
     (project / "server.py").write_text(GOOD)
 

@@ -15,13 +15,13 @@ def test_any_collection_of_words_is_a_set_of_tags(given: Any) -> None:
 
 
 REFUSED: list[tuple[Any, str]] = [
-    ("admin", "tags='admin' is no set of tags; write tags={'admin'}"),
-    (7, "tags=7 is no set of tags; write tags={'admin'}"),
-    ({7}, "tags has 7; use 1 to 64 printable characters, no space at the ends"),
-    ({""}, "tags has ''; use 1 to 64 printable characters, no space at the ends"),
-    ({" a"}, "tags has ' a'; use 1 to 64 printable characters, no space at the ends"),
-    ({"a\n"}, "tags has 'a\\n'; use 1 to 64 printable characters, no space at the ends"),
-    ({"a" * 65}, f"tags has '{'a' * 65}'; use 1 to 64 printable characters, no space at the ends"),
+    ("admin", "tags='admin' is not a set of tags; write tags={'admin'}"),
+    (7, "tags=7 is not a set of tags; write tags={'admin'}"),
+    ({7}, "tags has 7; a tag is text of 1 to 64 printable characters, without spaces at the ends"),
+    ({""}, "tags has ''; a tag is text of 1 to 64 printable characters, without spaces at the ends"),
+    ({" a"}, "tags has ' a'; a tag is text of 1 to 64 printable characters, without spaces at the ends"),
+    ({"a\n"}, "tags has 'a\\n'; a tag is text of 1 to 64 printable characters, without spaces at the ends"),
+    ({"a" * 65}, f"tags has '{'a' * 65}'; a tag is text of 1 to 64 printable characters, without spaces at the ends"),
 ]
 
 

@@ -98,9 +98,9 @@ INVALID = "Arguments do not match the input schema: "
 EXPECTED_NOTES = [
     {"id": 1, "title": "Milk", "body": "Two litres"},
     ("notes/TITLE_TAKEN", "A note has this title already: Milk"),
-    ("INVALID_PARAMS", INVALID + "title violates minLength"),
+    ("INVALID_PARAMS", INVALID + "title must have a length of at least 1"),
     [{"id": 1, "title": "Milk", "body": "Two litres"}],
-    ("INVALID_PARAMS", INVALID + "limit violates maximum"),
+    ("INVALID_PARAMS", INVALID + "limit must be at most 100"),
     {},
     ("NOT_FOUND", "Not found: note 1"),
 ]
@@ -218,7 +218,7 @@ EXPECTED_WEATHER = [
     BERN[:2],
     ("NOT_FOUND", "Not found: city Nowhere"),
     ("UNAVAILABLE", "A service that the tool needs is not available: Open-Meteo"),
-    ("INVALID_PARAMS", INVALID + "days violates maximum"),
+    ("INVALID_PARAMS", INVALID + "days must be at most 16"),
     {"city": "Bern", "activity": "beach", "good_days": ["2026-07-01"]},
     ("ANSWER_DECLINED", "The question of the tool was declined"),
 ]

@@ -241,18 +241,25 @@ def test_a_name_that_clients_cannot_use_is_refused(name: str) -> None:
         fresh().tool(name=name or " ")(lambda: None)
 
 
-def test_a_taken_name_is_refused() -> None:
+def test_a_taken_name_is_refused_with_the_function_that_wants_it() -> None:
     server = fresh()
     server.tool(name="a")(lambda: None)
     server.prompt(name="a")(lambda: "")
     server.resource("a://b")(lambda: "")
 
-    with pytest.raises(ContractRefused):
-        server.tool(name="a")(lambda: None)
-    with pytest.raises(ContractRefused):
-        server.prompt(name="a")(lambda: "")
-    with pytest.raises(ContractRefused):
-        server.resource("a://b")(lambda: "")
+    def again() -> str:
+        return ""
+
+    for declare, taken in (
+        (server.tool(name="a"), "a"),
+        (server.prompt(name="a"), "a"),
+        (server.resource("a://b"), "a://b"),
+    ):
+        with pytest.raises(ContractRefused) as refused:
+            declare(again)
+
+        advice = "give each tool, resource and prompt a name or URI of its own"
+        assert str(refused.value) == f"again(): {taken!r} is taken; {advice}"
 
 
 @pytest.mark.parametrize(

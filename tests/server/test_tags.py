@@ -220,11 +220,11 @@ def test_wrong_tags_are_refused_where_they_are_declared() -> None:
             declare()
         messages.append(str(caught.value))
 
-    advice = "use 1 to 64 printable characters, no space at the ends"
+    advice = "a tag is text of 1 to 64 printable characters, without spaces at the ends"
     assert messages == [
-        "work(): tags='admin' is no set of tags; write tags={'admin'}",
+        "work(): tags='admin' is not a set of tags; write tags={'admin'}",
         f"work(): tags has 7; {advice}",
         f"work(): tags has ''; {advice}",
-        "Server('s'): include_tags='admin' is no set of tags; write include_tags={'admin'}",
+        "Server('s'): include_tags='admin' is not a set of tags; write include_tags={'admin'}",
         f"Server('s'): exclude_tags has None; {advice}",
     ]

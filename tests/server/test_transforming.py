@@ -344,12 +344,13 @@ def conditional(server: Server) -> None:
     server.tool(name="same", input_schema=schema)(lambda given: str(given))
 
 
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ("serach", {}, "transform_tool('serach'): there is no such tool; did you mean 'search'?"),
     ("zzz", {}, "transform_tool('zzz'): there is no such tool; add it first"),
+    (make_server, {}, "the first argument is not the name of a tool; write transform_tool('name', ...)"),
     ("search", {"name": "a b"}, "'a b' cannot be made from 'search': name 'a b': use 1 to 64 characters of A-Z a-z"),
     ("search", {"name": "pairs"}, "'pairs' is taken by another tool; give the transformed tool another name"),
-    ("search", {"tags": "books"}, "tags='books' is no set of tags; write tags={'books'}"),
+    ("search", {"tags": "books"}, "tags='books' is not a set of tags; write tags={'books'}"),
     ("search", {"arguments": {"kimd": Hidden()}}, "there is no argument 'kimd'; did you mean 'kind'?"),
     ("search", {"arguments": {"zzz": Hidden()}}, "there is no argument 'zzz'; it has 'q', 'key', 'kind', 'limits'"),
     ("search", {"arguments": {"q": "query"}}, "argument 'q': 'query' is neither Argument(name=...) nor Hidden(value)"),
@@ -357,16 +358,20 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"arguments": {"q": Argument(name="")}}, "argument 'q': name '': use 1 to 64 characters"),
     ("search", {"arguments": {"q": Argument(name="a b")}}, "argument 'q': name 'a b': use 1 to 64 characters"),
     ("search", {"arguments": {"key": Hidden()}}, "argument 'key' is required; write Hidden(value)"),
-    ("search", {"arguments": {"key": Hidden(1)}}, "argument 'key': the hidden value violates 'type' at /key"),
+    (
+        "search",
+        {"arguments": {"key": Hidden(1)}},
+        "'key': correct the hidden value: key must be string, not integer",
+    ),
     ("search", {"arguments": {"key": Hidden(object())}}, "argument 'key': the hidden value is not JSON"),
-    ("search", {"arguments": {"limits": Hidden([1, "x"])}}, "argument 'limits': the hidden value violates"),
+    ("search", {"arguments": {"limits": Hidden([1, "x"])}}, "'limits': correct the hidden value: limits violates anyOf"),
     ("pairs", {"arguments": {"a": Hidden(1)}}, "its schema has 'dependentRequired' at the root, which may refer to"),
     ("same", {"arguments": {"a": Argument(name="x")}}, "its schema refers to its own arguments; move what they share"),
 ]
 
 
 @pytest.mark.parametrize(("tool", "options", "message"), REFUSED, ids=[str(each[2])[:60] for each in REFUSED])
-def test_a_transform_that_cannot_be_is_refused_and_changes_nothing(tool: str, options: dict[str, Any], message: str) -> None:
+def test_a_transform_that_cannot_be_is_refused_and_changes_nothing(tool: Any, options: dict[str, Any], message: str) -> None:
     server = make_server()
     conditional(server)
     before = list(server.catalog.offers.registry.tools)

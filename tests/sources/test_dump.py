@@ -31,6 +31,13 @@ def test_a_file_without_a_list_of_tools_is_a_read_problem(raw: bytes) -> None:
     assert (tools.subjects, [problem.rule for problem in tools.read_problems]) == ((), ["ENTRY_WELL_FORMED"])
 
 
+def test_a_python_file_is_refused_with_what_to_write(tmp_path: Path) -> None:
+    with pytest.raises(SourceRefused) as refused:
+        read_dump(tmp_path / "shop.py")
+
+    assert refused.value.reason == "expected JSON, not a Python file; write MODULE:NAME, such as shop:server"
+
+
 def test_invalid_json_is_a_read_problem_with_line_and_column() -> None:
     problem = parse_dump(b'{"tools":\n [}', "d.json").read_problems[0]
 

@@ -20,7 +20,10 @@ _MISSING: Final = object()
 
 def check_pins(pinned: Mapping[str, ToolContract], tools: ToolSet, *, against: str) -> Report:
     """One finding for each new tool, each missing tool and each aspect of a tool that differs from its pin."""
-    advice = f"Review the change with `strictwire breaking --against {against}`, then pin again with `--lock {against}`."
+    advice = (
+        f"Review the change: run `strictwire breaking` with the same source and `--against {against}`. "
+        f"To accept it, run `strictwire pin` with the same source and `--lock {against}`."
+    )
     current = tools.by_name()
     differences = [each for name, subject in current.items() for each in _differences(subject, pinned.get(name))]
     locations = find_locations(tools, (problem.origin for _, problem in differences))

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 FINDINGS: Final = 100
 COULD_NOT_RUN: Final = 1
 
+NO_KEY: Final = (
+    "a server creates it with the first trail. Name another trail with --config FILE, or --folder DIR and --key FILE"
+)
+
+NEXT: Final = "  next: copy the trail and the files beside its key, then run `strictwire audit repair --reason TEXT`"
+
 NOT_ANCHORED: Final = (
     "there is no checkpoint of this folder beside the key: if the folder was put back to an earlier state, it does not show"
 )
@@ -105,7 +111,10 @@ def public_key(trail: TrailConfig) -> PublicKey:
     """The public key of a log. Raises KeyUnsafe, OSError."""
     from strictwire.stores.files.keys import public_path, read_public_key
 
-    return read_public_key(public_path(trail.key_path)).for_log(trail.log)
+    try:
+        return read_public_key(public_path(trail.key_path)).for_log(trail.log)
+    except FileNotFoundError as exc:
+        raise FileNotFoundError(exc.errno, f"{exc.strerror}; {NO_KEY}", exc.filename) from exc
 
 
 def _verify_one(arguments: argparse.Namespace, trail: TrailConfig, *, has_siblings: bool) -> int:
@@ -136,7 +145,7 @@ def _verify_one(arguments: argparse.Namespace, trail: TrailConfig, *, has_siblin
 
 
 def _report(finding: Finding) -> int:
-    print(f"BROKEN: {finding}")
+    print(f"BROKEN: {finding}\n{NEXT}")
     return FINDINGS
 
 

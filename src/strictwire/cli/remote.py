@@ -7,9 +7,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from strictwire.cli.target import TargetRefused, is_url, serve_command
+from strictwire.cli.target import TargetRefused, is_module, is_url, serve_command
 from strictwire.fault.escape import for_terminal
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ async def _run(arguments: argparse.Namespace, use: Callable[[Client], Awaitable[
         # The user's own command, so it gets the user's environment. Of a server of ours, only errors are of interest.
         else Stdio(serve_command(arguments.target), env={"STRICTWIRE_LOG_LEVEL": "warning", **os.environ})
     )
-    async with Client(target, timeout=arguments.timeout, on_stderr=_copy_stderr, validate=False) as client:
+    # A module is served by strictwire, which needs no detection: one that does not start would be started twice.
+    era: Literal["modern"] | None = "modern" if is_module(arguments.target) else None
+    async with Client(target, timeout=arguments.timeout, era=era, on_stderr=_copy_stderr, validate=False) as client:
         return await use(client)
 
 

@@ -64,6 +64,10 @@ def load_server(path: str) -> Server:
 def _import_failure(path: str, module: str, exc: Exception) -> TargetRefused:
     missing = exc.name if isinstance(exc, ModuleNotFoundError) else None
     if missing is not None and f"{module}.".startswith(f"{missing}."):
+        if path.partition(":")[0].endswith(".py"):
+            return TargetRefused(
+                f"{path!r}: expected MODULE:NAME, not a file; write {path.replace('.py', '', 1).replace('/', '.')}"
+            )
         return TargetRefused(f"{path!r}: there is no module {missing!r} here; run the command in the folder that holds it")
     print_traceback(exc)
     if missing is not None:

@@ -171,8 +171,11 @@ class OutputInvalid(NotUnderstood):
 class RequestFailed(ClientError):
     """The server answered a request with a JSON-RPC error."""
 
-    def __init__(self, what: str, failure: Failure, *, number: int | None = None, data: JsonValue = None) -> None:
+    def __init__(
+        self, what: str, failure: Failure, *, number: int | None = None, data: JsonValue = None, reason: str = ""
+    ) -> None:
         super().__init__(what, failure.shown_code)
+        self._reason = reason
         self.what = what
         """The tool, prompt or URI, or the method."""
         self.number = number
@@ -187,8 +190,8 @@ class RequestFailed(ClientError):
         return self._failure
 
     def __str__(self) -> str:
-        text = for_terminal(self._failure.text[:MAX_TEXT])
-        return f"{for_terminal(self.what[:MAX_TEXT])}: {self._failure.shown_code}: {text}"
+        text = self._failure.text + (f": {self._reason}" if self._reason else "")
+        return f"{for_terminal(self.what[:MAX_TEXT])}: {self._failure.shown_code}: {for_terminal(text[:MAX_TEXT])}"
 
 
 class ToolFailed(RequestFailed):

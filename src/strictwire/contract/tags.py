@@ -24,10 +24,12 @@ def check_tags(given: Any, option: str = "tags") -> frozenset[str]:
     """The tags that an author gave. Raises TagsRefused."""
     if isinstance(given, str) or not isinstance(given, Collection):
         example = given if is_tag(given) else "admin"
-        raise TagsRefused(f"{option}={given!r} is no set of tags; write {option}={{{example!r}}}")
+        raise TagsRefused(f"{option}={given!r} is not a set of tags; write {option}={{{example!r}}}")
     for each in given:
         if not is_tag(each):
-            raise TagsRefused(f"{option} has {each!r}; use 1 to {MAX_LENGTH} printable characters, no space at the ends")
+            raise TagsRefused(
+                f"{option} has {each!r}; a tag is text of 1 to {MAX_LENGTH} printable characters, without spaces at the ends"
+            )
     return frozenset(given)
 
 

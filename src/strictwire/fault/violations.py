@@ -118,10 +118,29 @@ _PREDICATES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "minimum": "must be at least {}",
+        "maximum": "must be at most {}",
+        "exclusiveMinimum": "must be greater than {}",
+        "exclusiveMaximum": "must be less than {}",
+        "multipleOf": "must be a multiple of {}",
+        "minLength": "must have a length of at least {}",
+        "maxLength": "must have a length of at most {}",
+        "minItems": "must have at least {} items",
+        "maxItems": "must have at most {} items",
+        "enum": "must be one of {}",
+        "const": "must be {}",
+    }
+)
+"""Keywords whose value says what to send instead. A pattern or a format seldom does in a sentence."""
+
 
 def _predicate(violation: Violation) -> str:
     if violation.keyword == "type" and violation.expected:
         return f"must be {violation.expected}" + (f", not {violation.actual}" if violation.actual else "")
+    if violation.keyword in _BOUNDS and violation.expected:
+        return _BOUNDS[violation.keyword].format(violation.expected)
     return _PREDICATES.get(violation.keyword) or f"violates {violation.keyword}"
 
 

@@ -76,8 +76,10 @@ def read_filter(include: Any, exclude: Any, place: Place) -> TagFilter:
 def check_source(tool: str, offers: Offers, place: Place) -> None:
     """Check that a tool that is to be transformed exists. Raises DeclarationRefused."""
     known = offers.registry.tools
+    if not isinstance(tool, str):
+        raise place.refuse("the first argument is not the name of a tool; write transform_tool('name', ...)")
     if tool not in known:
-        near = difflib.get_close_matches(str(tool), known, n=1)
+        near = difflib.get_close_matches(tool, known, n=1)
         raise place.refuse("there is no such tool; " + (f"did you mean {near[0]!r}?" if near else "add it first"))
 
 

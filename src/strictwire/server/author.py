@@ -15,9 +15,9 @@ if __name__ == "__main__":
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -40,7 +40,7 @@ from strictwire.server.declare.lifespan import Lifespan, read_lifespan
 from strictwire.server.declare.options import ToolOptions, tags_of
 from strictwire.server.declare.parameters import read_parameters
 from strictwire.server.declare.prompt import completion_handler, prompt_arguments, prompt_handler
-from strictwire.server.declare.refused import Place, place_of
+from strictwire.server.declare.refused import Place, name_of, place_of
 from strictwire.server.declare.resource import resource_handler
 from strictwire.server.declare.tool import declare_tool
 from strictwire.server.middleware import Middleware, read_middleware
@@ -128,7 +128,9 @@ class Server:
         """
 
         def decorate(function: Function) -> Function:
-            self.add_tool(*declare_tool(function, options, self._state))
+            contract, handler = declare_tool(function, options, self._state)
+            with _named(function):
+                self.add_tool(contract, handler)
             return function
 
         return _decorate("tool", decorate, function)
@@ -160,9 +162,10 @@ class Server:
                 mime_type=mime_type,
                 tags=tags_of(tags, place_of(function)),
             )
-            self._check_free("resources", uri)
-            handler = resource_handler(function, contract, self._state)
-            self._own.change(lambda offers: offers.with_resource(contract, handler), "resources")
+            with _named(function):
+                self._check_free("resources", uri)
+                handler = resource_handler(function, contract, self._state)
+                self._own.change(lambda offers: offers.with_resource(contract, handler), "resources")
             return function
 
         return decorate
@@ -206,9 +209,10 @@ class Server:
                 arguments=prompt_arguments(parameters),
                 tags=tags_of(tags, place_of(function)),
             )
-            self._check_free("prompts", contract.name)
             handler = prompt_handler(function, contract, parameters)
-            self._own.change(lambda offers: offers.with_prompt(contract, handler), "prompts")
+            with _named(function):
+                self._check_free("prompts", contract.name)
+                self._own.change(lambda offers: offers.with_prompt(contract, handler), "prompts")
             return function
 
         return _decorate("prompt", decorate, function)
@@ -422,6 +426,15 @@ def _inside(server: Server) -> set[Server]:
 
 def _mounted_offers(mounts: Sequence[tuple[str, Server]]) -> list[MountedOffers]:
     return [MountedOffers(prefix=prefix, offers=each.catalog.offers) for prefix, each in mounts]
+
+
+@contextmanager
+def _named(function: Callable[..., Any]) -> Iterator[None]:
+    """Put the name of the function before the reason for which the registry refuses its contract."""
+    try:
+        yield
+    except ContractRefused as exc:
+        raise ContractRefused(f"{name_of(function)}: {exc}") from exc
 
 
 def _decorate(kind: str, decorate: Callable[[Any], Any], function: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import errno
 import gc
 import ipaddress
 import logging
@@ -242,7 +243,9 @@ def url_of(host: str, port: int) -> str:
 
 def cannot_listen(host: str, port: int, exc: OSError) -> str:
     """The message for an address that the server cannot listen on."""
-    return f"cannot listen on {host}:{port}: {exc.strerror}; choose another with --http HOST:PORT"
+    # asyncio repeats the address in `strerror`; the number has the reason alone. That of a name lookup is no errno.
+    reason = os.strerror(exc.errno).lower() if exc.errno and exc.errno in errno.errorcode else exc.strerror
+    return f"cannot listen on {host}:{port}: {reason}; choose another with --http HOST:PORT"
 
 
 def _serve_with_workers(server: Served, settings: Settings, serving: Serving, packs: Sequence[str], count: int) -> int:

@@ -24,7 +24,7 @@ from strictwire.contract.registry import NAME, ContractRefused, check_name
 from strictwire.contract.schema import SchemaRefused, check_tool_input, escape_pointer, walk
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, Refused, fail
-from strictwire.fault.violations import Violation, read_violations
+from strictwire.fault.violations import Violation, read_violations, summarise
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.profiles.mcp.header_echo import mirrored_arguments
 from strictwire.server.middleware import freeze, thaw
@@ -251,8 +251,8 @@ def _constant(schema: JsonObject, name: str, value: Any) -> JsonValue:
     conformer = compile_schema({keyword: part for keyword, part in schema.items() if keyword != "required"})
     violations = conformer.find_violations({name: plain})
     if violations:
-        found = violations[0]
-        raise TransformRefused(f"argument {name!r}: the hidden value violates {found.keyword!r} at {found.path or '/'}")
+        failure = fail("INVALID_PARAMS", details={"violations": [each.as_details() for each in violations]})
+        raise TransformRefused(f"argument {name!r}: correct the hidden value: {summarise(read_violations(failure))}")
     frozen: JsonValue = freeze(plain)
     return frozen
 

@@ -10,6 +10,7 @@ from strictwire.check.location import offset_location
 from strictwire.check.subject import ReadProblem, SourceLocation, ToolSet
 from strictwire.sources.client_config import has_servers
 from strictwire.sources.entries import MALFORMED, read_entries
+from strictwire.sources.refused import SourceRefused
 from strictwire.sources.whole_file import read_whole
 
 LIMITS: Final = Limits(size=64 * 1024 * 1024, values=2_000_000)
@@ -21,6 +22,8 @@ NOT_JSON: Final = "FILE_STRICT_JSON"
 
 def read_dump(path: Path) -> ToolSet:
     """The tools of a file. Raises SourceRefused if the file cannot be read; invalid content is a ReadProblem."""
+    if path.suffix == ".py":
+        raise SourceRefused(str(path), f"expected JSON, not a Python file; write MODULE:NAME, such as {path.stem}:server")
     return parse_dump(read_whole(path, LIMITS.size), str(path))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from strictwire.canon.json import parse, parse_object, render
+from strictwire.canon.json import JsonObject, parse, parse_object, render
 from strictwire.check.breaking import RULES
 from strictwire.check.breaking.compare import find_breaking_changes
 from strictwire.check.finding import Finding, Impact
@@ -75,6 +75,22 @@ def test_a_renamed_tool_is_reported_once_and_an_unlike_one_as_removed() -> None:
     report = find_breaking_changes(old, new, CURRENT, LintPolicy(), version=LATEST)
 
     assert [(each.rule, each.tool) for each in report.failing] == [("TOOL_NAME_KEPT", "read_file"), ("TOOL_KEPT", "x")]
+
+
+@pytest.mark.parametrize(("side", "rule"), [(Side.INPUT, "ARGUMENT_NAME_KEPT"), (Side.OUTPUT, "RESULT_NAME_KEPT")])
+def test_a_rename_shows_the_property_under_both_names(side: Side, rule: str) -> None:
+    def schema(name: str) -> JsonObject:
+        one = {name: {"type": "integer", "minimum": 1}}
+        return {"type": "object", "properties": one, "required": [name], "additionalProperties": False}
+
+    old, new = tools(schema("bike_id"), side), tools(schema("bike_no"), side)
+    [found] = find_breaking_changes(old, new, CURRENT, LintPolicy(), version=LATEST).failing
+
+    assert (found.rule, found.old, found.new) == (
+        rule,
+        '{"bike_id":{"minimum":1,"type":"integer"}}',
+        '{"bike_no":{"minimum":1,"type":"integer"}}',
+    )
 
 
 def test_the_frozen_ruleset_keeps_its_question_and_its_gate() -> None:

@@ -408,3 +408,29 @@ def test_a_resource_that_its_function_does_not_find_is_as_unknown_as_any_other(e
         {"code": "RESOURCE_NOT_FOUND", "uri": "notes://7"},
     )
     assert own.failure.shown_code == "notes/GONE"
+
+
+def test_a_refused_prompt_or_resource_says_which_argument_is_wrong() -> None:
+    server = Server("bikes", version="1.0.0")
+
+    @server.prompt
+    def sell(bike: int) -> str:
+        return f"Sell bike {bike}."
+
+    @server.resource("bikes://{bike}")
+    def show(bike: int) -> str:
+        return f"bike {bike}"
+
+    async def refusals() -> list[str]:
+        async with Client(server) as client:
+            with pytest.raises(RequestFailed) as prompt:
+                await client.get_prompt("sell", {})
+            with pytest.raises(RequestFailed) as resource:
+                await client.read_resource("bikes://x")
+        return [str(prompt.value), str(resource.value)]
+
+    invalid = "INVALID_PARAMS: Arguments do not match the input schema"
+    assert asyncio.run(refusals()) == [
+        f"sell: {invalid}: bike is required",
+        f"bikes://x: {invalid}: bike: expected `int`, got `str`",
+    ]

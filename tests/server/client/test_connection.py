@@ -228,16 +228,22 @@ def test_a_process_that_ended_is_started_again_only_if_that_is_allowed() -> None
     assert asyncio.run(use(restart=False)) == [7]
 
 
-def test_a_closed_client_cannot_be_used() -> None:
+def test_a_client_is_used_only_while_it_is_open() -> None:
     server = Legacy()
 
     async def act(url: str) -> None:
         client = Client(url)
         with pytest.raises(RuntimeError, match="not connected"):
             _ = client.server
+        with pytest.raises(RuntimeError, match="not connected; use `async with Client"):
+            await client.list_tools()
+        assert server.sessions == 0
         async with client:
             pass
-        with pytest.raises(ServerGone):
+        with pytest.raises(ServerGone, match="the client is closed; use it inside `async with Client"):
             await client.list_tools()
+        with pytest.raises(RuntimeError, match="connects only once; make a new Client"):
+            async with client:
+                pass
 
     served(server.handle, act)

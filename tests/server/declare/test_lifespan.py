@@ -90,7 +90,7 @@ def test_it_is_closed_if_the_server_cannot_listen(journal: Path) -> None:
         done = run(command("lifespans:server", "--http", address), env={"LIFESPAN_LOG": str(journal)})
 
     assert (events(journal), done.returncode) == (["open stateful", "close stateful"], 1)
-    assert b"cannot listen on" in done.stderr
+    assert f"cannot listen on {address}: address already in use; choose another with --http".encode() in done.stderr
 
 
 def test_the_message_says_which_function_raised() -> None:

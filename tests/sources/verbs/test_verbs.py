@@ -344,4 +344,5 @@ def test_a_renamed_argument_shows_its_new_name(project: Path) -> None:
     result = run_breaking(BreakingOptions(against="git:v1", output=JSON))
     renamed = next(each for each in parse_object(result.text.encode())["findings"] if each["rule"] == "ARGUMENT_NAME_KEPT")
 
-    assert renamed["new"] == f"file_uri: {renamed['old']}"
+    assert renamed["new"] == renamed["old"].replace('{"uri":', '{"file_uri":')
+    assert renamed["new"] != renamed["old"]

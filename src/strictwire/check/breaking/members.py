@@ -29,9 +29,14 @@ def _not_renamed(side: Side) -> Callable[[ToolPair], Iterator[Problem]]:
         for claim, renamed_to in pair.comparison(side).removals:
             if renamed_to:
                 text = f"the {_NOUNS[side]} {_full(claim)!r} is gone and {renamed_to!r} with an equal schema is new: renamed"
-                yield _problem(pair, side, claim, text)._replace(new=f"{renamed_to}: {claim.source}")
+                yield _problem(pair, side, claim, text)._replace(new=_renamed(claim, renamed_to))
 
     return check
+
+
+def _renamed(claim: Claim, name: str) -> str:
+    """The excerpt of the new schema: that of the old one, which begins with the name, under the new name."""
+    return claim.source.replace(canonical_text(claim.name), canonical_text(name), 1)
 
 
 def _full(claim: Claim) -> str:

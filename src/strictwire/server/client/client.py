@@ -31,7 +31,7 @@ from strictwire.contract.task import REQUIRED_CAPABILITIES
 from strictwire.server.client.callbacks import METHOD_NOT_FOUND, Callback, CallbackRunner, answer_requests
 from strictwire.server.client.catalogue import KnownTools
 from strictwire.server.client.changes import Changes, Interest, subscribed
-from strictwire.server.client.connection import Connection, Sending
+from strictwire.server.client.connection import NOT_CONNECTED, Connection, Sending
 from strictwire.server.client.failing import check_reply, check_tool_result
 from strictwire.server.client.reading import (
     read_completion,
@@ -126,8 +126,8 @@ class Client:
         self._opened: Session | None = None
 
     async def __aenter__(self) -> Self:
-        """Connect. Raises ClientError."""
-        self._opened = await self._connection.session()
+        """Connect. Raises ClientError, and RuntimeError: the client was connected before."""
+        self._opened = await self._connection.open()
         return self
 
     async def __aexit__(
@@ -158,7 +158,7 @@ class Client:
     @property
     def _session(self) -> Session:
         if self._opened is None:
-            raise RuntimeError("the client is not connected; use `async with Client(...) as client`")
+            raise RuntimeError(NOT_CONNECTED)
         return self._connection.current or self._opened
 
     async def list_tools(self) -> tuple[Tool, ...]:

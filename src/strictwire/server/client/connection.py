@@ -28,6 +28,8 @@ from strictwire.wire.names import META_LOG_LEVEL
 CLOSE_SECONDS: Final = 2.0
 """Time for the cancellations of tasks that are being sent when the client is closed."""
 
+NOT_CONNECTED: Final = "the client is not connected; use `async with Client(...) as client`"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
@@ -41,6 +43,13 @@ class Sending:
     on_progress: OnParams | None = None
 
 
+class ClientClosed(ServerGone):
+    """The program has closed the client; a request in flight may find that out, too."""
+
+    def __str__(self) -> str:
+        return "the client is closed; use it inside `async with Client(...) as client`"
+
+
 class Connection:
     """The current session with a target."""
 
@@ -51,6 +60,7 @@ class Connection:
         self._answers = answers
         self._current: Session | None = None
         self._opening = asyncio.Lock()
+        self._is_open = False
         self._is_closed = False
         self._tasks = BackgroundTasks()
         self._takes_tasks = takes_tasks
@@ -62,14 +72,26 @@ class Connection:
         """The session that is open, or was the last to be."""
         return self._current
 
+    async def open(self) -> Session:
+        """Open the first session. Raises ClientError, and RuntimeError: it was opened before."""
+        if self._is_open:
+            raise RuntimeError("a client connects only once; make a new Client(...)")
+        self._is_open = True
+        return await self.session()
+
     async def session(self) -> Session:
-        """The session. One that has ended is opened again, if the target allows it. Raises ClientError."""
+        """The session. One that has ended is opened again, if the target allows it.
+
+        Raises ClientError, and RuntimeError: `open` was not called.
+        """
         current = self._current
         if current is not None and current.alive:  # fast path: nothing to open
             return current
         async with self._opening:
             if self._is_closed:
-                raise ServerGone
+                raise ClientClosed
+            if not self._is_open:  # nothing would end the server that this request starts
+                raise RuntimeError(NOT_CONNECTED)
             current = self._current
             if current is None or (not current.alive and reopens(self.target)):
                 if current is not None:

@@ -7,13 +7,17 @@ from strictwire.client.errors import NotUnderstood, RequestFailed, ToolFailed
 from strictwire.client.message import RemoteError, Reply
 from strictwire.fault.failure import Failure, fail
 from strictwire.fault.reading import Unreadable, read_failure
+from strictwire.fault.violations import read_violations, summarise
 
 
 def check_reply(what: str, reply: Reply) -> JsonObject:
     """The result of a request. `what` names it in errors. Raises RequestFailed: the server answered with an error."""
     if not isinstance(reply, RemoteError):
         return reply.value
-    raise RequestFailed(what, _failure_of_error(reply), number=reply.code, data=reply.data)
+    failure = _failure_of_error(reply)
+    # The message of a JSON-RPC error does not have the violations, unlike the text of a failed tool.
+    reason = summarise(read_violations(failure))
+    raise RequestFailed(what, failure, number=reply.code, data=reply.data, reason="" if reason in failure.text else reason)
 
 
 def check_tool_result(tool: str, result: JsonObject) -> None:

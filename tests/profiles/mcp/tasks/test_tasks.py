@@ -491,7 +491,7 @@ def test_a_wrong_answer_is_asked_for_again_under_a_new_key_and_three_fail_the_ta
             return asked, task
 
     asked, task = run(act)
-    again = "Which number?\n\nThe last answer was not accepted: n violates maximum."
+    again = "Which number?\n\nThe last answer was not accepted: n must be at most 9."
     assert list(asked.values()) == ["Which number?", again, again]
     assert task["result"]["structuredContent"]["error"]["code"] == "ANSWER_INVALID"
 
