@@ -89,10 +89,12 @@ def alive(pids: list[int]) -> list[int]:
 
 
 def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    """Whether one of its threads runs: the first may have ended while others still keep the files open."""
+    for thread in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):
+            if thread.read_text().rpartition(")")[2].split()[0] not in "ZX":
+                return True
+    return False
 
 
 def until_gone(pids: list[int], seconds: float) -> list[int]:

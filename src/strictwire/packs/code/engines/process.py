@@ -91,6 +91,12 @@ class Process(asyncio.SubprocessProtocol):
             raise BrokenPipeError
         pipe.write(data)
 
+    @property
+    def has_closed_output(self) -> bool:
+        """Whether its stdout has ended, also if that is not reported yet."""
+        pipe = self._transport.get_pipe_transport(1) if self._transport is not None else None
+        return pipe is not None and pipe.is_closing()
+
     def kill(self) -> None:
         """Have the engine and everything it started killed, without waiting for it. Safe to call again."""
         if self._lifeline >= 0:

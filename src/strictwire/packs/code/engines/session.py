@@ -91,6 +91,12 @@ class Session:
 
     async def is_usable(self) -> bool:
         """Whether it can be asked. One that is just ending is waited for, which takes half a second at most."""
+        # A killed engine has closed its output, but a call may arrive in the turn of the event loop that finds out.
+        # Reading takes the next turn, and asyncio reports the end some turns later.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        if self._process is not None and self._process.has_closed_output:
+            self._is_ending = True
         if self._is_ending and self.failure is None and self._process is not None:
             await self._process.wait()
         return self.has_begun and self.failure is None and not self._is_ending
