@@ -167,11 +167,11 @@ def _with_advice(failure: Failure, error: JsonObject) -> Failure:
     return _with_retry(failure, error.get("retryable"))
 
 
-def _fail(code: JsonValue, **fields: Any) -> Failure:
-    """A failure with a code of the catalogue or of an author. Raises Unreadable."""
+def _fail(code: JsonValue, *, kind: str = "TOOL_FAILED", **fields: Any) -> Failure:
+    """A failure with a code of the catalogue or of an author, whose kind is that of the catalogue. Raises Unreadable."""
     if isinstance(code, str) and CODE.fullmatch(code):
         name = code.rpartition("/")[2]
-        return replace(fail(name if name in CATALOGUE else "TOOL_FAILED", **fields), own_code=code)
+        return replace(fail(name if name in CATALOGUE else kind, **fields), own_code=code)
     return fail(_catalogued(code), **fields)
 
 
@@ -250,7 +250,9 @@ def _read_mcp_v1(data: JsonObject) -> Reading:
 
 
 def _read_protocol(error: JsonObject, data: JsonObject) -> Reading:
-    failure = _fail(data["code"], text=_text(error.get("message")))
+    # Of the kinds that an author can give a code of its own, only this one has another number than TOOL_FAILED.
+    kind = "NOT_FOUND" if error["code"] == RENDERINGS["NOT_FOUND"].rpc else "TOOL_FAILED"
+    failure = _fail(data["code"], kind=kind, text=_text(error.get("message")))
     hoisted = {name: data[name] for name in HOISTED.get(failure.code, ()) if name in data}
     failure = replace(failure, details=hoisted | _object(data.get("details")))
     return Reading(failure=_with_advice(failure, data), facts=Facts())
