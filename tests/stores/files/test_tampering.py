@@ -1,8 +1,9 @@
 """What an attacker can do to a trail, and how each of it is found.
 
-The attacker can write to the audit folder, and to nothing beside the signing key. `audit verify` must find everything. A
-start reads only what came after the last trusted signature: it refuses what it can see there or in the list of files, and
-otherwise signs nothing that would hide the finding. What someone with the signing key can do is invisible without a witness.
+The attacker can write to the audit folder, and to nothing beside the signing key. `audit verify` must find everything, and so
+must the start of a server if the log is small. Of a large log, a start reads only what came after the last trusted signature:
+it refuses what it can see there or in the list of files, and otherwise signs nothing that would hide the finding. What
+someone with the signing key can do is invisible without a witness.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from strictwire.audit.verify import Reason
 from strictwire.cli.main import main
 from strictwire.fault.failure import Refused
 from strictwire.stores.fault import DAMAGED, LogFault
+from strictwire.stores.files import recovery
 from strictwire.stores.files.config import TrailConfig, open_writer, refuse_missing_logs
 from strictwire.stores.files.evidence import read_evidence
 from strictwire.stores.files.keys import public_path, read_public_key
@@ -113,7 +115,7 @@ TABLE: Final[Mapping[tampering.Tamper, tuple[Reason, bool]]] = {
     tampering.cut_the_newest_checkpoint_short: (Reason.CHECKPOINT_MISSING, REFUSED),
     tampering.put_text_between_the_checkpoints: (Reason.CHECKPOINT_ALTERED, REFUSED),
 }
-"""How `verify` names it, and what a start does."""
+"""How `verify` names it, and what a start does if the log is too large to be verified."""
 
 
 @pytest.fixture
@@ -138,6 +140,7 @@ def start(trail: TrailConfig) -> bool:
     """Start a server on the trail and let it sign; True if it refuses."""
     try:
         with closing(open_writer(trail)) as log:
+            log.open()
             log.append([body("after")])
             log.sign()
     except LogFault as fault:
@@ -174,7 +177,19 @@ def _state_of(folder: Path) -> tuple[tuple[str, int, bytes], ...]:
 
 @pytest.mark.clause("S7")
 @pytest.mark.parametrize("tamper", TABLE, ids=lambda tamper: tamper.__name__)
-def test_tampering_is_found_and_never_signed_away(trail: TrailConfig, tamper: tampering.Tamper):
+def test_a_server_does_not_start_on_a_small_log_that_was_tampered_with(trail: TrailConfig, tamper: tampering.Tamper):
+    tamper(trail)
+
+    assert start(trail) is REFUSED
+    assert find(trail) == TABLE[tamper][0]
+
+
+@pytest.mark.clause("S7")
+@pytest.mark.parametrize("tamper", TABLE, ids=lambda tamper: tamper.__name__)
+def test_tampering_is_found_and_never_signed_away(
+    trail: TrailConfig, tamper: tampering.Tamper, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(recovery, "VERIFIED_BYTES", -1)  # as if the log were large
     reason, refused = TABLE[tamper]
     tamper(trail)
 

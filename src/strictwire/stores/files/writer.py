@@ -21,7 +21,7 @@ from strictwire.stores.files.anchor import anchor_of
 from strictwire.stores.files.disk import FileInfo
 from strictwire.stores.files.layout import ACTIVE, BLOCK, older_name, write_note
 from strictwire.stores.files.location import TrailLocation
-from strictwire.stores.files.recovery import catch_up, load_state
+from strictwire.stores.files.recovery import catch_up, load_state, refuse_altered
 from strictwire.stores.files.restore import restore_files, restore_hashes, restore_notes, was_deleted
 from strictwire.stores.files.state import LogEnd, TrailState
 from strictwire.stores.files.trust import follow_notes
@@ -50,9 +50,10 @@ class TrailWriter:
         return self._state is None or self._state.is_synced
 
     def open(self) -> None:
-        """Find the end of the log and repair what a crash left."""
+        """Find the end of the log, repair what a crash left, and refuse a log that was altered. Raises LogFault."""
         with self._locked():
             self._current()
+            refuse_altered(self._disk, self._key)
 
     def append(self, bodies: Sequence[bytes]) -> None:
         """Write and sync records. LogFault: none of them is kept."""
