@@ -10,6 +10,7 @@ from mcp.server import MCPServer
 
 from strictwire import MemoryClient, Server
 from strictwire.server.declare.refused import DeclarationRefused
+from strictwire.transport.memory import CallFailed
 from tests.fixtures.live import HERE, StdioProcess, modern
 from tests.fixtures.stories import story
 
@@ -109,3 +110,32 @@ def test_something_else_is_refused() -> None:
     assert str(caught.value) == (
         "Server.from_fastmcp(): object is no server; pass a FastMCP, or an MCPServer of the official SDK"
     )
+
+
+@story
+async def test_no_template_reads_a_resource_that_is_left_out() -> None:
+    """The wrapped server itself still has it."""
+    inner: Any = MCPServer("inner")
+    hidden = {"fastmcp": {"tags": ["admin"]}}
+
+    @inner.resource("words://secret", meta=hidden)
+    def secret() -> str:
+        return "secret"
+
+    @inner.resource("words://one/{name}", meta=hidden)
+    def one(name: str) -> str:
+        return f"secret {name}"
+
+    @inner.resource("words://{+path}")
+    def word(path: str) -> str:
+        return f"word {path}"
+
+    read = []
+    async with MemoryClient(Server.from_fastmcp(inner, exclude_tags={"admin"})) as client:
+        for uri in ("words://secret", "words://one/a", "words://two/a"):
+            try:
+                read.append((await client.request("resources/read", {"uri": uri}))["contents"][0]["text"])
+            except CallFailed as refused:
+                read.append(refused.error["data"]["code"])
+
+    assert read == ["RESOURCE_NOT_FOUND", "RESOURCE_NOT_FOUND", "word two/a"]

@@ -102,6 +102,52 @@ async def test_what_is_left_out_does_not_exist() -> None:
     assert done["content"] == [{"type": "text", "text": "a note"}]
 
 
+@pytest.mark.parametrize("is_mounted", [True, False])
+@story
+async def test_what_is_left_out_is_not_completed(is_mounted: bool) -> None:
+    inner = make_server(**({} if is_mounted else {"exclude_tags": {"admin"}}))
+    asked: list[str] = []
+
+    @inner.completion
+    def complete(ref: dict[str, Any], _argument: dict[str, str], _context: dict[str, Any]) -> list[str]:
+        asked.append(ref.get("name") or ref["uri"])
+        return ["done"]
+
+    server, prefix = inner, ""
+    if is_mounted:
+        server, prefix = Server("outer", version="1.0.0", exclude_tags={"admin"}), "inner_"
+        server.mount(inner, prefix="inner")
+    refs = [
+        {"type": "ref/prompt", "name": f"{prefix}greet"},
+        {"type": "ref/prompt", "name": f"{prefix}command"},
+        {"type": "ref/prompt", "name": "never_declared"},
+        {"type": "ref/resource", "uri": "notes://all"},
+        {"type": "ref/resource", "uri": "admin://{name}"},
+    ]
+    found = []
+    async with MemoryClient(server) as client:
+        for ref in refs:
+            try:
+                done = await client.request("completion/complete", {"ref": ref, "argument": {"name": "name", "value": ""}})
+                found.append(done["completion"]["values"])
+            except CallFailed as refused:
+                found.append(refused.error["data"]["code"])
+
+    assert found == [["done"], "UNKNOWN_PROMPT", "UNKNOWN_PROMPT", ["done"], "RESOURCE_NOT_FOUND"]
+    assert asked == ["greet", "notes://all"]
+
+
+@story
+async def test_changes_of_what_is_left_out_are_not_announced() -> None:
+    server = make_server(exclude_tags={"admin"})
+    announced: list[str | None] = []
+    server.catalog.follow(lambda _changed, uri: announced.append(uri))
+    for uri in ("admin://x", "notes://all"):
+        server.resource_changed(uri)
+
+    assert announced == ["notes://all"]
+
+
 @story
 async def test_lists_show_tags_as_fastmcp_does() -> None:
     async with MemoryClient(make_server()) as client:

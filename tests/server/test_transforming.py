@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 import threading
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import httpx2
 import pytest
@@ -421,3 +422,43 @@ def test_the_filter_by_tags_sees_the_tags_of_the_transform() -> None:
     server.transform_tool("search", name="find_films", arguments={"key": Hidden(SECRET)})
 
     assert list(server.catalog.offers.registry.tools) == ["find_books"]
+
+
+class Key(enum.Enum):
+    """Keys that only the server knows. Its definition would be in the schema."""
+
+    OURS = SECRET
+
+
+class Shelf(TypedDict):
+    """A definition that stays."""
+
+    number: int
+
+
+@pytest.mark.parametrize("kind", [ValueError, NotFound])
+@pytest.mark.parametrize("is_async", [True, False])
+@story
+async def test_the_value_of_a_hidden_argument_is_in_no_schema_failure_or_record(
+    kind: type[Exception], is_async: bool
+) -> None:
+    """Exceptions quote arguments, and so do the errors of an API."""
+    server = Server("shop", version="1.0.0")
+
+    def search(shelves: list[Shelf], key: Key, other: str) -> str:
+        raise kind(f"no {key.value}, nor {other}, on {len(shelves)} shelves")
+
+    async def search_async(shelves: list[Shelf], key: Key, other: str) -> str:
+        return search(shelves, key, other)
+
+    server.tool(name="search", safety="read-only")(search_async if is_async else search)
+    server.transform_tool("search", arguments={"key": Hidden(SECRET), "other": Hidden(SECRET + "2")})
+    recorder = MemoryRecorder()
+    async with MemoryClient(server, recorder=recorder) as client:
+        (listed,) = (await client.request("tools/list"))["tools"]
+        done = await client.call_tool("search", {"shelves": []})
+
+    (record,) = recorder.records
+    assert list(listed["inputSchema"]["$defs"]) == [name for name in listed["inputSchema"]["$defs"] if "Shelf" in name] != []
+    assert [SECRET in str(each) for each in (listed, done, record)] == [False, False, False]
+    assert "no [redacted], nor [redacted], on 0 shelves" in str(record["cause"] or done)

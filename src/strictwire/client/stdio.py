@@ -102,6 +102,13 @@ class StdioProcess:
         """Write bytes to stdin. Raises ServerGone: the pipe is closed."""
         try:
             self._stdin.write(raw)
+        except (ConnectionError, RuntimeError) as exc:
+            raise ServerGone(self.exit_code, self.stderr_tail) from exc
+        await self.drain()
+
+    async def drain(self) -> None:
+        """Wait until the process has read most of what was written. Raises ServerGone."""
+        try:
             await self._stdin.drain()
         except (ConnectionError, RuntimeError) as exc:
             raise ServerGone(self.exit_code, self.stderr_tail) from exc

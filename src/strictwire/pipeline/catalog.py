@@ -291,6 +291,8 @@ class DerivedCatalog(Catalog):
         if uri is None:
             with self._lock:
                 self._derived = None
+        elif isinstance(self.offers.find(Kind.RESOURCE, uri), Failure):
+            return  # a filter leaves the resource out, so no client may learn that it exists
         self.announce(changed, uri)
 
 

@@ -6,14 +6,17 @@ The same functions adapt what `lint` and `docs` read and what calls run.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from strictwire.canon.json import JsonObject
+from strictwire.contract.handler import CallContext
 from strictwire.contract.registry import Registry
 from strictwire.contract.tags import TagFilter, TagsRefused, check_tags
-from strictwire.pipeline.call import Kind
+from strictwire.fault.failure import Refused, fail
+from strictwire.pipeline.call import COMPLETION, Kind
 from strictwire.pipeline.catalog import Offers
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.server.declare.refused import Place
@@ -54,8 +57,34 @@ def select(offers: Offers, tags: TagFilter) -> Offers:
         prompts=kept(Kind.PROMPT, registry.prompts),
     )
     compiled = {key: tool for key, tool in offers.compiled.items() if key not in left_out}
+    completion = compiled.get((Kind.COMPLETION, COMPLETION))
+    if completion is not None:
+        compiled[Kind.COMPLETION, COMPLETION] = _complete_only(completion, chosen)
     templates = tuple(each for each in offers.templates if (each[1].kind, each[1].name) in compiled)
     return replace(offers, registry=chosen, compiled=MappingProxyType(compiled), templates=templates)
+
+
+def _complete_only(completion: CompiledTool, registry: Registry) -> CompiledTool:
+    """Completion of arguments of what is offered. Other references are unknown, as they are to `prompts/get`."""
+    inner = completion.handler
+
+    def check(ref: JsonObject) -> None:
+        is_prompt = ref.get("type") == "ref/prompt"
+        if is_prompt and ref.get("name") not in registry.prompts:
+            raise Refused(fail("UNKNOWN_PROMPT"))
+        if not is_prompt and ref.get("uri") not in registry.resources:
+            raise Refused(fail("RESOURCE_NOT_FOUND", details={"uri": ref.get("uri")}))
+
+    def complete(arguments: JsonObject, call: CallContext) -> Any:
+        check(arguments["ref"])
+        return inner(arguments, call)
+
+    async def complete_async(arguments: JsonObject, call: CallContext) -> Any:
+        check(arguments["ref"])
+        returned: Awaitable[Any] = inner(arguments, call)
+        return await returned
+
+    return replace(completion, handler=complete_async if completion.is_async else complete)
 
 
 def tags_of_offers(offers: Offers) -> frozenset[str]:

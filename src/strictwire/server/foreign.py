@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -19,6 +19,8 @@ from strictwire.contract.handler import CallContext, Handler
 from strictwire.contract.safety import safety_of
 from strictwire.contract.tags import meta_without_tags, tags_in_meta
 from strictwire.contract.tool import PromptArgument, PromptContract, ResourceContract, ToolContract
+from strictwire.contract.uri_template import UriTemplate, compile_template
+from strictwire.fault.failure import Refused, fail
 from strictwire.server.declare.inject import BindableHandler
 from strictwire.server.declare.refused import Place
 from strictwire.server.foreign_calls import LIBRARIES, ForeignServer, Library, dump, open_foreign
@@ -63,7 +65,7 @@ def read_foreign(server: Any) -> Foreign:
         instructions=getattr(server, "instructions", None),
         lifespan=_lifespan(server, library),
         tools=tuple((_tool(each), _call_tool(each["name"])) for each in tools),
-        resources=tuple((_resource(each), _read_resource) for each in (*resources, *templates)),
+        resources=_with_readers([_resource(each) for each in (*resources, *templates)]),
         prompts=tuple((_prompt(each), _get_prompt(each["name"])) for each in prompts),
     )
 
@@ -174,13 +176,33 @@ def _call_tool(name: str) -> Handler:
     return _with_server(run)
 
 
-async def _read(server: ForeignServer, arguments: JsonObject, _call: CallContext) -> JsonObject:
-    result = await server.client.read_resource(arguments["uri"])
-    contents = result if isinstance(result, list) else result.contents
-    return {"contents": [dump(each) for each in contents]}
+def _with_readers(contracts: Sequence[ResourceContract]) -> tuple[tuple[ResourceContract, Handler], ...]:
+    """Each resource with its handler. The libraries look for a fixed URI first, then for a template, in this order."""
+    fixed = frozenset(each.uri for each in contracts if not each.is_template)
+    found, earlier = [], list[UriTemplate]()
+    for each in contracts:
+        found.append((each, _read_resource(fixed - {each.uri}, tuple(earlier))))
+        if each.is_template:
+            earlier.append(compile_template(each.uri))
+    return tuple(found)
 
 
-_read_resource: Final = _with_server(_read)
+def _read_resource(fixed: frozenset[str], earlier: tuple[UriTemplate, ...]) -> Handler:
+    """Read a resource, unless its URI is that of another one.
+
+    The wrapped server has all its resources, also those that a filter leaves out. Through a template that matches, it would
+    read one of these.
+    """
+
+    async def run(server: ForeignServer, arguments: JsonObject, _call: CallContext) -> JsonObject:
+        uri = arguments["uri"]
+        if uri in fixed or any(each.match(uri) is not None for each in earlier):
+            raise Refused(fail("RESOURCE_NOT_FOUND", details={"uri": uri}))
+        result = await server.client.read_resource(uri)
+        contents = result if isinstance(result, list) else result.contents
+        return {"contents": [dump(each) for each in contents]}
+
+    return _with_server(run)
 
 
 def _get_prompt(name: str) -> Handler:

@@ -24,9 +24,11 @@ from strictwire.contract.registry import NAME, ContractRefused, check_name
 from strictwire.contract.schema import SchemaRefused, check_tool_input, escape_pointer, walk
 from strictwire.contract.tool import ToolContract
 from strictwire.fault.failure import Failure, Refused, fail
+from strictwire.fault.plain import plain
 from strictwire.fault.violations import Violation, read_violations, summarise
 from strictwire.pipeline.compiled import CompiledTool
 from strictwire.profiles.mcp.header_echo import mirrored_arguments
+from strictwire.server.concealing import conceal, texts_in
 from strictwire.server.middleware import freeze, thaw
 
 log = logging.getLogger("strictwire.transform")
@@ -36,6 +38,10 @@ _ROOT: Final = frozenset({"$schema", "$id", "type", "title", "description", "$co
 
 _REPLACED: Final = frozenset({"properties", "required", "additionalProperties", "unevaluatedProperties", "examples"})
 """Keywords at the root that a transformed schema has anew, or does without."""
+
+
+_DEFINITIONS: Final = ("$defs", "definitions")
+"""Keywords at the root whose members others refer to."""
 
 
 class TransformRefused(ValueError):
@@ -119,6 +125,8 @@ class _Mapped:
     constants: Mapping[str, JsonValue]
     """Values of hidden arguments. Frozen: a handler may change the arguments that it gets."""
     hidden: frozenset[str]
+    concealed: tuple[str, ...]
+    """Texts of hidden values, which no failure may have."""
 
     def inward(self, arguments: JsonObject) -> JsonObject:
         """The arguments of the tool."""
@@ -127,8 +135,16 @@ class _Mapped:
 
     def as_shown(self, exc: Refused, tool: str) -> Refused:
         """What a handler raised, for its caller: the same exception, unless its failure names arguments."""
-        failure = self.outward(exc.failure, tool)
+        failure = conceal(self.outward(exc.failure, tool), self.concealed)
         return exc if failure is exc.failure else Refused(failure)
+
+    def check_raised(self, exc: Exception, tool: str) -> None:
+        """Raise Refused instead of an exception that quotes a hidden value: its text would be the cause in the record."""
+        failure = fail("TOOL_FAILED", cause=plain(exc))
+        shown = conceal(failure, self.concealed)
+        if shown is not failure:
+            log.error("tool %s raised %s, which has the value of a hidden argument", tool, type(exc).__name__)
+            raise Refused(shown)
 
     def outward(self, failure: Failure, tool: str) -> Failure:
         """A failure of the tool in the names that its caller knows. It never names a hidden argument."""
@@ -164,6 +180,9 @@ def _wrapped(tool: CompiledTool, mapped: _Mapped) -> Handler:
             return inner(mapped.inward(arguments), call)
         except Refused as exc:
             raise mapped.as_shown(exc, tool.name) from exc.__cause__
+        except Exception as exc:
+            mapped.check_raised(exc, tool.name)
+            raise
 
     async def run_async(arguments: JsonObject, call: CallContext) -> Any:
         try:
@@ -171,6 +190,9 @@ def _wrapped(tool: CompiledTool, mapped: _Mapped) -> Handler:
             return await returned
         except Refused as exc:
             raise mapped.as_shown(exc, tool.name) from exc.__cause__
+        except Exception as exc:
+            mapped.check_raised(exc, tool.name)
+            raise
 
     return run_async if tool.is_async else run
 
@@ -198,10 +220,12 @@ def _map_arguments(schema: JsonObject, changes: Mapping[str, Argument | Hidden])
         if not isinstance(change, Argument | Hidden):
             raise TransformRefused(f"argument {name!r}: {change!r} is neither Argument(name=...) nor Hidden(value)")
     _check_root(schema)
+    constants = {name: _constant(schema, name, each) for name, each in _constants(changes)}
     return _Mapped(
         own=_own_names(properties, changes),
-        constants=MappingProxyType({name: _constant(schema, name, each) for name, each in _constants(changes)}),
+        constants=MappingProxyType(constants),
         hidden=_hidden(schema, changes),
+        concealed=texts_in(constants.values()),
     )
 
 
@@ -262,12 +286,37 @@ def _shown_schema(schema: JsonObject, changes: Mapping[str, Argument | Hidden]) 
     properties = schema.get("properties", {})
     names = {own: shown for shown, own in _own_names(properties, changes).items()}
     required = schema.get("required", ())
-    return {
+    shown = {
         **{keyword: part for keyword, part in schema.items() if keyword not in _REPLACED},
         "properties": {names[own]: _described(part, changes.get(own)) for own, part in properties.items() if own in names},
         "required": [names[own] for own in properties if own in required and own in names],
         "additionalProperties": False,
     }
+    return _without_unused(shown)
+
+
+def _without_unused(schema: JsonObject) -> JsonObject:
+    """The schema without definitions that nothing refers to: those of a hidden argument may have its value."""
+    parts = {_pointer(place, name): part for place in _DEFINITIONS for name, part in schema.get(place, {}).items()}
+    rest = {keyword: part for keyword, part in schema.items() if keyword not in _DEFINITIONS}
+    used, new = set[str](), _referred(rest) & parts.keys()
+    while new:
+        used |= new
+        new = ({found for each in new for found in _referred(parts[each])} & parts.keys()) - used
+    for place in _DEFINITIONS:
+        kept = {name: part for name, part in schema.get(place, {}).items() if _pointer(place, name) in used}
+        rest |= {place: kept} if kept else {}
+    return rest
+
+
+def _pointer(place: str, name: str) -> str:
+    return f"#/{place}/{escape_pointer(name)}"
+
+
+def _referred(schema: Any) -> set[str]:
+    """The definitions that a part of a schema refers to."""
+    references = (each.get("$ref") for _, each in walk(schema))
+    return {"/".join(each.split("/")[:3]) for each in references if isinstance(each, str)}
 
 
 def _described(schema: Any, change: Argument | Hidden | None) -> Any:

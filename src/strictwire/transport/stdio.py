@@ -14,7 +14,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from functools import partial
 from typing import Any, Final
 
@@ -207,7 +207,10 @@ async def _first(*waits: Any) -> None:
 
 @contextmanager
 def guarded_descriptors() -> Iterator[tuple[int, int]]:
-    """Copies of the real input and output, while descriptor 0 is /dev/null and 1 is stderr."""
+    """Copies of the real input and output, while descriptor 0 is /dev/null and 1 is stderr.
+
+    `print` writes to the stream of stderr, which may be one that does not block.
+    """
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     empty = os.open(os.devnull, os.O_RDONLY)
@@ -215,7 +218,8 @@ def guarded_descriptors() -> Iterator[tuple[int, int]]:
     os.close(empty)
     os.dup2(2, 1)
     try:
-        yield source, sink
+        with redirect_stdout(sys.stderr):
+            yield source, sink
     finally:
         sys.stdout.flush()
 

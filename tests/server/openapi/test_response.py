@@ -146,10 +146,11 @@ async def test_a_compressed_response_is_read_whole(client: str, encoding: str) -
     assert answer["structuredContent"] == {"a": "x" * (3 * CHUNK)}
 
 
+@pytest.mark.parametrize("cut", [-9, 10], ids=["without its end", "only the header"])
 @story
-async def test_compressed_data_without_its_end_is_no_result(caplog: pytest.LogCaptureFixture) -> None:
+async def test_compressed_data_without_its_end_is_no_result(caplog: pytest.LogCaptureFixture, cut: int) -> None:
     async def write(writer: asyncio.StreamWriter, _written: list[int]) -> None:
-        writer.write(gzip.compress(b'{"a": 1}')[:-9])
+        writer.write(gzip.compress(b'{"a": 1}')[:cut])
         await writer.drain()
 
     head = b"200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"

@@ -92,6 +92,8 @@ class StdioLink:
         self._pending: dict[int, _Pending] = {}
         self._numbers = itertools.count(1)
         self._unsent = 0
+        self._turn = asyncio.Lock()
+        """Held by the request that is being written."""
         self._watch = ReadingWatch(lambda: process.unsent, self._give_up)
         self._tasks = BackgroundTasks()
         self._reader = asyncio.create_task(self._read())
@@ -147,9 +149,13 @@ class StdioLink:
         if self._reader.done() or self._closing is not None:
             raise ServerGone(self._process.exit_code, self._process.stderr_tail)
         self._unsent += len(raw)
-        self._watch.note_write(len(raw) + 1)
         try:
-            await self._process.write(one_line(raw) + b"\n")
+            async with self._turn:
+                # What is written stays in the buffer, also if the request is cancelled, so one that waits is not written
+                # yet: 300 cancelled calls of 3 MB took 940 MB.
+                await self._process.drain()
+                self._watch.note_write(len(raw) + 1)
+                await self._process.write(one_line(raw) + b"\n")
         finally:
             self._unsent -= len(raw)
 

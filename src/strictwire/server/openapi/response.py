@@ -130,11 +130,13 @@ class Body:
         # 47: the window of 32 KB, for both gzip and zlib headers.
         self._inflate = zlib.decompressobj(wbits=47) if is_compressed else None
         self._limit = limit
+        self._has_begun = False
         self.content = bytearray()
         self.is_exceeded = False
 
     def add(self, chunk: bytes) -> bool:
         """Add a chunk. Returns whether to go on: not after the limit, nor after the end of compressed data."""
+        self._has_begun = self._has_begun or bool(chunk)
         for part in self._decoded(chunk):
             room = self._limit - len(self.content)
             self.content += part[:room]
@@ -145,8 +147,8 @@ class Body:
 
     @property
     def is_cut(self) -> bool:
-        """Whether compressed data ended before its end."""
-        return self._inflate is not None and not self._inflate.eof and not self.is_exceeded and bool(self.content)
+        """Whether compressed data ended before its end. An empty body, as that of HEAD, has none."""
+        return self._inflate is not None and not self._inflate.eof and not self.is_exceeded and self._has_begun
 
     def _decoded(self, chunk: bytes) -> Iterator[bytes]:
         if self._inflate is None:

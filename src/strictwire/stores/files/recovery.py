@@ -1,9 +1,10 @@
 """Finds the end of a log after a clean stop, a crash, or writes by another process.
 
-To find the end, the anchor beside the key (`anchor`) is trusted, and what the key has signed since. The newest checkpoint gives size and
-root of the records before it; the stored hashes lead on from there. Only later lines are read, and each must have the tag
-of a writer with the key, so that nothing is signed that was not verified. Hashes that do not match the signature are rebuilt
-from the records. A log without an anchor is verified from its first record, and so is a small log when a server starts.
+To find the end, the anchor beside the key (`anchor`) is trusted, and what the key has signed since. The newest checkpoint
+gives size and root of the records before it; the stored hashes lead on from there. Only later lines are read, and each must
+have the tag of a writer with the key, so that nothing is signed that was not verified. Hashes that do not match the
+signature are rebuilt from the records. A log without an anchor is verified from its first record, and so is a small log when
+a server starts.
 
 A crash leaves an incomplete last line. It is moved to a file of its own and recorded. Anything else that does not fit was
 not done by a crash: LogFault `damaged`; `strictwire audit verify` says more, and `strictwire audit repair` is the way on.
