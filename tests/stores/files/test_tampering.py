@@ -1,7 +1,7 @@
 """What an attacker can do to a trail, and how each of it is found.
 
 The attacker can write to the audit folder, and to nothing beside the signing key. `audit verify` must find everything, and
-so must the start of a server if the log is small. Of a large log, a start reads only what came after the last trusted
+so must the start of a server if the log is small. Of a large log, a start reads only the records after the last trusted
 signature: it refuses what it can see there or in the list of files, and otherwise signs nothing that would hide the finding.
 What someone with the signing key can do is invisible without a witness.
 """

@@ -103,7 +103,7 @@ class Journals:
         return done
 
     def _recover(self, path: Path, path_locks: PathLocks, only: tuple[int, int] | None) -> int:
-        # Without O_NONBLOCK, a pipe at this place would be waited for.
+        # Without O_NONBLOCK, opening a pipe at this place would block.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -39,7 +39,7 @@ def read_state(path: Path, form: type[Form]) -> Form:
 
 def read_regular(path: Path) -> bytes:
     """Return the content of a small regular file. Raises StateDamaged, FileNotFoundError, OSError."""
-    # Without O_NONBLOCK, a pipe at this place would be waited for.
+    # Without O_NONBLOCK, opening a pipe at this place would block.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
         is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
         raw = file.read(MAX_STATE + 1) if is_regular else b""

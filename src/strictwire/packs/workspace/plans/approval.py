@@ -160,7 +160,7 @@ def open_signer(path: Path) -> Signer:
 
 
 def _read_seed(path: Path) -> bytes:
-    # The file that is checked is the one that is read. Without O_NONBLOCK, a pipe at this place would be waited for.
+    # The file that is checked is the one that is read. Without O_NONBLOCK, opening a pipe at this place would block.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
         found = os.fstat(file.fileno())
         is_private = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
