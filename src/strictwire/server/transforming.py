@@ -269,15 +269,15 @@ def _constants(changes: Mapping[str, Argument | Hidden]) -> list[tuple[str, Any]
 def _constant(schema: JsonObject, name: str, value: Any) -> JsonValue:
     """The value of a hidden argument as frozen JSON. Messages never have the value: it may be a secret."""
     try:
-        plain, _raw = as_json(value)
+        as_sent, _raw = as_json(value)
     except NotJson:
         raise TransformRefused(f"argument {name!r}: the hidden value is not JSON") from None
     conformer = compile_schema({keyword: part for keyword, part in schema.items() if keyword != "required"})
-    violations = conformer.find_violations({name: plain})
+    violations = conformer.find_violations({name: as_sent})
     if violations:
         failure = fail("INVALID_PARAMS", details={"violations": [each.as_details() for each in violations]})
         raise TransformRefused(f"argument {name!r}: correct the hidden value: {summarise(read_violations(failure))}")
-    frozen: JsonValue = freeze(plain)
+    frozen: JsonValue = freeze(as_sent)
     return frozen
 
 
